@@ -1,0 +1,115 @@
+"""Every error that Benchbook raises on purpose.
+
+    BenchbookError                  something a user can act on; its text says what, where and what to do
+    ├── UsageError                  wrong use: exit code 2
+    │   ├── InputError              a file's content: path, line, field, found, expected
+    │   └── ConfigError             a setting: its name, found, expected
+    ├── SpecChangedError            a frozen spec's file no longer has its hash
+    ├── RecordError                 a record can't be read or written
+    │   ├── RecordLockedError       another process writes it
+    │   └── RecordDamagedError      its journal is not a chain of facts: file, line
+    └── RunStoppedError             a run ended early; its record resumes
+
+`exit_code` is what the command line ends with (DESIGN, Interfaces).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "BenchbookError",
+    "ConfigError",
+    "InputError",
+    "RecordDamagedError",
+    "RecordError",
+    "RecordLockedError",
+    "RunStoppedError",
+    "SpecChangedError",
+    "UsageError",
+]
+
+
+class BenchbookError(Exception):
+    """An error that the user can act on."""
+
+    exit_code = 3
+
+
+class UsageError(BenchbookError):
+    """What was asked for can't be done as it was asked."""
+
+    exit_code = 2
+
+
+class InputError(UsageError):
+    """A file's content is not what it must be.
+
+    `golden.jsonl:17: section: found 'Core'; expected core, trace_sensitive or edge_case`
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        line: int | None = None,
+        field: str | None = None,
+        found: str,
+        expected: str | None = None,
+    ) -> None:
+        super().__init__(path, line, field, found, expected)
+        self.path = str(path)
+        self.line = line
+        self.field = field
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        what = f"found {self.found}" if self.expected else self.found
+        field = f"{self.field}: " if self.field else ""
+        wanted = f"; expected {self.expected}" if self.expected else ""
+        return f"{where}: {field}{what}{wanted}"
+
+
+class ConfigError(UsageError):
+    """A setting has a value that it can't have, or lacks one that it must have."""
+
+    def __init__(self, setting: str, found: str, expected: str) -> None:
+        super().__init__(setting, found, expected)
+        self.setting = setting
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        return f"{self.setting}: found {self.found}; expected {self.expected}"
+
+
+class SpecChangedError(BenchbookError):
+    """A frozen spec's file is not the one that was frozen (SPEC C1)."""
+
+
+class RecordError(BenchbookError):
+    """A record can't be read or written."""
+
+
+class RecordLockedError(RecordError):
+    """Another process is writing this record."""
+
+
+class RecordDamagedError(RecordError):
+    """A record's journal is not a chain of facts."""
+
+    def __init__(self, path: str | Path, line: int | None, reason: str) -> None:
+        super().__init__(path, line, reason)
+        self.path = str(path)
+        self.line = line
+        self.reason = reason
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{where}: {self.reason}"
+
+
+class RunStoppedError(BenchbookError):
+    """A run ended before its plan did. Its record is whole and resumes."""

@@ -1,0 +1,120 @@
+"""An eval set that is opened once, checked line by line, and then read by index in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from benchbook.errors import InputError
+from benchbook.evalsets.items import Item, read_item
+
+__all__ = ["EvalSet", "open_evalset"]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class EvalSet:
+    """An eval set's items, by index in the order of the file.
+
+    Holds an offset an item, not the items: 16 bytes each, whatever their length. `sha256` is that of the file's bytes.
+    """
+
+    def __init__(self, path: Path, sha256: str, offsets: array[int], lines: array[int]) -> None:
+        self.path = path
+        self.sha256 = sha256
+        self._offsets = offsets
+        self._lines = lines
+        self._file: BinaryIO | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending: `eval_v2`."""
+        return self.path.name.removesuffix(".jsonl")
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[Item]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: int) -> Item:
+        if self._file is None:
+            self._file = self.path.open("rb")
+        self._file.seek(self._offsets[index])
+        return read_item(self._file.readline().rstrip(b"\r\n"), self.path, self._lines[index])
+
+    def line_of(self, index: int) -> int:
+        """The line in the file, counted from 1."""
+        return self._lines[index]
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> EvalSet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> EvalSet:
+    """Read an eval set (JSONL, UTF-8) once, checking every line.
+
+    Blank lines and a byte-order mark at the start are passed over; `evalset validate` says so.
+
+    Raises: InputError at the first fault: its line, field, and what would be right.
+    """
+    path = Path(path)
+    offsets, lines, ids = array("Q"), array("Q"), array("q")
+    digest = hashlib.sha256()
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise InputError(path, found=f"the eval set can't be read ({error.strerror})") from None
+    with file:
+        position = 0
+        for number, data in enumerate(file, start=1):
+            digest.update(data)
+            start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
+            body = data[start:].rstrip(b"\r\n")
+            if body.strip():
+                item = read_item(body, path, number)
+                if needs_expected_answer and item.expected_answer is None:
+                    raise InputError(
+                        path, line=number, field="expected_answer", found="nothing", expected="a non-empty string"
+                    )
+                offsets.append(position + start)
+                lines.append(number)
+                ids.append(hash(item.id))
+            position += len(data)
+    if not offsets:
+        raise InputError(path, found="no items", expected="one JSON object a line")
+    evalset = EvalSet(path, digest.hexdigest(), offsets, lines)
+    _refuse_duplicate_ids(evalset, ids)
+    return evalset
+
+
+def _refuse_duplicate_ids(evalset: EvalSet, hashes: array[int]) -> None:
+    """Two passes: equal hashes are few, and only those items are looked at again."""
+    order = sorted(hashes)
+    suspects = {one for one, other in zip(order, order[1:], strict=False) if one == other}
+    if not suspects:
+        return
+    seen: dict[str, int] = {}
+    for index, one in enumerate(hashes):
+        if one in suspects:
+            item_id = evalset[index].id
+            if item_id in seen:
+                raise InputError(
+                    evalset.path,
+                    line=evalset.line_of(index),
+                    field="id",
+                    found=f"{item_id!r} again (first on line {evalset.line_of(seen[item_id])})",
+                    expected="an id of its own",
+                )
+            seen[item_id] = index

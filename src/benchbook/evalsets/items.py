@@ -1,0 +1,114 @@
+"""One item of an eval set, and how a line becomes one (SPEC A8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from benchbook.errors import InputError
+
+__all__ = ["ALIASES", "AnswerFormat", "Item", "item_from_json", "read_item"]
+
+AnswerFormat = Literal["answer_prefix"]
+
+# Names under which other people's files hold the same thing; the first is ours (the rubric's own names are among them).
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "item_id"),
+    "prompt": ("prompt", "task", "question"),
+    "expected_answer": ("expected_answer", "reference_answer", "reference"),
+    "context": ("context", "provided_context"),
+}
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked, and what a right answer is.
+
+    `expected_answer` is None where there is no reference (allowed under `rubric@v1` alone). `context` is any JSON
+    value. `group` names what the item shares with others (a document, a template): items of one group are taken as
+    one cluster in intervals.
+    """
+
+    id: str
+    prompt: str
+    expected_answer: str | None = None
+    context: Any = None
+    section: str | None = None
+    category: str | None = None
+    difficulty: str | None = None
+    answer_format: AnswerFormat | None = None
+    group: str | None = None
+
+
+_OPTIONAL_TEXT = ("section", "category", "difficulty", "answer_format", "group")
+
+
+def read_item(data: bytes, path: str | Path, line: int) -> Item:
+    """The item on one line.
+
+    Raises: InputError with `path`, `line` and the field.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            path,
+            line=line,
+            found=f"byte {data[error.start]:#04x} at byte {error.start + 1} of the line",
+            expected="UTF-8",
+        ) from None
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise InputError(
+            path, line=line, found=f"malformed JSON ({error})", expected="one JSON object a line"
+        ) from None
+    return item_from_json(value, path, line)
+
+
+def item_from_json(value: Any, path: str | Path, line: int) -> Item:
+    """An item from a decoded line, other names of its fields allowed (`ALIASES`).
+
+    Raises: InputError for a field that is missing, empty, of another type, or there under two names.
+    """
+    if not isinstance(value, dict):
+        raise InputError(path, line=line, found=f"a JSON {type(value).__name__}", expected="an object")
+    given: dict[str, Any] = {}
+    for field, names in ALIASES.items():
+        present = [name for name in names if name in value]
+        if len(present) > 1:
+            raise InputError(path, line=line, field=field, found=" and ".join(present), expected="one of them")
+        if present:
+            given[field] = value[present[0]]
+    for field in ("id", "prompt"):
+        if field not in given:
+            raise InputError(path, line=line, field=field, found="nothing", expected="a non-empty string")
+        _require_text(given[field], path, line, field)
+    if given.get("expected_answer") is not None:
+        _require_text(given["expected_answer"], path, line, "expected_answer")
+    for field in _OPTIONAL_TEXT:
+        if value.get(field) is not None:
+            _require_text(value[field], path, line, field)
+            given[field] = value[field]
+    if given.get("answer_format") not in (None, *get_args(AnswerFormat)):
+        raise InputError(
+            path,
+            line=line,
+            field="answer_format",
+            found=repr(given["answer_format"]),
+            expected="answer_prefix or nothing",
+        )
+    return Item(**given)
+
+
+def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:
+    if not isinstance(value, str):
+        raise InputError(
+            path, line=line, field=field, found=msgspec.json.encode(value).decode()[:80], expected="a string"
+        )
+    if not value.strip():
+        raise InputError(
+            path, line=line, field=field, found="nothing but white space", expected="a non-empty string"
+        )

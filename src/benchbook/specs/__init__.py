@@ -1,0 +1,9 @@
+"""specs: the frozen evaluators as data, and the loader that checks their hashes.
+
+spec    an evaluator's texts, thresholds and schemas, named `name@vN`. Frozen: a change is a new version beside it.
+"""
+
+from benchbook.specs.frozen import FROZEN, FrozenSpec, load_spec
+from benchbook.specs.template import Template
+
+__all__ = ["FROZEN", "FrozenSpec", "Template", "load_spec"]
