@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +20,8 @@ _BOM = b"\xef\xbb\xbf"
 class EvalSet:
     """An eval set's items, by index in the order of the file.
 
-    Holds an offset an item, not the items: 16 bytes each, whatever their length. `sha256` is that of the file's bytes.
+    Holds an offset an item and not the items: 16 bytes each, whatever their length.
+    `sha256` is that of the file's bytes.
     """
 
     def __init__(self, path: Path, sha256: str, offsets: array[int], lines: array[int]) -> None:
@@ -102,7 +104,7 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
 def _refuse_duplicate_ids(evalset: EvalSet, hashes: array[int]) -> None:
     """Two passes: equal hashes are few, and only those items are looked at again."""
     order = sorted(hashes)
-    suspects = {one for one, other in zip(order, order[1:], strict=False) if one == other}
+    suspects = {one for one, other in pairwise(order) if one == other}
     if not suspects:
         return
     seen: dict[str, int] = {}

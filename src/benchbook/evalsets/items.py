@@ -14,7 +14,7 @@ __all__ = ["ALIASES", "AnswerFormat", "Item", "item_from_json", "read_item"]
 
 AnswerFormat = Literal["answer_prefix"]
 
-# Names under which other people's files hold the same thing; the first is ours (the rubric's own names are among them).
+# Names under which other files hold the same thing. The first is ours; the rubric's own names are among them.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "item_id"),
     "prompt": ("prompt", "task", "question"),

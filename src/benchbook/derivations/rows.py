@@ -1,0 +1,193 @@
+"""The derived tables of a `rubric@v1` record: what each column is (SPEC R1.1, R4, R7.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from benchbook.decisions import Interval
+from benchbook.scorers.rubric_aggregates import RubricAggregates
+
+__all__ = [
+    "AggregatesFile",
+    "ItemAgreement",
+    "JudgeReply",
+    "Ledger",
+    "Manifest",
+    "RepeatSummary",
+    "RubricRow",
+    "Slice",
+]
+
+
+class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
+    """One reply of the judge, as it came. `attempt` counts from 1; 2 is the parse retry of R3.5."""
+
+    attempt: int
+    text: str | None
+    parse_error_reason: str | None = None  # None: it was read
+    detail: str | None = None
+    seq: int  # the fact in the journal
+
+
+class RubricRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of samples.parquet. `evaluator_*` is the judge's; latency and tokens else are the candidate's (R1.1)."""
+
+    sample: int  # its place in the plan, from 0: repeat * items + item
+    repeat: int  # from 0
+    item_id: str
+    section: str | None
+    category: str | None
+    difficulty: str | None
+    group: str | None
+    candidate_answer: str | None
+    accuracy_score: int | None
+    faithfulness_score: int | None
+    rationale: str | None
+    score_origin: str | None
+    evaluator_error: str | None
+    parse_error_reason: str | None
+    error_detail: str | None  # what a failed call said, keys removed
+    sample_score: float | None
+    passed: bool
+    fail_reasons: list[str]
+    accuracy_norm: float | None
+    faithfulness_norm: float | None
+    latency_norm: float | None
+    token_efficiency_norm: float | None
+    latency_e2e_ms: int | None
+    latency_model_ms: int | None
+    time_to_first_token_ms: int | None
+    queue_ms: int | None
+    retry_ms: int | None
+    timed_out: bool
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+    token_efficiency_ratio: float | None
+    finish_reason: str | None
+    truncated: bool
+    model_reported: str | None
+    model_fingerprint: str | None
+    cached: bool
+    transport_retries: int
+    parse_retries: int
+    judge_replies: list[JudgeReply]
+    reasoning: str | None
+    evaluator_latency_ms: int | None
+    evaluator_input_tokens: int | None
+    evaluator_output_tokens: int | None
+    evaluator_reported: str | None
+    evaluator_fingerprint: str | None
+    answer_seq: int | None  # the candidate's fact in the journal
+    answer_sha256: str | None
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """Where every planned sample went. The parts add up: attempted = scored + unscored; scored holds no_answer."""
+
+    n_planned: int
+    n_attempted: int
+    n_scored: int
+    n_unscored: int
+    unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
+    n_no_answer: int
+    no_answer_by_reason: dict[str, int]  # timeout, provider_error, empty, content_filter, …
+
+
+class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """R7.3: mean and standard deviation over the repeats of one aggregate; null for fewer than two."""
+
+    aggregate: str
+    per_repeat: list[float | None]
+    mean: float | None
+    sd: float | None
+
+
+class ItemAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """R7.3: how often the repeats of an item agree."""
+
+    n_items: int  # items with at least two scored repeats
+    same_answer: int  # all repeats gave the same text
+    same_scores: int  # … the same accuracy and faithfulness
+    same_passed: int
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """The aggregates of the samples that share one value of section, category or difficulty."""
+
+    field: str
+    value: str
+    n_samples: int
+    n_scored: int
+    pass_rate: float | None
+    accuracy_mean: float | None
+    faithfulness_mean: float | None
+    aggregate_score: float | None
+
+
+class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
+    """aggregates.json."""
+
+    spec: str
+    ledger: Ledger
+    aggregates: RubricAggregates
+    intervals: dict[str, Interval]
+    fail_reasons: dict[str, int]
+    accuracy_counts: dict[str, int]
+    faithfulness_counts: dict[str, int]
+    repeats: list[RepeatSummary]
+    item_agreement: ItemAgreement | None  # None for a single repeat
+    slices: list[Slice]
+    evaluator_input_tokens: int
+    evaluator_output_tokens: int
+    evaluator_latency_p50_ms: float | None
+    candidate_cost_usd: str | None  # decimal dollars; null where no price was given
+    evaluator_cost_usd: str | None
+    transport_retries: int
+    parse_retries: int
+    cached: int
+    warnings: list[str]
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """manifest.json: who, what, when, with what (SPEC R7.1), and the hash that names the record."""
+
+    run_id: str
+    timestamp_utc: str
+    ended_utc: str | None
+    state: str  # complete, interrupted, stopped, running
+    state_detail: str | None
+    spec: str
+    spec_sha256: str
+    dataset_id: str
+    dataset_version_or_hash: str
+    n_items: int
+    repeats: int
+    benchmark: bool
+    model_id: str
+    model_version: str | None
+    evaluator_model_id: str
+    evaluator_model_version: str | None
+    prompt_template_id: str
+    prompt_template_version_or_hash: str
+    evaluator_prompt_template_id: str
+    evaluator_prompt_template_version_or_hash: str
+    generation_params: dict[str, Any]
+    generation_params_effective: dict[str, Any]
+    evaluator_generation_params: dict[str, Any]
+    evaluator_generation_params_effective: dict[str, Any]
+    code_version: dict[str, Any]
+    environment: dict[str, Any]
+    unmeasured: list[str]
+    reasoning_tags: list[str]
+    config: dict[str, Any]
+    plan_sha256: str
+    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
+    journal_segments: int
+    journal_facts: int
+    journal_sha256: str  # the last fact's hash: it names the whole record
+    derived: dict[str, str]  # file -> its SHA-256
+    derived_by: dict[str, str]  # the versions that wrote them
+    missing_metadata: list[str]  # names of R7.1 that are not known; a run with any is refused a decision

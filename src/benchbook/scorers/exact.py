@@ -1,0 +1,73 @@
+"""Exact aggregation (SPEC C2 to C4): integers in nano-units, rounded half-even once.
+
+A real value is held as an integer number of billionths: 0.8375 is 837_500_000. Sums of integers do not depend on
+the order of their terms, so neither does anything computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+
+__all__ = ["NANO", "as_float", "divide", "mean", "percentile", "ratio", "sample_sd"]
+
+NANO = 1_000_000_000
+
+
+def divide(numerator: int, denominator: int) -> int:
+    """`numerator / denominator`, rounded half to even. `denominator` is positive."""
+    quotient, rest = divmod(numerator, denominator)
+    twice = 2 * rest
+    if twice > denominator or (twice == denominator and quotient & 1):
+        return quotient + 1
+    return quotient
+
+
+def ratio(numerator: int, denominator: int) -> int | None:
+    """The ratio in nano-units; None when `denominator` is 0."""
+    return divide(numerator * NANO, denominator) if denominator else None
+
+
+def mean(total_nano: int, n: int) -> int | None:
+    """The mean in nano-units of `n` values whose nano-units add up to `total_nano`; None when n is 0."""
+    return divide(total_nano, n) if n else None
+
+
+def percentile(ordered: Sequence[int], hundredths: int) -> int | None:
+    """Type-7 percentile (Hyndman and Fan 1996; SPEC C3) in nano-units of the values; None when there are none.
+
+    `ordered` is ascending; `hundredths` is 50 for the median, 95 for p95.
+    """
+    if not ordered:
+        return None
+    rank, rest = divmod((len(ordered) - 1) * hundredths, 100)
+    low = ordered[rank]
+    if not rest:
+        return low * NANO
+    return low * NANO + divide((ordered[rank + 1] - low) * rest * NANO, 100)
+
+
+def sample_sd(values_nano: Sequence[int]) -> int | None:
+    """Sample standard deviation (ddof = 1; SPEC C4) in nano-units; None for fewer than two values."""
+    n = len(values_nano)
+    if n < 2:
+        return None
+    total = sum(values_nano)
+    squares = n * sum(value * value for value in values_nano) - total * total
+    return _sqrt_half_even(squares, n * (n - 1))
+
+
+def _sqrt_half_even(numerator: int, denominator: int) -> int:
+    """The integer nearest to sqrt(numerator / denominator)."""
+    root = isqrt(numerator // denominator)
+    # root + 1/2 squared is root^2 + root + 1/4: compare exactly, in quarters. A tie would need an irrational to be
+    # rational, but for a perfect square of a half, which rounds to even.
+    quarters, edge = 4 * numerator, (4 * root * root + 4 * root + 1) * denominator
+    if quarters > edge or (quarters == edge and root & 1):
+        return root + 1
+    return root
+
+
+def as_float(nano: int | None) -> float | None:
+    """The double nearest to the nano-units, which prints as the decimal: 653_585_214 is 0.653585214."""
+    return None if nano is None else nano / NANO

@@ -1,0 +1,202 @@
+"""`rubric@v1` for a run: the aggregates of R4, in one pass, whatever the order of the samples (SPEC C2)."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from benchbook.scorers.exact import NANO, as_float, mean, percentile, ratio
+from benchbook.scorers.rubric import Outcome, RubricScale, RubricScore, score_sample
+
+__all__ = ["Bounds", "RubricAggregates", "RubricTally", "tally"]
+
+
+class RubricAggregates(msgspec.Struct, frozen=True, kw_only=True):
+    """The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds."""
+
+    n_samples: int
+    n_scored: int
+    n_unscored: int
+    n_no_answer: int
+    n_timed_out: int
+    accuracy_mean: float | None
+    accuracy_full_credit_rate: float | None
+    faithfulness_mean: float | None
+    faithfulness_failure_rate: float | None
+    latency_e2e_p50_ms: float | None
+    latency_e2e_p95_ms: float | None
+    latency_model_p50_ms: float | None
+    latency_model_p95_ms: float | None
+    total_input_tokens: int
+    total_output_tokens: int
+    total_tokens: int
+    token_efficiency_ratio_mean: float | None
+    tokens_per_correct_answer: float
+    pass_rate: float | None
+    aggregate_score: float | None
+    evaluator_error_rate: float | None
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The gated aggregates with every unscored sample taken at the same scores (SPEC R6.3)."""
+
+    aggregate_score: float | None
+    pass_rate: float | None
+    faithfulness_failure_rate: float | None
+    latency_e2e_p95_ms: float | None
+
+
+@dataclass(slots=True)
+class _Extreme:
+    """Sums over all samples when the unscored ones are taken at `score` and `score`."""
+
+    score: int
+    n_scored: int = 0
+    score_nano: int = 0
+    n_passed: int = 0
+    n_faithfulness: int = 0
+    n_unfaithful: int = 0
+
+    def add(self, outcome: Outcome, scored: RubricScore, scale: RubricScale) -> None:
+        if outcome.unscored:
+            outcome = msgspec.structs.replace(outcome, accuracy_score=self.score, faithfulness_score=self.score)
+            scored = score_sample(outcome, scale)
+        if scored.sample_score_nano is not None:
+            self.n_scored += 1
+            self.score_nano += scored.sample_score_nano
+        self.n_passed += scored.passed
+        if outcome.faithfulness_score is not None:
+            self.n_faithfulness += 1
+            self.n_unfaithful += outcome.faithfulness_score == 0
+
+
+@dataclass(slots=True)
+class RubricTally:
+    """Counts and exact sums over samples. About 40 bytes a sample, for percentiles and intervals.
+
+    `scores_nano`, `passed`, `unfaithful` and `latencies_e2e_ms` hold what intervals are computed from, with the
+    cluster of each sample beside it (`…_clusters`), in the order in which samples were added.
+    """
+
+    scale: RubricScale
+    n_samples: int = 0
+    n_no_answer: int = 0
+    n_timed_out: int = 0
+    n_evaluator_errors: int = 0
+    accuracy_counts: Counter[int] = field(default_factory=Counter)
+    faithfulness_counts: Counter[int] = field(default_factory=Counter)
+    evaluator_errors: Counter[str] = field(default_factory=Counter)
+    fail_reasons: Counter[str] = field(default_factory=Counter)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    n_ratios: int = 0
+    ratio_nano: int = 0
+    n_passed: int = 0
+    scores_nano: array[int] = field(default_factory=lambda: array("q"))
+    scores_clusters: array[int] = field(default_factory=lambda: array("l"))
+    passed: array[int] = field(default_factory=lambda: array("b"))
+    clusters: array[int] = field(default_factory=lambda: array("l"))
+    unfaithful: array[int] = field(default_factory=lambda: array("b"))
+    unfaithful_clusters: array[int] = field(default_factory=lambda: array("l"))
+    latencies_e2e_ms: array[int] = field(default_factory=lambda: array("q"))
+    latencies_model_ms: array[int] = field(default_factory=lambda: array("q"))
+    worst: _Extreme = field(default_factory=lambda: _Extreme(0))
+    best: _Extreme = field(default_factory=lambda: _Extreme(2))
+
+    def add(self, outcome: Outcome, scored: RubricScore, cluster: int = 0) -> None:
+        """Count one sample. `cluster` numbers what it shares with others: its group, or its item under repeats."""
+        self.n_samples += 1
+        self.n_no_answer += outcome.no_answer
+        self.n_timed_out += outcome.timed_out
+        if outcome.evaluator_error is not None:
+            self.n_evaluator_errors += 1
+            self.evaluator_errors[outcome.evaluator_error] += 1
+        self._add_scores(outcome, scored, cluster)
+        self._add_costs(outcome, scored)
+        self.worst.add(outcome, scored, self.scale)
+        self.best.add(outcome, scored, self.scale)
+
+    def _add_scores(self, outcome: Outcome, scored: RubricScore, cluster: int) -> None:
+        if outcome.accuracy_score is not None:
+            self.accuracy_counts[outcome.accuracy_score] += 1
+        if outcome.faithfulness_score is not None:
+            self.faithfulness_counts[outcome.faithfulness_score] += 1
+            self.unfaithful.append(outcome.faithfulness_score == 0)
+            self.unfaithful_clusters.append(cluster)
+        if scored.sample_score_nano is not None:
+            self.scores_nano.append(scored.sample_score_nano)
+            self.scores_clusters.append(cluster)
+        self.n_passed += scored.passed
+        self.passed.append(scored.passed)
+        self.clusters.append(cluster)
+        self.fail_reasons.update(scored.fail_reasons)
+
+    def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
+        if outcome.latency_e2e_ms is not None:
+            self.latencies_e2e_ms.append(outcome.latency_e2e_ms)
+        if outcome.latency_model_ms is not None:
+            self.latencies_model_ms.append(outcome.latency_model_ms)
+        self.input_tokens += outcome.input_tokens or 0
+        self.output_tokens += outcome.output_tokens or 0
+        self.total_tokens += outcome.total_tokens or 0
+        if scored.token_efficiency_ratio_nano is not None:
+            self.n_ratios += 1
+            self.ratio_nano += scored.token_efficiency_ratio_nano
+
+    def aggregates(self) -> RubricAggregates:
+        """The aggregates of R4 over the samples added so far."""
+        e2e, model = sorted(self.latencies_e2e_ms), sorted(self.latencies_model_ms)
+        n_accuracy, n_faithfulness = self.accuracy_counts.total(), self.faithfulness_counts.total()
+        return RubricAggregates(
+            n_samples=self.n_samples,
+            n_scored=len(self.scores_nano),
+            n_unscored=self.n_samples - len(self.scores_nano),
+            n_no_answer=self.n_no_answer,
+            n_timed_out=self.n_timed_out,
+            accuracy_mean=as_float(ratio(_total(self.accuracy_counts), n_accuracy)),
+            accuracy_full_credit_rate=as_float(ratio(self.accuracy_counts[2], n_accuracy)),
+            faithfulness_mean=as_float(ratio(_total(self.faithfulness_counts), n_faithfulness)),
+            faithfulness_failure_rate=as_float(ratio(self.faithfulness_counts[0], n_faithfulness)),
+            latency_e2e_p50_ms=as_float(percentile(e2e, 50)),
+            latency_e2e_p95_ms=as_float(percentile(e2e, 95)),
+            latency_model_p50_ms=as_float(percentile(model, 50)),
+            latency_model_p95_ms=as_float(percentile(model, 95)),
+            total_input_tokens=self.input_tokens,
+            total_output_tokens=self.output_tokens,
+            total_tokens=self.total_tokens,
+            token_efficiency_ratio_mean=as_float(mean(self.ratio_nano, self.n_ratios)),
+            tokens_per_correct_answer=(ratio(self.total_tokens, max(self.accuracy_counts[2], 1)) or 0) / NANO,
+            pass_rate=as_float(ratio(self.n_passed, self.n_samples)),
+            aggregate_score=as_float(mean(sum(self.scores_nano), len(self.scores_nano))),
+            evaluator_error_rate=as_float(ratio(self.n_evaluator_errors, self.n_samples)),
+        )
+
+    def bounds(self) -> tuple[Bounds, Bounds]:
+        """`(worst, best)`: every unscored sample at 0 and 0, and at 2 and 2 (SPEC R6.3)."""
+        p95 = as_float(percentile(sorted(self.latencies_e2e_ms), 95))
+        return self._bounds(self.worst, p95), self._bounds(self.best, p95)
+
+    def _bounds(self, extreme: _Extreme, p95: float | None) -> Bounds:
+        return Bounds(
+            aggregate_score=as_float(mean(extreme.score_nano, extreme.n_scored)),
+            pass_rate=as_float(ratio(extreme.n_passed, self.n_samples)),
+            faithfulness_failure_rate=as_float(ratio(extreme.n_unfaithful, extreme.n_faithfulness)),
+            latency_e2e_p95_ms=p95,
+        )
+
+
+def tally(outcomes: Iterable[Outcome], scale: RubricScale) -> RubricTally:
+    """Score and count `outcomes`, each a cluster of its own."""
+    result = RubricTally(scale)
+    for index, outcome in enumerate(outcomes):
+        result.add(outcome, score_sample(outcome, scale), index)
+    return result
+
+
+def _total(counts: Counter[int]) -> int:
+    return sum(score * count for score, count in counts.items())
