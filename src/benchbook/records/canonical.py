@@ -1,0 +1,51 @@
+"""Canonical JSON: sorted keys, no spaces, UTF-8. All that is hashed is written with it.
+
+A lone surrogate, which UTF-8 can't hold, is written as its JSON escape and read back as it was: model text is
+kept as it came, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+__all__ = ["canonical_json", "decode_json"]
+
+_encoder = msgspec.json.Encoder(order="sorted")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def canonical_json(value: Any) -> bytes:
+    """The canonical bytes of a JSON value or a msgspec Struct."""
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        text = json.dumps(
+            msgspec.to_builtins(value),
+            ensure_ascii=False,
+            sort_keys=True,
+            separators=(",", ":"),
+            allow_nan=False,
+        )
+        return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text).encode("utf-8")
+
+
+def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """`data` as `decoder`'s type, lone surrogates allowed.
+
+    Raises: msgspec.DecodeError, msgspec.ValidationError.
+    """
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        # msgspec refuses an escaped lone surrogate; json takes it. Anything else fails again here.
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise msgspec.DecodeError(str(error)) from None
+        return msgspec.convert(value, decoder.type)

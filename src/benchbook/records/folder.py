@@ -1,0 +1,143 @@
+"""A record's folder: where its parts lie, and how it comes to be."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchbook.errors import RecordError, UsageError
+from benchbook.records.facts import RunStarted
+from benchbook.records.reading import read_journal
+
+__all__ = ["RUN_ID", "Record", "create_record", "open_record", "write_file"]
+
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Record:
+    """Paths of one record. Nothing is read until it is asked for."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def run_id(self) -> str:
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal"
+
+    @property
+    def inputs(self) -> Path:
+        return self.path / "inputs"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def samples(self) -> Path:
+        return self.path / "samples.parquet"
+
+    @property
+    def aggregates(self) -> Path:
+        return self.path / "aggregates.json"
+
+    @property
+    def decision(self) -> Path:
+        return self.path / "decision.json"
+
+    def input(self, sha256: str) -> Path:
+        return self.inputs / sha256
+
+    def started(self) -> RunStarted:
+        """The journal's first fact: what was going to be done.
+
+        Raises: RecordError for a folder that holds no record; RecordDamagedError.
+        """
+        for line in read_journal(self.journal):
+            if isinstance(line.fact, RunStarted):
+                return line.fact
+            break
+        raise RecordError(f"{self.path}: the journal does not begin with run_started")
+
+
+def open_record(path: str | Path) -> Record:
+    """The record in `path`.
+
+    Raises: UsageError where there is none.
+    """
+    record = Record(path)
+    if not record.journal.is_dir():
+        raise UsageError(f"{record.path}: not a record (it has no journal/)")
+    return record
+
+
+def create_record(runs: str | Path, run_id: str, inputs: Mapping[str, Path]) -> tuple[Record, dict[str, str]]:
+    """A new record under `runs`, with a copy of each input, and the inputs' hashes by name.
+
+    The folder appears whole or not at all. Raises: UsageError for an id that is taken or unfit; RecordError where
+    the folder can't be written.
+    """
+    if not RUN_ID.fullmatch(run_id):
+        raise UsageError(
+            f"run id {run_id!r}: letters, digits, '.', '_' and '-', at most 100, not beginning with a mark"
+        )
+    target = Path(runs) / run_id
+    if target.exists():
+        raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")
+    try:
+        Path(runs).mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=runs))
+    except OSError as error:
+        raise RecordError(f"{runs}: can't be written ({error.strerror})") from None
+    try:
+        temporary.chmod(0o777 & ~_umask())
+        record = Record(temporary)
+        record.journal.mkdir()
+        record.inputs.mkdir()
+        hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
+        temporary.rename(target)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise RecordError(f"{target}: can't be written ({error.strerror})") from None
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return Record(target), hashes
+
+
+def _copy_input(source: Path, folder: Path) -> str:
+    temporary = folder / ".copy"
+    digest = hashlib.sha256()
+    with source.open("rb") as reader, temporary.open("wb") as writer:
+        while block := reader.read(1 << 20):
+            digest.update(block)
+            writer.write(block)
+        writer.flush()
+        os.fsync(writer.fileno())
+    temporary.rename(folder / digest.hexdigest())
+    return digest.hexdigest()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """All of `data` under `path`, or what was there before."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise RecordError(f"{path}: can't be written ({error.strerror})") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,108 @@
+"""Derived tables as Parquet, written in row groups so that memory does not grow with the run.
+
+The schema is the row's type: a msgspec Struct whose fields are the columns.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchbook.errors import RecordError
+from benchbook.text import storable
+
+__all__ = ["ROW_GROUP", "arrow_schema", "read_rows", "write_table", "writer_version"]
+
+ROW_GROUP = 2_048
+
+_Row = TypeVar("_Row", bound=msgspec.Struct)
+_PLAIN = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
+
+
+def writer_version() -> str:
+    """What a table's bytes depend on besides its rows."""
+    return f"pyarrow {pa.__version__}"
+
+
+def arrow_schema(row_type: type[msgspec.Struct]) -> Any:
+    """The Arrow schema of a row: int64, float64, bool, string, and lists and structs of them."""
+    return pa.schema(_fields(row_type))
+
+
+def _fields(struct: type[msgspec.Struct]) -> list[Any]:
+    hints = get_type_hints(struct)
+    return [pa.field(name, _arrow_type(hints[name])) for name in struct.__struct_fields__]
+
+
+def _arrow_type(hint: Any) -> Any:
+    if get_origin(hint) in (Union, types.UnionType):
+        (hint,) = (one for one in get_args(hint) if one is not types.NoneType)
+    if get_origin(hint) is list:
+        return pa.list_(_arrow_type(get_args(hint)[0]))
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return pa.struct(_fields(hint))
+    return _PLAIN[hint]
+
+
+def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgspec.Struct]) -> None:
+    """Write `rows` to `path`, whole or not at all. The same rows give the same bytes under one `writer_version`."""
+    schema = arrow_schema(row_type)
+    temporary = path.with_name(f".{path.name}.tmp")
+    stream = iter(rows)
+    try:
+        with pq.ParquetWriter(temporary, schema, compression="zstd", write_statistics=False) as writer:
+            while batch := list(islice(stream, ROW_GROUP)):
+                writer.write_batch(_record_batch(batch, schema), row_group_size=ROW_GROUP)
+        temporary.replace(path)
+    except OSError as error:
+        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _record_batch(rows: list[msgspec.Struct], schema: Any) -> Any:
+    columns = zip(*map(msgspec.structs.astuple, rows), strict=True)
+    arrays = [_array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.record_batch(arrays, schema=schema)
+
+
+def _array(values: list[Any], kind: Any) -> Any:
+    if pa.types.is_string(kind):
+        try:
+            return pa.array(values, kind)
+        except (UnicodeEncodeError, pa.ArrowInvalid):  # a lone surrogate
+            return pa.array([None if value is None else storable(value) for value in values], kind)
+    if pa.types.is_nested(kind):
+        return pa.array(_storable(msgspec.to_builtins(values)), kind)
+    return pa.array(values, kind)
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _storable(one) for key, one in value.items()}
+    return value
+
+
+def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
+    """The rows of a table, a row group at a time.
+
+    Raises: RecordError for a file that is no such table.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=ROW_GROUP):
+                for row in batch.to_pylist():
+                    yield msgspec.convert(row, row_type)
+    except (OSError, pa.ArrowException, msgspec.ValidationError) as error:
+        raise RecordError(f"{path}: not a readable table ({error})") from None
