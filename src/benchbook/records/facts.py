@@ -116,8 +116,6 @@ class Resumed(_Fact, tag="resumed", kw_only=True):
 class RunEnded(_Fact, tag="run_ended", kw_only=True):
     """Every planned sample has its outcome."""
 
-    identity: dict[str, Any]  # what the providers called themselves
-
 
 Fact = RunStarted | Reply | Failure | Sealed | Interrupted | Resumed | RunEnded
 

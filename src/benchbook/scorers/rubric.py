@@ -49,9 +49,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     accuracy_score: int | None = None
     faithfulness_score: int | None = None
     evaluator_error: EvaluatorError | None = None
-    score_origin: str | None = (
-        None  # NO_ANSWER: the candidate gave none (R1.3). None: a judge scored it, or failed to
-    )
+    score_origin: str | None = None  # NO_ANSWER: the candidate gave none (R1.3). None: a judge scored it, or failed to
     latency_e2e_ms: int | None = None
     latency_model_ms: int | None = None
     timed_out: bool = False
@@ -154,9 +152,7 @@ def score_sample(outcome: Outcome, scale: RubricScale) -> RubricScore:
     )
 
 
-def _sample_score(
-    outcome: Outcome, scale: RubricScale, latency_base: int | None, token_base: int | None
-) -> int | None:
+def _sample_score(outcome: Outcome, scale: RubricScale, latency_base: int | None, token_base: int | None) -> int | None:
     """R5.2 as one fraction over a common denominator, so that it is rounded once (C2)."""
     if outcome.accuracy_score is None:
         return None

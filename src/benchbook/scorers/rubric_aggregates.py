@@ -76,10 +76,11 @@ class _Extreme:
 
 @dataclass(slots=True)
 class RubricTally:
-    """Counts and exact sums over samples. About 40 bytes a sample, for percentiles and intervals.
+    """Counts and exact sums over samples; about a dozen bytes a sample are kept, for percentiles and intervals.
 
-    `scores_nano`, `passed`, `unfaithful` and `latencies_e2e_ms` hold what intervals are computed from, with the
-    cluster of each sample beside it (`…_clusters`), in the order in which samples were added.
+    `scores_nano`, `passed`, `unfaithful` and `latencies_e2e_ms` hold what intervals are computed from, in the order in
+    which samples were added. `…_clusters` holds each one's cluster beside it, and is empty where every sample is a
+    cluster of its own.
     """
 
     scale: RubricScale
@@ -97,19 +98,22 @@ class RubricTally:
     n_ratios: int = 0
     ratio_nano: int = 0
     n_passed: int = 0
-    scores_nano: array[int] = field(default_factory=lambda: array("q"))
-    scores_clusters: array[int] = field(default_factory=lambda: array("l"))
+    scores_nano: array[int] = field(default_factory=lambda: array("I"))  # at most 10**9
+    scores_clusters: array[int] = field(default_factory=lambda: array("i"))
     passed: array[int] = field(default_factory=lambda: array("b"))
-    clusters: array[int] = field(default_factory=lambda: array("l"))
+    passed_clusters: array[int] = field(default_factory=lambda: array("i"))
     unfaithful: array[int] = field(default_factory=lambda: array("b"))
-    unfaithful_clusters: array[int] = field(default_factory=lambda: array("l"))
+    unfaithful_clusters: array[int] = field(default_factory=lambda: array("i"))
     latencies_e2e_ms: array[int] = field(default_factory=lambda: array("q"))
     latencies_model_ms: array[int] = field(default_factory=lambda: array("q"))
     worst: _Extreme = field(default_factory=lambda: _Extreme(0))
     best: _Extreme = field(default_factory=lambda: _Extreme(2))
 
-    def add(self, outcome: Outcome, scored: RubricScore, cluster: int = 0) -> None:
-        """Count one sample. `cluster` numbers what it shares with others: its group, or its item under repeats."""
+    def add(self, outcome: Outcome, scored: RubricScore, cluster: int | None = None) -> None:
+        """Count one sample. `cluster` numbers what it shares with others: its group, or its item under repeats.
+
+        It is None for every sample of a tally, or for none.
+        """
         self.n_samples += 1
         self.n_no_answer += outcome.no_answer
         self.n_timed_out += outcome.timed_out
@@ -121,19 +125,22 @@ class RubricTally:
         self.worst.add(outcome, scored, self.scale)
         self.best.add(outcome, scored, self.scale)
 
-    def _add_scores(self, outcome: Outcome, scored: RubricScore, cluster: int) -> None:
+    def _add_scores(self, outcome: Outcome, scored: RubricScore, cluster: int | None) -> None:
         if outcome.accuracy_score is not None:
             self.accuracy_counts[outcome.accuracy_score] += 1
         if outcome.faithfulness_score is not None:
             self.faithfulness_counts[outcome.faithfulness_score] += 1
             self.unfaithful.append(outcome.faithfulness_score == 0)
-            self.unfaithful_clusters.append(cluster)
+            if cluster is not None:
+                self.unfaithful_clusters.append(cluster)
         if scored.sample_score_nano is not None:
             self.scores_nano.append(scored.sample_score_nano)
-            self.scores_clusters.append(cluster)
+            if cluster is not None:
+                self.scores_clusters.append(cluster)
         self.n_passed += scored.passed
         self.passed.append(scored.passed)
-        self.clusters.append(cluster)
+        if cluster is not None:
+            self.passed_clusters.append(cluster)
         self.fail_reasons.update(scored.fail_reasons)
 
     def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
@@ -193,8 +200,8 @@ class RubricTally:
 def tally(outcomes: Iterable[Outcome], scale: RubricScale) -> RubricTally:
     """Score and count `outcomes`, each a cluster of its own."""
     result = RubricTally(scale)
-    for index, outcome in enumerate(outcomes):
-        result.add(outcome, score_sample(outcome, scale), index)
+    for outcome in outcomes:
+        result.add(outcome, score_sample(outcome, scale))
     return result
 
 

@@ -54,9 +54,7 @@ def parse_reply(reply: str, reasoning_tags: Sequence[str] = ()) -> Parsed | Reje
         return Rejected(_reason_for(error.fault), error.detail)
     if not isinstance(value, dict):
         return Rejected("not_an_object", f"the reply is a JSON {_json_type(value)}, not an object")
-    return _check(value) or Parsed(
-        value["accuracy_score"], value["faithfulness_score"], value["rationale"], reasoning
-    )
+    return _check(value) or Parsed(value["accuracy_score"], value["faithfulness_score"], value["rationale"], reasoning)
 
 
 def split_reasoning(reply: str, tags: Sequence[str]) -> tuple[str | None, str]:

@@ -18,7 +18,8 @@ _FOLDER = Path(__file__).parent
 
 # name@vN -> SHA-256 over its files, each as `<name> NUL <bytes' sha256> LF`, in the order of their names.
 FROZEN: Mapping[str, str] = {
-    "rubric@v1": "39d6bcc6d0122d38a91b66f018cad5174f0eb0b49c699a5c826e5f6ddc03dc86",
+    "candidate_prompt@v1": "2bcc30b53c1ebcb864b07959a4b666a220f3fde7326409549e9b0c6424b18775",
+    "rubric@v1": "3641a5931c63cbdbd7d33e1e29a56a12e934f4074622e49e15f57dbeaea1fe63",
 }
 
 

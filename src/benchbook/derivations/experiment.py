@@ -1,0 +1,86 @@
+"""Repeats within one experiment (SPEC R7.3): spread of two aggregates, and how often repeats agree."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Sequence
+
+from benchbook.derivations.rows import ItemAgreement, RepeatSummary, RubricRow
+from benchbook.scorers.exact import as_float, divide, mean, percentile, sample_sd
+
+__all__ = ["Repeats"]
+
+# What is known of an item over its repeats so far.
+_NEVER, _ONCE, _AGAIN = 0, 1, 2
+
+
+class Repeats:
+    """Counts rows by repeat and by item; about 30 bytes an item."""
+
+    def __init__(self, n_items: int, repeats: int) -> None:
+        self.n_repeats = repeats
+        self._score_nano = [0] * repeats
+        self._n_scored = [0] * repeats
+        self._latencies_ms = [array("I") for _ in range(repeats)]
+        size = n_items if repeats > 1 else 0
+        self._seen = bytearray(size)
+        self._answers = array("q", bytes(8 * size))
+        self._first = bytearray(size)  # accuracy, faithfulness and passed of the first scored repeat
+        self._same_answer, self._same_scores, self._same_passed = (bytearray(b"\1" * size) for _ in range(3))
+        self._n_items = n_items
+
+    def add(self, row: RubricRow, score_nano: int | None) -> None:
+        if row.latency_e2e_ms is not None:
+            self._latencies_ms[row.repeat].append(min(row.latency_e2e_ms, 0xFFFF_FFFF))
+        if score_nano is None:
+            return
+        self._n_scored[row.repeat] += 1
+        self._score_nano[row.repeat] += score_nano
+        if self.n_repeats > 1:
+            self._compare(row.sample % self._n_items, row)
+
+    def _compare(self, item: int, row: RubricRow) -> None:
+        answer = _hash_of(row.candidate_answer)
+        scores = (row.accuracy_score or 0) | (3 if row.faithfulness_score is None else row.faithfulness_score) << 2
+        if self._seen[item] == _NEVER:
+            self._seen[item], self._answers[item] = _ONCE, answer
+            self._first[item] = scores | row.passed << 4
+            return
+        self._seen[item] = _AGAIN
+        self._same_answer[item] &= self._answers[item] == answer
+        self._same_scores[item] &= self._first[item] & 0xF == scores
+        self._same_passed[item] &= self._first[item] >> 4 == row.passed
+
+    def agreement(self) -> ItemAgreement | None:
+        """None for a single repeat."""
+        if self.n_repeats < 2:
+            return None
+        again = [item for item, seen in enumerate(self._seen) if seen == _AGAIN]
+        return ItemAgreement(
+            n_items=len(again),
+            same_answer=sum(self._same_answer[item] for item in again),
+            same_scores=sum(self._same_scores[item] for item in again),
+            same_passed=sum(self._same_passed[item] for item in again),
+        )
+
+    def summaries(self) -> list[RepeatSummary]:
+        scores = [mean(total, n) for total, n in zip(self._score_nano, self._n_scored, strict=True)]
+        latencies = [percentile(sorted(ms), 95) for ms in self._latencies_ms]
+        return [_summary("aggregate_score", scores), _summary("latency_e2e_p95_ms", latencies)]
+
+
+def _summary(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:
+    known = [value for value in values if value is not None]
+    return RepeatSummary(
+        aggregate=aggregate,
+        per_repeat=[as_float(value) for value in values],
+        mean=as_float(divide(sum(known), len(known))) if known else None,
+        sd=as_float(sample_sd(known)),
+    )
+
+
+def _hash_of(text: str | None) -> int:
+    if text is None:
+        return -1
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)

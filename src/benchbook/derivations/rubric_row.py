@@ -1,0 +1,107 @@
+"""One sample's row of samples.parquet."""
+
+from __future__ import annotations
+
+import hashlib
+
+from benchbook.derivations.plan import Plan
+from benchbook.derivations.rows import JudgeReply, RubricRow
+from benchbook.derivations.rubric_steps import History
+from benchbook.evalsets import Item
+from benchbook.records.facts import Reply
+from benchbook.scorers.exact import as_float
+from benchbook.scorers.rubric import Outcome, RubricScore
+from benchbook.scorers.rubric_reply import Parsed, Rejected
+
+__all__ = ["rubric_row"]
+
+
+def rubric_row(
+    sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore, plan: Plan
+) -> RubricRow:
+    """Everything that is known of one sample (SPEC R1.1)."""
+    candidate = history.candidate
+    parsed = history.parsed
+    judge = history.judge_replies[-1][0] if history.judge_replies else None
+    call = candidate or history.candidate_failure
+    return RubricRow(
+        sample=sample,
+        repeat=sample // plan.n_items,
+        item_id=item.id,
+        section=item.section,
+        category=item.category,
+        difficulty=item.difficulty,
+        group=item.group,
+        candidate_answer=history.answer,
+        accuracy_score=outcome.accuracy_score,
+        faithfulness_score=outcome.faithfulness_score,
+        rationale=parsed.rationale if parsed else None,
+        score_origin=outcome.score_origin,
+        evaluator_error=outcome.evaluator_error,
+        parse_error_reason=_parse_error_reason(history) if outcome.evaluator_error == "parse_error" else None,
+        error_detail=_error_detail(history),
+        sample_score=as_float(score.sample_score_nano),
+        passed=score.passed,
+        fail_reasons=list(score.fail_reasons),
+        accuracy_norm=as_float(score.accuracy_norm_nano),
+        faithfulness_norm=as_float(score.faithfulness_norm_nano),
+        latency_norm=as_float(score.latency_norm_nano),
+        token_efficiency_norm=as_float(score.token_efficiency_norm_nano),
+        latency_e2e_ms=outcome.latency_e2e_ms,
+        latency_model_ms=outcome.latency_model_ms,
+        time_to_first_token_ms=candidate.time_to_first_token_ms if candidate else None,
+        queue_ms=call.queue_ms if call else None,
+        retry_ms=call.retry_ms if call else None,
+        timed_out=outcome.timed_out,
+        input_tokens=outcome.input_tokens,
+        output_tokens=outcome.output_tokens,
+        total_tokens=outcome.total_tokens,
+        token_efficiency_ratio=as_float(score.token_efficiency_ratio_nano),
+        finish_reason=candidate.finish_reason if candidate else None,
+        truncated=candidate is not None and candidate.finish_reason == "length",
+        model_reported=candidate.model_reported if candidate else None,
+        model_fingerprint=candidate.fingerprint if candidate else None,
+        cached=candidate is not None and candidate.cached,
+        transport_retries=history.transport_retries,
+        parse_retries=max(len(history.judge_replies) - 1, 0),
+        judge_replies=[_judge_reply(reply, found) for reply, found in history.judge_replies],
+        reasoning=history.reasoning,
+        evaluator_latency_ms=judge.latency_e2e_ms if judge else None,
+        evaluator_input_tokens=_total([reply.input_tokens for reply, _ in history.judge_replies]),
+        evaluator_output_tokens=_total([reply.output_tokens for reply, _ in history.judge_replies]),
+        evaluator_reported=judge.model_reported if judge else None,
+        evaluator_fingerprint=judge.fingerprint if judge else None,
+        answer_seq=candidate.seq if candidate else None,
+        answer_sha256=_sha256(history.answer),
+    )
+
+
+def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
+    rejected = found if isinstance(found, Rejected) else None
+    return JudgeReply(
+        attempt=reply.attempt,
+        text=reply.text,
+        parse_error_reason=rejected.reason if rejected else None,
+        detail=rejected.detail if rejected else None,
+        seq=reply.seq,
+    )
+
+
+def _parse_error_reason(history: History) -> str | None:
+    """Of the last reply: it is the one that left the sample without scores (R3.5)."""
+    found = history.judge_replies[-1][1] if history.judge_replies else None
+    return found.reason if isinstance(found, Rejected) else None
+
+
+def _error_detail(history: History) -> str | None:
+    failure = history.candidate_failure if history.answer is None else history.judge_failure
+    return failure.detail or failure.error if failure is not None else None
+
+
+def _total(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _sha256(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,70 @@
+"""One pass over a journal: how the run stands, who answered, and where each sample's facts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchbook.derivations.identity import Reported
+from benchbook.errors import RecordError
+from benchbook.records.facts import FIRST_PREV, Interrupted, Reply, Resumed, RunEnded, RunStarted
+from benchbook.records.reading import FactIndex, Line, read_journal
+
+__all__ = ["JournalState", "read_state"]
+
+
+@dataclass(slots=True)
+class JournalState:
+    """What a journal says, but for the samples themselves."""
+
+    started: RunStarted
+    index: FactIndex
+    candidate_reported: Reported = field(default_factory=Reported)
+    judge_reported: Reported = field(default_factory=Reported)
+    ended: RunEnded | None = None
+    interrupted: Interrupted | None = None
+    resumed: int = 0
+    n_facts: int = 0
+    n_segments: int = 1
+    last_sha256: str = FIRST_PREV
+
+    @property
+    def state(self) -> str:
+        """complete; interrupted (on purpose); open: still going on, or killed."""
+        return "complete" if self.ended else "interrupted" if self.interrupted else "open"
+
+    def add(self, line: Line) -> None:
+        self.n_facts += 1
+        self.n_segments = line.segment
+        self.last_sha256 = line.sha256
+        self.index.add(line)
+        match line.fact:
+            case Reply() as reply:
+                reported = self.candidate_reported if reply.role == "candidate" else self.judge_reported
+                reported.add(reply.model_reported, reply.fingerprint)
+            case Interrupted() as interrupted:
+                self.interrupted = interrupted
+            case Resumed():
+                self.resumed += 1
+                self.interrupted = None
+            case RunEnded() as ended:
+                self.ended = ended
+            case _:
+                pass
+
+
+def read_state(journal: Path) -> JournalState:
+    """Read a journal once, its chain checked.
+
+    Raises: RecordDamagedError; RecordError where it does not begin with run_started.
+    """
+    state: JournalState | None = None
+    for line in read_journal(journal):
+        if state is None:
+            if not isinstance(line.fact, RunStarted):
+                break
+            state = JournalState(line.fact, FactIndex(journal))
+        state.add(line)
+    if state is None:
+        raise RecordError(f"{journal.parent}: the journal does not begin with run_started; nothing was asked yet")
+    return state

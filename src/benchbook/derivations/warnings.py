@@ -1,0 +1,62 @@
+"""What a reader of the numbers must know first, in plain words."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from benchbook.derivations.plan import Plan
+from benchbook.derivations.rows import Ledger
+from benchbook.derivations.state import JournalState
+
+__all__ = ["score_warnings", "state_warnings"]
+
+_FEW = 5  # fewer judged samples than this say nothing about whether scores vary
+
+
+def score_warnings(pairs: Counter[tuple[int, int]], ledger: Ledger, n_truncated: int, n_cached: int) -> list[str]:
+    """`pairs` counts the judge's accuracy and faithfulness scores."""
+    warnings = []
+    judged = pairs.total()
+    if judged >= _FEW:
+        warnings += _no_variation(pairs, judged)
+    if ledger.n_attempted and not ledger.n_scored:
+        warnings.append("Nothing was scored: no number here says anything about the model.")
+    elif ledger.n_unscored:
+        why = ", ".join(f"{reason} {count}" for reason, count in ledger.unscored_by_reason.items())
+        warnings.append(f"{ledger.n_unscored} of {ledger.n_attempted} samples have no score ({why}).")
+    if n_truncated:
+        warnings.append(f"{n_truncated} answers were cut by max_tokens and judged as they are.")
+    if n_cached:
+        warnings.append(f"{n_cached} answers came from the response cache, with the latency of their first time.")
+    return warnings
+
+
+def _no_variation(pairs: Counter[tuple[int, int]], judged: int) -> list[str]:
+    if len(pairs) == 1:
+        ((accuracy, faithfulness),) = pairs
+        scores = f"accuracy {accuracy}, faithfulness {faithfulness}"
+        doubt = "it may not tell good answers from bad ones, and then this decision says nothing about the model"
+        return [f"The judge gave all {judged} answers the same scores ({scores}): {doubt}."]
+    return [
+        f"The judge gave all {judged} answers the same {name} score ({next(iter(values))})."
+        for name, values in (
+            ("accuracy", {pair[0] for pair in pairs}),
+            ("faithfulness", {pair[1] for pair in pairs}),
+        )
+        if len(values) == 1
+    ]
+
+
+def state_warnings(state: JournalState, plan: Plan) -> list[str]:
+    """About who answered."""
+    warnings = []
+    for name, reported in (("model", state.candidate_reported), ("judge", state.judge_reported)):
+        if reported.changed:
+            kinds = ", ".join(
+                f"{model or '?'} ({fingerprint or 'no fingerprint'}) x {count}"
+                for (model, fingerprint), count in sorted(reported.counts.items(), key=lambda pair: -pair[1])[:5]
+            )
+            warnings.append(f"The {name} changed during the run: {kinds}.")
+    if plan.candidate.model_id == plan.judge.model_id:
+        warnings.append("The judge is the model itself: models tend to favour their own answers.")
+    return warnings

@@ -1,0 +1,105 @@
+"""From a role's settings to a provider that can be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbook.errors import ConfigError
+from benchbook.providers.calls import Answer, CallFailed, Provider
+from benchbook.providers.secrets import Secret
+
+__all__ = ["KINDS", "ProviderSettings", "offers_json_schema", "open_provider"]
+
+KINDS = ("openai", "local", "recorded", "scripted", "any-llm")
+DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """How one role's model is reached. `setting` is `model` or `judge`: what error messages name."""
+
+    setting: str
+    kind: str
+    name: str
+    base_url: str | None
+    api_key_env: str | None
+    path: str | None
+    timeout_ms: int
+    max_connections: int
+
+
+def offers_json_schema(settings: ProviderSettings) -> bool:
+    """Whether the provider is known to take a JSON schema (SPEC R2.3)."""
+    return settings.kind == "local" or (settings.kind == "openai" and settings.base_url is None)
+
+
+def open_provider(settings: ProviderSettings) -> Provider:
+    """A provider, opened inside a running event loop.
+
+    Raises: ConfigError, UsageError.
+    """
+    match settings.kind:
+        case "openai":
+            return _open_openai(settings)
+        case "local":
+            return _LocalProvider(settings)
+        case "scripted":
+            from benchbook.providers.scripted import ScriptedProvider, read_script
+
+            return ScriptedProvider(settings.name, read_script(settings.path, settings.setting))
+        case "any-llm":
+            from benchbook.providers.any_llm import AnyLLMProvider
+
+            secret = Secret.from_environment(settings.api_key_env, f"{settings.setting}_api_key_env")
+            return AnyLLMProvider(settings.name, secret, timeout_ms=settings.timeout_ms, setting=settings.setting)
+        case "recorded":
+            return _Recorded()
+        case _:
+            raise ConfigError(settings.setting, f"provider {settings.kind!r}", ", ".join(KINDS))
+
+
+def _open_openai(settings: ProviderSettings) -> Provider:
+    from benchbook.providers.openai import DEFAULT_BASE_URL, OpenAIProvider, checked_base_url
+
+    # A server of one's own mostly wants no key; OpenAI always does.
+    variable = settings.api_key_env or (DEFAULT_KEY_VARIABLE if settings.base_url is None else None)
+    return OpenAIProvider(
+        checked_base_url(settings.base_url or DEFAULT_BASE_URL, f"{settings.setting}_base_url"),
+        Secret.from_environment(variable, f"{settings.setting}_api_key_env"),
+        timeout_ms=settings.timeout_ms,
+        max_connections=settings.max_connections,
+    )
+
+
+class _LocalProvider:
+    """The local server and the client that asks it, opened and closed together."""
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        from benchbook.providers.local import LocalServer, find_model
+        from benchbook.providers.openai import OpenAIProvider
+
+        self._server = LocalServer(find_model(settings.name, settings.path, settings.setting), settings.name)
+        self._client = OpenAIProvider(
+            self._server.base_url,
+            None,
+            timeout_ms=settings.timeout_ms,
+            max_connections=settings.max_connections,
+        )
+
+    async def ask(self, body: bytes) -> Answer:
+        return await self._client.ask(body)
+
+    async def close(self) -> None:
+        await self._client.close()
+        self._server.close()
+
+
+class _Recorded:
+    """Outputs that were recorded elsewhere are imported as facts; there is nobody to ask for one that is missing."""
+
+    async def ask(self, body: bytes) -> Answer:
+        del body
+        raise CallFailed("provider_error", "the recorded outputs have none for this item")
+
+    async def close(self) -> None:
+        pass

@@ -1,0 +1,187 @@
+"""One call, from waiting its turn to the fact that tells what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from benchbook.derivations.requests import request_sha256
+from benchbook.providers import Answer, CallFailed, Provider
+from benchbook.records import Failure, JournalWriter, Reply
+from benchbook.records.facts import FailureEnds, Role
+from benchbook.runner.cache import ResponseCache
+from benchbook.runner.limits import Budget, Gate, RateLimit
+from benchbook.runner.stopping import Stop
+
+__all__ = ["Asker", "Call", "Endpoint", "backoff_s"]
+
+OVERLOADED = (429, 503)
+_MILLION = Decimal(1_000_000)
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """A model that is asked, the gate in front of it, and its prices (US dollars per million tokens)."""
+
+    provider: Provider
+    gate: Gate
+    input_price: Decimal | None = None
+    output_price: Decimal | None = None
+    cache_scope: str = ""  # what the response cache's key holds besides the request: the address and model id
+
+    def cost_usd(self, input_tokens: int | None, output_tokens: int | None) -> Decimal:
+        cost = Decimal(0)
+        if self.input_price is not None:
+            cost += self.input_price * (input_tokens or 0)
+        if self.output_price is not None:
+            cost += self.output_price * (output_tokens or 0)
+        return cost / _MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is asked: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt."""
+
+    sample: int
+    role: Role
+    attempt: int
+    body: bytes
+    cacheable: bool = False
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks within the limits, retries transport faults (SPEC R3.6), and writes every outcome to the journal."""
+
+    journal: JournalWriter
+    endpoints: dict[Role, Endpoint]
+    stop: Stop
+    budget: Budget
+    max_retries: int
+    max_wait_ms: int
+    requests: RateLimit | None = None
+    tokens: RateLimit | None = None
+    cache: ResponseCache | None = None
+    jitter: random.Random = field(default_factory=random.Random)
+
+    async def ask(self, call: Call) -> Reply | Failure:
+        """The reply, or the failure that ended the sample or the run; it is in the journal already."""
+        endpoint = self.endpoints[call.role]
+        sha256 = request_sha256(call.body)
+        if call.cacheable and self.cache is not None:
+            hit = self.cache.get(endpoint.cache_scope, call.role, sha256)
+            if hit is not None:
+                return self._write_reply(call, hit, sha256, queue_ms=0, retry_ms=0, cached=True)
+        started = time.monotonic()
+        queued = 0.0
+        retries = 0
+        while True:
+            asked_for = time.monotonic()
+            await self._wait_for_turn(endpoint)
+            sent = time.monotonic()
+            queued += sent - asked_for
+            queue_ms, retry_ms = round(queued * 1000), round((sent - started - queued) * 1000)
+            try:
+                answer = await endpoint.provider.ask(call.body)
+            except CallFailed as failed:
+                ends, wait_s = self._judge_failure(call, failed, retries)
+                if failed.status in OVERLOADED:
+                    endpoint.gate.overloaded(time.monotonic())
+                failure = self._write_failure(call, failed, ends, sha256, queue_ms=queue_ms, retry_ms=retry_ms)
+                if ends != "attempt":
+                    return failure
+            else:
+                endpoint.gate.answered(answer.latency_e2e_ms or 0)
+                self._charge(endpoint, answer)
+                if call.cacheable and self.cache is not None:
+                    self.cache.put(endpoint.cache_scope, call.role, sha256, answer)
+                return self._write_reply(call, answer, sha256, queue_ms=queue_ms, retry_ms=retry_ms)
+            finally:
+                endpoint.gate.leave()
+            retries += 1
+            await asyncio.sleep(wait_s)
+
+    async def _wait_for_turn(self, endpoint: Endpoint) -> None:
+        if self.requests is not None:
+            await self.requests.take(1)
+        if self.tokens is not None:
+            await self.tokens.take(0)
+        await endpoint.gate.enter()
+
+    def _charge(self, endpoint: Endpoint, answer: Answer) -> None:
+        if self.tokens is not None:
+            self.tokens.charge((answer.input_tokens or 0) + (answer.output_tokens or 0))
+        if endpoint.input_price is not None or endpoint.output_price is not None:
+            self.budget.spend(endpoint.cost_usd(answer.input_tokens, answer.output_tokens))
+
+    def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
+        """What a failure ends, and how long to wait where that is only the attempt."""
+        if failed.stops_run:
+            self.stop.because(f"the {call.role}'s provider refuses: {failed.detail}", failed=True)
+            return "run", 0.0
+        if failed.error == "timeout" and call.role == "candidate":
+            return "sample", 0.0  # R1.3: the candidate's time-out is its outcome
+        if not (failed.retryable or failed.error == "timeout"):
+            self.stop.note_final_failure(f"{call.role}: {failed.status}: {failed.detail}")
+            return "sample", 0.0
+        if retries >= self.max_retries:
+            return "sample", 0.0
+        wait_s = failed.retry_after_s if failed.retry_after_s is not None else backoff_s(retries, self.jitter)
+        if wait_s * 1000 > self.max_wait_ms:
+            reason = f"the {call.role}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
+            self.stop.because(reason, failed=True)
+            return "run", 0.0
+        return "attempt", wait_s
+
+    def _write_reply(
+        self, call: Call, answer: Answer, sha256: str, *, queue_ms: int, retry_ms: int, cached: bool = False
+    ) -> Reply:
+        reply = Reply(
+            sample=call.sample,
+            role=call.role,
+            attempt=call.attempt,
+            text=answer.text,
+            finish_reason=answer.finish_reason,
+            request_sha256=sha256,
+            latency_e2e_ms=answer.latency_e2e_ms,
+            latency_model_ms=answer.latency_model_ms,
+            time_to_first_token_ms=answer.time_to_first_token_ms,
+            queue_ms=queue_ms,
+            retry_ms=retry_ms,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            model_reported=answer.model_reported,
+            fingerprint=answer.fingerprint,
+            cached=cached,
+        )
+        self.journal.append(reply)
+        self.stop.note_answer()
+        return reply
+
+    def _write_failure(
+        self, call: Call, failed: CallFailed, ends: FailureEnds, sha256: str, *, queue_ms: int, retry_ms: int
+    ) -> Failure:
+        failure = Failure(
+            sample=call.sample,
+            role=call.role,
+            attempt=call.attempt,
+            error=failed.error,
+            ends=ends,
+            status=failed.status,
+            detail=failed.detail,
+            request_sha256=sha256,
+            latency_ms=failed.latency_ms,
+            queue_ms=queue_ms,
+            retry_ms=retry_ms,
+        )
+        self.journal.append(failure)
+        return failure
+
+
+def backoff_s(retries: int, jitter: random.Random) -> float:
+    """Half a second, doubled each time up to 30 s, and half of it by chance: clients that failed together part."""
+    whole: float = min(30.0, 0.5 * 2**retries)
+    return whole / 2 + jitter.uniform(0, whole / 2)

@@ -1,0 +1,57 @@
+"""The response cache, off unless asked for: one SQLite file."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from pathlib import Path
+
+import msgspec
+
+from benchbook.errors import ConfigError
+from benchbook.providers import Answer
+from benchbook.records import canonical_json, decode_json
+
+__all__ = ["ResponseCache"]
+
+_answer = msgspec.json.Decoder(Answer)
+
+
+class ResponseCache:
+    """Whole answers by endpoint, model, role and the request's hash (which holds every parameter and the prompt).
+
+    Only a first repeat's first attempt looks here: repeats would otherwise measure nothing, and a parse retry would
+    read the rejected reply again (SPEC R3.5, R7.3). A hit keeps the latency of its first time.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"
+            )
+        except (sqlite3.Error, OSError) as error:
+            raise ConfigError("cache", f"{path} ({error})", "a file that can be written") from None
+
+    def get(self, scope: str, role: str, request_sha256: str) -> Answer | None:
+        key = _key(scope, role, request_sha256)
+        row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        answer: Answer = decode_json(row[0], _answer)
+        return answer
+
+    def put(self, scope: str, role: str, request_sha256: str, answer: Answer) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?)", (_key(scope, role, request_sha256), canonical_json(answer))
+        )
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _key(scope: str, role: str, request_sha256: str) -> str:
+    return hashlib.sha256(f"{scope}\0{role}\0{request_sha256}".encode()).hexdigest()

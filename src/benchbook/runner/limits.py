@@ -1,0 +1,139 @@
+"""The user's limits, and concurrency that adapts below them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from decimal import Decimal
+
+__all__ = ["Budget", "Gate", "RateLimit"]
+
+
+class Gate:
+    """How many requests may be under way at one endpoint (additive increase, multiplicative decrease).
+
+    Starts at `start`, grows by one for every `limit` answers that come without the latency climbing, halves when the
+    server says that it is overloaded (429, 503), and never exceeds `ceiling`, the user's limit.
+    """
+
+    LATENCY_CLIMB = 2.0  # growth stops while the recent latency is over this many times the best seen
+    SMOOTHING = 0.05
+
+    def __init__(self, ceiling: int, start: int | None = None) -> None:
+        self.ceiling = ceiling
+        self.limit = min(ceiling, start if start is not None else ceiling)
+        self.under_way = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._since_growth = 0
+        self._recent_ms = 0.0
+        self._best_ms = float("inf")
+        self._last_cut = 0.0
+
+    async def enter(self) -> None:
+        while self.under_way >= self.limit:
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._wake()
+                raise
+        self.under_way += 1
+
+    def leave(self) -> None:
+        self.under_way -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        free = self.limit - self.under_way
+        while free > 0 and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+    def answered(self, latency_ms: int) -> None:
+        """An answer came; grow where that does not cost latency."""
+        self._recent_ms += (latency_ms - self._recent_ms) * (self.SMOOTHING if self._recent_ms else 1.0)
+        self._best_ms = min(self._best_ms, max(self._recent_ms, 1.0))
+        if self.limit >= self.ceiling:
+            return
+        self._since_growth += 1
+        if self._since_growth >= self.limit and self._recent_ms <= self.LATENCY_CLIMB * self._best_ms:
+            self._since_growth = 0
+            self.limit += 1
+            self._wake()
+
+    def overloaded(self, now: float) -> None:
+        """The server is overloaded: halve, once for all that was under way together."""
+        if now - self._last_cut >= 1.0:
+            self._last_cut = now
+            self._since_growth = 0
+            self.limit = max(1, self.limit // 2)
+
+
+class RateLimit:
+    """At most `per_minute` units a minute, in a bucket that refills steadily and holds a tenth of a minute.
+
+    A cost that is only known afterwards (tokens) is charged then, and may leave the bucket in debt.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_second = per_minute / 60
+        self._capacity = max(1.0, per_minute / 10)
+        self._level = self._capacity
+        self._clock = clock
+        self._at = clock()
+        self._turn = asyncio.Lock()
+
+    def _refill(self) -> None:
+        now = self._clock()
+        self._level = min(self._capacity, self._level + (now - self._at) * self._per_second)
+        self._at = now
+
+    async def take(self, units: float) -> None:
+        """Wait, in turn, until `units` may be used; 0 waits until there is no debt."""
+        async with self._turn:
+            self._refill()
+            while self._level < units:
+                await asyncio.sleep((units - self._level) / self._per_second)
+                self._refill()
+            self._level -= units
+
+    def charge(self, units: float) -> None:
+        self._refill()
+        self._level -= units
+
+
+class Budget:
+    """Money, and when it is spent.
+
+    What a sample costs is known once it is done; so that many under way at once do not overspend together, each is
+    counted as the dearest seen so far. The limit can be exceeded by what the first samples cost, before one is known.
+    """
+
+    def __init__(self, limit_usd: Decimal | None, spent_usd: Decimal = Decimal(0)) -> None:
+        self.limit_usd = limit_usd
+        self.spent_usd = spent_usd
+        self._dearest = Decimal(0)
+        self._under_way = 0
+
+    def allows_another(self) -> bool:
+        if self.limit_usd is None:
+            return True
+        return self.spent_usd + (self._under_way + 1) * self._dearest <= self.limit_usd and (
+            self.spent_usd < self.limit_usd
+        )
+
+    def begin(self) -> None:
+        self._under_way += 1
+
+    def end(self, cost_usd: Decimal) -> None:
+        self._under_way -= 1
+        self._dearest = max(self._dearest, cost_usd)
+
+    def spend(self, cost_usd: Decimal) -> None:
+        self.spent_usd += cost_usd

@@ -1,0 +1,42 @@
+"""Stops a run early where its models can't be pinned (SPEC R7.1, R7.2): better after one answer than after all."""
+
+from __future__ import annotations
+
+from benchbook.derivations.model_id import ModelId, is_dated, parse_model_id
+from benchbook.derivations.plan import Plan
+from benchbook.records import Reply
+from benchbook.records.facts import Role
+from benchbook.runner.stopping import Stop
+
+__all__ = ["PinCheck"]
+
+
+class PinCheck:
+    """Looks at the first answer of each role."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._benchmark = plan.benchmark
+        self._unseen: dict[Role, ModelId] = {
+            "candidate": parse_model_id(plan.candidate.model_id, "model"),
+            "judge": parse_model_id(plan.judge.model_id, "judge"),
+        }
+
+    def look_at(self, reply: Reply, stop: Stop) -> None:
+        model_id = self._unseen.pop(reply.role, None)
+        if model_id is None:
+            return
+        reported = reply.model_reported
+        dated = reported is not None and is_dated(reported)
+        if self._benchmark and model_id.floating and not dated:
+            stop.because(
+                f"{model_id} is a floating alias and the provider names no dated snapshot (it says {reported!r}): a "
+                "benchmark run needs a pinned model, such as provider/model-name@version",
+                failed=True,
+                usage=True,
+            )
+        elif model_id.declared_version is None and not dated and not reply.fingerprint:
+            stop.because(
+                f"{model_id}: neither the id nor the provider tells a version; write {model_id}@version",
+                failed=True,
+                usage=True,
+            )

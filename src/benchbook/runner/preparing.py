@@ -1,0 +1,150 @@
+"""From settings to a plan: everything is checked before anything is sent or written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from benchbook.derivations.model_id import ModelId, parse_model_id
+from benchbook.derivations.plan import Plan, RolePlan
+from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
+from benchbook.errors import ConfigError, UsageError
+from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.providers.local import find_model, weights_version
+from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema
+from benchbook.records.reading import MAX_SAMPLES
+from benchbook.runner.config import RunConfig
+from benchbook.specs import load_spec
+
+__all__ = ["Prepared", "prepare", "provider_settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a run needs to begin. `inputs` are copied into the record; `grouped`: some item names a group."""
+
+    config: RunConfig
+    plan: Plan
+    template: PromptTemplate
+    evalset: EvalSet
+    inputs: dict[str, Path]
+    grouped: bool
+
+
+def prepare(config: RunConfig) -> Prepared:
+    """Check all settings and read the eval set once.
+
+    Raises: ConfigError, InputError, UsageError.
+    """
+    spec = load_spec(config.spec)
+    if config.spec != "rubric@v1":
+        raise ConfigError("spec", config.spec, "rubric@v1 (answer_correctness@v1: `benchbook score`)")
+    path = evalset_path(config.evalset)
+    evalset = open_evalset(path)
+    inputs = {"evalset": path}
+    template_text = None
+    if config.prompt_template is not None:
+        inputs["prompt_template"] = Path(config.prompt_template)
+        template_text = _read_template(Path(config.prompt_template))
+    template_id = CANDIDATE_PROMPT if template_text is None else Path(config.prompt_template or "").name
+    template = PromptTemplate(template_id, template_text)
+    if config.outputs is not None:
+        inputs["outputs"] = Path(config.outputs)
+    defaults = spec.settings["generation"]
+    plan = Plan(
+        spec=spec.id,
+        spec_sha256=spec.sha256,
+        evalset_sha256=evalset.sha256,
+        n_items=len(evalset),
+        repeats=config.n_repeats,
+        prompt_template_id=template.id,
+        prompt_template_sha256=template.sha256,
+        candidate=_role_plan(config, "model", defaults),
+        judge=_role_plan(config, "judge", defaults),
+        unmeasured=tuple(sorted(set(config.unmeasured))),
+        benchmark=config.benchmark,
+    )
+    if plan.n_samples > MAX_SAMPLES:
+        raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
+    _check_roles(config, plan)
+    return Prepared(config, plan, template, evalset, inputs, any(item.group is not None for item in evalset))
+
+
+def evalset_path(name: str) -> Path:
+    """A file, or with `@` a set that Benchbook ships: `@support_v1`.
+
+    Raises: UsageError.
+    """
+    if not name.startswith("@"):
+        return Path(name)
+    shipped = files("benchbook.evalsets").joinpath("shipped", f"{name[1:]}.jsonl")
+    if "/" in name or not shipped.is_file():
+        raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`)")
+    return Path(str(shipped))
+
+
+def _read_template(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigError("prompt_template", f"{path} ({error.strerror})", "a text file with {{prompt}}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError("prompt_template", f"{path}: no UTF-8 at byte {error.start}", "UTF-8") from None
+    if "{{prompt}}" not in text:
+        raise ConfigError(
+            "prompt_template", f"{path}, which has no {{{{prompt}}}}", "the item's prompt somewhere in it"
+        )
+    return text
+
+
+def _role_plan(config: RunConfig, setting: str, defaults: dict[str, Any]) -> RolePlan:
+    model_id = parse_model_id(getattr(config, setting), setting)
+    if model_id.provider not in KINDS:
+        raise ConfigError(setting, f"provider {model_id.provider!r}", ", ".join(f"{kind}/…" for kind in KINDS))
+    if model_id.provider == "local" and model_id.version is None:
+        # The weights' hash pins a local model better than any name.
+        file = find_model(model_id.name, getattr(config, f"{setting}_path"), setting)
+        model_id = ModelId(model_id.provider, model_id.name, weights_version(file))
+    given: dict[str, Any] = getattr(config, f"{setting}_params")
+    params = {name: value for name, value in (defaults | given).items() if value is not None}
+    if reserved := {"messages", "model", "stream", "response_format"} & params.keys():
+        raise ConfigError(f"{setting}_params", ", ".join(sorted(reserved)), "generation parameters only")
+    is_judge = setting == "judge"
+    wants_schema = config.judge_json_schema
+    if wants_schema is None:
+        wants_schema = offers_json_schema(provider_settings(config, setting, model_id))
+    return RolePlan(
+        model_id=str(model_id),
+        provider=model_id.provider,
+        name=model_id.name,
+        params=params,
+        json_schema=is_judge and wants_schema,
+        stream=config.stream and not is_judge,
+        reasoning_tags=config.judge_reasoning_tags if is_judge else config.model_reasoning_tags,
+    )
+
+
+def provider_settings(config: RunConfig, setting: str, model_id: ModelId) -> ProviderSettings:
+    return ProviderSettings(
+        setting=setting,
+        kind=model_id.provider,
+        name=model_id.name,
+        base_url=getattr(config, f"{setting}_base_url"),
+        api_key_env=getattr(config, f"{setting}_api_key_env"),
+        path=getattr(config, f"{setting}_path"),
+        timeout_ms=config.timeout_ms,
+        max_connections=config.max_connections,
+    )
+
+
+def _check_roles(config: RunConfig, plan: Plan) -> None:
+    if plan.judge.provider == "recorded":
+        raise ConfigError("judge", plan.judge.model_id, "a judge that can be asked")
+    if (plan.candidate.provider == "recorded") != (config.outputs is not None):
+        raise ConfigError("outputs", str(config.outputs), "a file exactly when model is recorded/…")
+    if plan.unmeasured and plan.candidate.provider != "recorded":
+        raise ConfigError("unmeasured", ", ".join(plan.unmeasured), "only with recorded outputs (R1.4)")
+    if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:
+        raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later (R7.2)")

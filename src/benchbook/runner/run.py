@@ -1,0 +1,242 @@
+"""Runs a plan: starts or resumes a record, asks what is missing, derives what follows."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
+from benchbook.derivations.requests import Requests
+from benchbook.derivations.rubric_tables import Derived, derive, plan_of, template_of
+from benchbook.errors import UsageError
+from benchbook.evalsets import open_evalset
+from benchbook.providers.opening import open_provider
+from benchbook.records import Interrupted, JournalWriter, Line, Record, Resumed, RunEnded, RunStarted, create_record
+from benchbook.records.facts import Role
+from benchbook.runner.asking import Asker, Endpoint
+from benchbook.runner.cache import ResponseCache
+from benchbook.runner.config import RunConfig, config_from_mapping
+from benchbook.runner.environment import code_version, environment
+from benchbook.runner.interrupts import two_step_interrupt
+from benchbook.runner.limits import Budget, Gate, RateLimit
+from benchbook.runner.preparing import Prepared, prepare, provider_settings
+from benchbook.runner.progress import Progress, ProgressHandler, Resume
+from benchbook.runner.recorded import import_outputs
+from benchbook.runner.stopping import Stop
+from benchbook.runner.work import Work
+
+__all__ = ["MAY_CHANGE", "RunResult", "resume_run", "start_run"]
+
+START_CONNECTIONS = 16  # concurrency grows from here to max_connections
+
+# Settings that may differ between sittings: they change how requests are sent, not which.
+MAY_CHANGE = frozenset(
+    {
+        "model_base_url", "model_api_key_env", "model_path", "judge_base_url", "judge_api_key_env", "judge_path",
+        "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
+        "max_retries", "max_wait_ms", "cache", "reports", "confidence",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run's record and what was derived from it. `stop.reason` says why it ended early; it can be resumed."""
+
+    record: Record
+    derived: Derived
+    stop: Stop
+
+
+async def start_run(config: RunConfig, on_progress: ProgressHandler | None = None) -> RunResult:
+    """Begin a new record and run its plan.
+
+    Raises: UsageError and its kin before anything is written; RecordError.
+    """
+    prepared = prepare(config)
+    prepared.evalset.close()
+    run_id = config.run_id or _new_run_id()
+    async with _endpoints(config, prepared.plan) as endpoints:  # a missing key is told before a record exists
+        record, inputs = create_record(config.runs, run_id, prepared.inputs)
+        started = RunStarted(
+            run_id=run_id,
+            spec=prepared.plan.spec,
+            spec_sha256=prepared.plan.spec_sha256,
+            plan_sha256=plan_sha256(prepared.plan),
+            n_items=prepared.plan.n_items,
+            repeats=prepared.plan.repeats,
+            config=_storable(config),
+            inputs=inputs,
+            identity=_identity(prepared),
+            code_version=code_version(),
+            environment=environment(),
+        )
+        return await _Sitting(record, config, prepared.plan, endpoints, on_progress).run(started)
+
+
+async def resume_run(
+    record: Record, changes: dict[str, Any] | None = None, on_progress: ProgressHandler | None = None
+) -> RunResult:
+    """Go on with a record where its journal ends. `changes` may hold limits and endpoints, nothing of the plan.
+
+    Raises: UsageError for a change that would change the plan; RecordError.
+    """
+    started = record.started()
+    for name, value in (changes or {}).items():
+        if name not in MAY_CHANGE and started.config.get(name) != value:
+            raise UsageError(f"resume: {name} is part of the plan and can't change; start a new run")
+    config = config_from_mapping({**started.config, **(changes or {})}, "resume")
+    plan = plan_of(started)
+    async with _endpoints(config, plan) as endpoints:
+        resumed = Resumed(code_version=code_version(), environment=environment(), config=_storable(config))
+        return await _Sitting(record, config, plan, endpoints, on_progress).run(resumed)
+
+
+class _Sitting:
+    """One stretch of work on a record, from the opening of its journal to the derived files."""
+
+    def __init__(
+        self,
+        record: Record,
+        config: RunConfig,
+        plan: Plan,
+        endpoints: dict[Role, Endpoint],
+        on_progress: ProgressHandler | None,
+    ) -> None:
+        self._endpoints = endpoints
+        self._record = record
+        self._config = config
+        self._plan = plan
+        self._on_progress = on_progress
+        self._progress = Progress(planned=plan.n_samples)
+        self._stop = Stop()
+        self._resume = Resume(plan)
+        self._ended = False
+
+    async def run(self, first: RunStarted | Resumed) -> RunResult:
+        with JournalWriter(self._record.journal, on_line=self._note) as journal:
+            if not self._ended:
+                journal.append(first)
+                started = first if isinstance(first, RunStarted) else self._record.started()
+                await self._ask_all(journal, started)
+                if self._resume.n_done == self._plan.n_samples:
+                    journal.append(RunEnded())
+                else:
+                    journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
+        derived = derive(self._record, self._record.path)
+        return RunResult(self._record, derived, self._stop)
+
+    def _note(self, line: Line) -> None:
+        self._resume.note(line)
+        self._ended = self._ended or isinstance(line.fact, RunEnded)
+
+    async def _ask_all(self, journal: JournalWriter, started: RunStarted) -> None:
+        config, plan = self._config, self._plan
+        with open_evalset(self._record.input(started.inputs["evalset"])) as evalset:
+            if plan.candidate.provider == "recorded":
+                outputs = self._record.input(started.inputs["outputs"])
+                import_outputs(outputs, config.output_columns, evalset, plan, self._resume, journal)
+            cache = ResponseCache(config.cache) if config.cache else None
+            asker = self._asker(journal, cache)
+            work = Work(
+                plan,
+                evalset,
+                Requests(plan, template_of(self._record, started)),
+                asker,
+                self._resume,
+                workers=config.max_connections,
+                max_seconds=config.max_seconds,
+                on_sample=lambda: self._report(asker),
+            )
+            try:
+                with two_step_interrupt(self._stop):
+                    await work.run()
+            finally:
+                if cache is not None:
+                    cache.close()
+
+    def _asker(self, journal: JournalWriter, cache: ResponseCache | None) -> Asker:
+        config, endpoints, tokens = self._config, self._endpoints, self._resume.tokens
+        spent = sum((endpoint.cost_usd(*tokens[role]) for role, endpoint in endpoints.items()), start=Decimal(0))
+        return Asker(
+            journal=journal,
+            endpoints=endpoints,
+            stop=self._stop,
+            budget=Budget(config.max_cost_usd, spent),
+            max_retries=config.max_retries,
+            max_wait_ms=config.max_wait_ms,
+            requests=RateLimit(config.requests_per_minute) if config.requests_per_minute else None,
+            tokens=RateLimit(config.tokens_per_minute) if config.tokens_per_minute else None,
+            cache=cache,
+        )
+
+    def _report(self, asker: Asker) -> None:
+        if self._on_progress is not None:
+            self._progress.done = self._resume.n_done
+            self._progress.cost_usd = asker.budget.spent_usd
+            self._progress.stopping = self._stop.reason
+            self._on_progress(self._progress)
+
+
+@asynccontextmanager
+async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, Endpoint]]:
+    """Both roles' endpoints, closed at the end; one provider and gate where both are the same model in one place."""
+    candidate = provider_settings(config, "model", parse_model_id(plan.candidate.model_id, "model"))
+    judge = provider_settings(config, "judge", parse_model_id(plan.judge.model_id, "judge"))
+    first = Endpoint(
+        provider=open_provider(candidate),
+        gate=Gate(config.max_connections, START_CONNECTIONS),
+        input_price=config.model_input_price,
+        output_price=config.model_output_price,
+        cache_scope=f"{candidate.base_url}\n{plan.candidate.model_id}",
+    )
+    shared = replace(judge, setting="model") == candidate
+    second = Endpoint(
+        provider=first.provider if shared else open_provider(judge),
+        gate=first.gate if shared else Gate(config.max_connections, START_CONNECTIONS),
+        input_price=config.judge_input_price,
+        output_price=config.judge_output_price,
+        cache_scope=f"{judge.base_url}\n{plan.judge.model_id}",
+    )
+    try:
+        yield {"candidate": first, "judge": second}
+    finally:
+        await first.provider.close()
+        if not shared:
+            await second.provider.close()
+
+
+def _identity(prepared: Prepared) -> dict[str, Any]:
+    return {
+        "dataset_id": prepared.evalset.name,
+        "grouped": prepared.grouped,
+        "generation_params": {
+            "model": _four(prepared.plan.candidate),
+            "judge": _four(prepared.plan.judge),
+        },
+        "plan": msgspec.to_builtins(prepared.plan),
+    }
+
+
+def _four(role: RolePlan) -> dict[str, Any]:
+    """The parameters that R7.1 asks for by name; null where one was left out on purpose."""
+    return {name: role.params.get(name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+
+
+def _storable(config: RunConfig) -> dict[str, Any]:
+    """The settings as they are recorded: exact decimals as strings, and what was not set left out."""
+    values = msgspec.to_builtins(config)
+    return {name: value for name, value in values.items() if value not in (None, {}, [], ())}
+
+
+def _new_run_id() -> str:
+    """Sorts by time, and does not collide."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

@@ -1,0 +1,112 @@
+"""The bounded pipeline: a generator of planned samples and a fixed number of workers. Memory does not grow."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+from benchbook.derivations.plan import Plan
+from benchbook.derivations.requests import Requests
+from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, SampleFact, next_step, read_history
+from benchbook.evalsets import EvalSet, Item
+from benchbook.records import Failure, Reply
+from benchbook.runner.asking import Asker, Call
+from benchbook.runner.pinning import PinCheck
+from benchbook.runner.progress import Resume
+
+__all__ = ["Work"]
+
+
+class Work:
+    """Asks everything that a plan still lacks, until it is done or there is a reason to stop."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        evalset: EvalSet,
+        requests: Requests,
+        asker: Asker,
+        resume: Resume,
+        *,
+        workers: int,
+        max_seconds: int | None,
+        on_sample: Callable[[], None],
+    ) -> None:
+        self._plan = plan
+        self._evalset = evalset
+        self._requests = requests
+        self._asker = asker
+        self._resume = resume
+        self._workers = workers
+        self._deadline = None if max_seconds is None else time.monotonic() + max_seconds
+        self._max_seconds = max_seconds
+        self._on_sample = on_sample
+        self._pins = PinCheck(plan)
+
+    async def run(self) -> None:
+        """Raises: RecordError where the journal can't be written; then every worker ends at once."""
+        pending = self._pending()
+        count = min(self._workers, self._plan.n_samples - self._resume.n_done)
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(count):
+                    workers.create_task(self._worker(pending))
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    def _pending(self) -> Iterator[int]:
+        """Unfinished samples in plan order, as long as no limit says to stop."""
+        for sample in range(self._plan.n_samples):
+            if self._resume.is_done(sample):
+                continue
+            self._look_at_limits()
+            if self._asker.stop.reason is not None:
+                return
+            yield sample
+
+    def _look_at_limits(self) -> None:
+        stop, budget = self._asker.stop, self._asker.budget
+        if not budget.allows_another():
+            stop.because(f"the cost limit: {budget.spent_usd:.4f} of {budget.limit_usd} dollars are spent")
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            stop.because(f"the time limit: {self._max_seconds} seconds have passed")
+
+    async def _worker(self, pending: Iterator[int]) -> None:
+        budget = self._asker.budget
+        for sample in pending:
+            budget.begin()
+            before = budget.spent_usd
+            try:
+                finished = await self._sample(sample)
+            finally:
+                budget.end(budget.spent_usd - before if budget.limit_usd is not None else Decimal(0))
+            if finished:
+                self._resume.mark_done(sample)
+            self._on_sample()
+
+    async def _sample(self, sample: int) -> bool:
+        """Ask what this sample lacks, one step after the other; whether it is finished."""
+        item = self._evalset[sample % self._plan.n_items]
+        facts = self._resume.begun.pop(sample, [])
+        while (call := self._next_call(sample, item, facts)) is not None:
+            fact = await self._asker.ask(call)
+            facts.append(fact)
+            if isinstance(fact, Failure) and fact.ends == "run":
+                return False
+            if isinstance(fact, Reply):
+                self._pins.look_at(fact, self._asker.stop)
+        return True
+
+    def _next_call(self, sample: int, item: Item, facts: list[SampleFact]) -> Call | None:
+        # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
+        first_repeat = sample < self._plan.n_items
+        match next_step(read_history(facts, self._plan)):
+            case AskCandidate():
+                return Call(sample, "candidate", 1, self._requests.candidate(item), first_repeat)
+            case AskJudge(attempt, answer):
+                body = self._requests.judge(item, answer)
+                return Call(sample, "judge", attempt, body, first_repeat and attempt == 1)
+            case _:
+                return None
