@@ -39,7 +39,7 @@ from benchbook.scorers.rubric import rubric_scale, score_sample
 from benchbook.scorers.rubric_aggregates import RubricTally
 from benchbook.specs import load_spec
 
-__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of", "template_of"]
+__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of", "template_of", "write_manifest"]
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 _MILLION = Decimal(1_000_000)
@@ -95,8 +95,12 @@ def derive(
     write_file(target / "decision.json", _pretty(decision or _refusal(manifest_without_files)))
     hashes = {name: _sha256_of(target / name) for name in DERIVED_FILES if name != "manifest.json"}
     manifest = msgspec.structs.replace(manifest_without_files, derived=hashes)
-    write_file(target / "manifest.json", _pretty(manifest))
+    write_manifest(target, manifest)
     return Derived(manifest, aggregates, decision)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    write_file(folder / "manifest.json", _pretty(manifest))
 
 
 class _Counts:

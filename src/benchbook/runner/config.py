@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from benchbook.errors import ConfigError, InputError, UsageError
 
-__all__ = ["RunConfig", "config_from_mapping", "read_config_file"]
+__all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "read_config_file"]
 
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -21,54 +21,112 @@ Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
 
 
 class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings of a run. Keys are never among them: only the names of environment variables that hold one."""
+    """All settings of a run; `SETTINGS` says what each means.
+
+    Keys are never among them: only the names of environment variables that hold one.
+    """
 
     evalset: str
-    model: str  # provider/model-name@version; the provider is openai, local, recorded, any-llm or scripted
+    model: str
     judge: str
     spec: str = "rubric@v1"
-    prompt_template: str | None = None  # a file with {{prompt}} and {{context}}; None: candidate_prompt@v1
-    outputs: str | None = None  # recorded outputs, for model = "recorded/…"
-    output_columns: dict[str, str] = {}  # their columns, where they have other names
-    repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None  # None: 1, and 3 for a benchmark (R7.3)
-    benchmark: bool = False  # refuse floating aliases (R7.2)
-    unmeasured: tuple[str, ...] = ()  # latency, tokens: declared as never measured (R1.4)
+    prompt_template: str | None = None
+    outputs: str | None = None
+    output_columns: dict[str, str] = {}
+    repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    benchmark: bool = False
+    unmeasured: tuple[str, ...] = ()
 
     model_base_url: str | None = None
     model_api_key_env: str | None = None
-    model_path: str | None = None  # a GGUF file, for local
-    model_params: dict[str, Any] = {}  # over temperature 0, top_p 1, max_tokens 1024, seed 42; null leaves one out
+    model_path: str | None = None
+    model_params: dict[str, Any] = {}
     model_reasoning_tags: tuple[str, ...] = ()
     model_input_price: Price | None = None
     model_output_price: Price | None = None
+    stream: bool = False
+
     judge_base_url: str | None = None
     judge_api_key_env: str | None = None
     judge_path: str | None = None
     judge_params: dict[str, Any] = {}
     judge_reasoning_tags: tuple[str, ...] = ()
-    judge_json_schema: bool | None = None  # None: where the provider is known to offer it
+    judge_json_schema: bool | None = None
     judge_input_price: Price | None = None
     judge_output_price: Price | None = None
-    stream: bool = False  # the candidate's answers; gives the time to the first token
 
     max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
-    max_cost_usd: Annotated[Decimal, Meta()] | None = None
+    max_cost_usd: Decimal | None = None
     max_seconds: Positive | None = None
     timeout_ms: Positive = 60_000
     max_retries: Count = 4
-    max_wait_ms: Count = 60_000  # a longer wait that a server asks for ends the run, which resumes later
-    cache: str | None = None  # a response cache's file; None: none
+    max_wait_ms: Count = 60_000
+    cache: str | None = None
 
     runs: str = "runs"
     run_id: str | None = None
     reports: str | None = "reports"
-    confidence: Annotated[float, Meta(gt=0.5, lt=1)] | None = None  # ask that the gates' bounds hold (R6.4)
+    confidence: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
 
     @property
     def n_repeats(self) -> int:
         return self.repeats if self.repeats is not None else 3 if self.benchmark else 1
+
+
+# What each setting means: for `--help`, for `benchbook init`, for the reference. Sections in the order of the file.
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "What is asked": {
+        "evalset": "the eval set: a JSONL file, or @NAME for one that Benchbook ships",
+        "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
+        "judge": "the judge, provider/model-name@version",
+        "spec": "the evaluator",
+        "prompt_template": "a text file with {{prompt}} and {{context}}; by default candidate_prompt@v1",
+        "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
+        "output_columns": "their columns, where they have other names: ours = theirs",
+        "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
+        "benchmark": "refuse models that are not pinned to a version",
+        "unmeasured": "latency or tokens, where recorded outputs never had them",
+    },
+    "The model": {
+        "model_base_url": "an OpenAI-compatible address, such as http://localhost:8000/v1",
+        "model_api_key_env": "the environment variable with its key; by default OPENAI_API_KEY for OpenAI itself",
+        "model_path": "a GGUF file (local) or a script (scripted)",
+        "model_params": "generation parameters over temperature 0, top_p 1, max_tokens 1024, seed 42; null: not sent",
+        "model_reasoning_tags": "tags such as think, in which the model wraps thoughts before its answer",
+        "model_input_price": "US dollars per million input tokens",
+        "model_output_price": "US dollars per million output tokens",
+        "stream": "stream the model's answers, to measure the time to the first token",
+    },
+    "The judge": {
+        "judge_base_url": "an OpenAI-compatible address",
+        "judge_api_key_env": "the environment variable with its key",
+        "judge_path": "a GGUF file (local) or a script (scripted)",
+        "judge_params": "generation parameters, as for the model",
+        "judge_reasoning_tags": "tags in which the judge wraps thoughts before its JSON",
+        "judge_json_schema": "ask for JSON of the reply's schema; by default where the provider is known to take it",
+        "judge_input_price": "US dollars per million input tokens",
+        "judge_output_price": "US dollars per million output tokens",
+    },
+    "Limits": {
+        "max_connections": "requests under way at once, at most; concurrency adapts below it",
+        "requests_per_minute": "requests a minute, model and judge together",
+        "tokens_per_minute": "tokens a minute, model and judge together",
+        "max_cost_usd": "stop, resumably, once so many dollars are spent (needs prices)",
+        "max_seconds": "stop, resumably, after so many seconds",
+        "timeout_ms": "how long one answer may take, in milliseconds",
+        "max_retries": "how often a transport fault is retried",
+        "max_wait_ms": "the longest wait that a server may ask for; a longer one stops the run, resumably",
+        "cache": "a file that keeps whole answers between runs; by default none is kept",
+    },
+    "Where it goes": {
+        "runs": "the folder with the records",
+        "run_id": "the record's name; by default the time and six random digits",
+        "reports": "the folder with the reports; none for no reports",
+        "confidence": "ask that the gates' confidence bounds hold too, such as 0.95",
+    },
+}
 
 
 def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:

@@ -1,0 +1,101 @@
+"""The command group. A command's module is imported when it is called, so that the start stays quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+
+import click
+
+from benchbook.errors import BenchbookError
+
+__all__ = ["COMMANDS", "main"]
+
+EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
+
+# Command -> what it is for. Its module is `benchbook.cli.<command>`, its function has the same name.
+COMMANDS: Mapping[str, str] = {
+    "demo": "Evaluate a small local model on a shipped eval set, start to end.",
+    "doctor": "Show what is installed, which providers answer, and how a config reads.",
+    "evalset": "Validate, show, compare or start eval sets.",
+    "gate": "Exit 0 only if a run is READY.",
+    "init": "Write a commented config file to start from.",
+    "parse": "Read judges' replies strictly, one JSON line each.",
+    "rescore": "Compute a record's numbers again, without calling a model.",
+    "run": "Ask a model, have its answers judged, and decide.",
+    "runs": "List the records in a folder.",
+    "show": "Show a run's decision and numbers, or one of its samples.",
+    "verify": "Re-derive a record and name every byte that was changed.",
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"benchbook.cli.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"benchbook {version('benchbook')}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
+def benchbook() -> None:
+    """Evaluate language models, and say what the evidence allows.
+
+    A run is recorded in a folder from which anyone re-derives every number, offline: `benchbook verify RUN`.
+    """
+
+
+def main() -> None:
+    """The console script. Users' mistakes end in one line on standard error, not in a traceback."""
+    # What a terminal can't show is escaped and breaks nothing, whatever the locale.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = benchbook.main(prog_name="benchbook", standalone_mode=False)
+        sys.stdout.flush()
+    except BenchbookError as error:
+        code = _say(str(error), error.exit_code)
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.Abort:
+        code = _say("aborted", EXIT_BROKEN)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except KeyboardInterrupt:
+        code = _say("interrupted", EXIT_BROKEN)
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing is wrong, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_GOOD
+    sys.exit(code if isinstance(code, int) else EXIT_GOOD)
+
+
+def _say(text: str, code: int) -> int:
+    from benchbook.text import visible
+
+    click.echo(f"benchbook: {visible(text)}", err=True)
+    return code

@@ -1,0 +1,50 @@
+"""What commands print: JSON for programs, and nothing that an encoding can't take."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from benchbook.errors import UsageError
+from benchbook.records.folder import Record, open_record
+
+__all__ = ["find_record", "json_option", "json_text", "print_json", "run_argument", "runs_option"]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
+run_argument = click.argument("run", required=False)
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON that any encoding of standard output can take: beyond UTF-8, characters are written as escapes.
+
+    Lone surrogates are always escapes: they come back as they were.
+    """
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    text = json.dumps(msgspec.to_builtins(value), ensure_ascii=ascii_only, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def print_json(value: Any) -> None:
+    click.echo(json_text(value, indent=2))
+
+
+def find_record(run: str | None, runs: str) -> Record:
+    """The record that the user means: a path, an id in the folder of records, or the newest one there.
+
+    Raises: UsageError.
+    """
+    if run is None:
+        records = [path for path in Path(runs).glob("*") if (path / "journal").is_dir()]
+        if not records:
+            raise UsageError(f"{runs}: there is no record yet; name one, or start with `benchbook run`")
+        return Record(max(records, key=lambda path: (path / "journal").stat().st_mtime_ns))
+    for path in (Path(run), Path(runs) / run):
+        if (path / "journal").is_dir():
+            return Record(path)
+    return open_record(run)

@@ -1,0 +1,61 @@
+"""How a run's progress is shown: a bar on a terminal, a few plain lines elsewhere, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbook.runner.progress import Progress, ProgressHandler
+
+__all__ = ["shown_progress"]
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def shown_progress(*, quiet: bool) -> Iterator[ProgressHandler | None]:
+    """A handler that shows progress while the block runs; None where nothing is to be shown."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _bar() as handler:
+            yield handler
+    else:
+        yield _Lines().show
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self._started = self._last = time.monotonic()
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now - self._last >= _SECONDS_BETWEEN_LINES or progress.done == progress.planned:
+            self._last = now
+            print(f"{_words(progress)}, {now - self._started:.0f} s", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _bar() -> Iterator[ProgressHandler]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), refresh_per_second=5) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(progress: Progress) -> None:
+            bar.update(task, completed=progress.done, total=progress.planned, description=_words(progress))
+
+        yield show
+
+
+def _words(progress: Progress) -> str:
+    cost = f", ${progress.cost_usd:.4f}" if progress.cost_usd else ""
+    stopping = " (finishing what is under way)" if progress.stopping else ""
+    return f"{progress.done} of {progress.planned} samples{cost}{stopping}"

@@ -1,0 +1,81 @@
+"""`benchbook run`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import click
+
+from benchbook.cli.output import find_record, json_option
+from benchbook.cli.progress import shown_progress
+from benchbook.cli.settings import given_settings, setting_options
+from benchbook.cli.summary import print_run
+from benchbook.errors import RunStoppedError, UsageError
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("config", required=False, metavar="[CONFIG.toml]")
+@setting_options
+@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
+@click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
+@click.option("--gate", is_flag=True, help="Exit 0 only if the run is READY, as `benchbook gate` does.")
+@click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
+@json_option
+@click.pass_context
+def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
+    """Ask a model the items of an eval set, have its answers judged under rubric@v1, and decide.
+
+    Settings come from CONFIG.toml (start one with `benchbook init`) and from options of the same names, which win.
+    The record goes to runs/RUN_ID. Ctrl-C finishes what is under way; a second one ends at once; both resume.
+    Exits 0 for a whole run in which something was scored, whatever the decision.
+    """
+    settings = given_settings(options)
+    if options["resume"]:
+        result = _resume(options["resume"], config, settings, options)
+    else:
+        result = _start(ctx, config, settings, options)
+    reports = result.record.started().config.get("reports") if "reports" not in settings else settings["reports"]
+    print_run(result.record, result.derived, reports=reports, as_json=options["as_json"], quiet=options["quiet"])
+    if result.stop.reason is not None and not result.stop.interrupted:
+        error = UsageError if result.stop.usage else RunStoppedError
+        raise error(f"stopped: {result.stop.reason}. Resume: benchbook run --resume {result.record.path}")
+    if result.stop.reason is not None:
+        click.echo(f"{result.stop.reason}. Resume: benchbook run --resume {result.record.path}", err=True)
+    ctx.exit(_exit_code(result, gate=options["gate"]))
+
+
+def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
+    from benchbook.runner.config import config_from_mapping, read_config_file
+    from benchbook.runner.run import start_run
+
+    values = read_config_file(config) if config is not None else {}
+    checked = config_from_mapping(values | settings, config or "options")
+    if options["dry_run"]:
+        from benchbook.cli.dry_run import print_dry_run
+
+        print_dry_run(checked, as_json=options["as_json"])
+        ctx.exit(0)
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        return asyncio.run(start_run(checked, on_progress))
+
+
+def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
+    from benchbook.runner.run import resume_run
+
+    if config is not None:
+        raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
+    record = find_record(run, settings.pop("runs", "runs"))
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        return asyncio.run(resume_run(record, settings, on_progress))
+
+
+def _exit_code(result: Any, *, gate: bool) -> int:
+    decision = result.derived.decision
+    if gate:
+        return 0 if decision is not None and decision.release_ready else 1
+    if result.stop.reason is not None:
+        return 3
+    return 0 if decision is not None and result.derived.aggregates.ledger.n_scored else 1

@@ -1,0 +1,71 @@
+"""Command-line options for a run's settings: the same names as in the config file, made from the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_type_hints
+
+import click
+import msgspec
+
+from benchbook.errors import ConfigError
+from benchbook.runner.config import SETTINGS, RunConfig
+
+__all__ = ["given_settings", "setting_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def setting_options(command: _Command) -> _Command:
+    """Add an option for every setting. None of them has a default here: what is not given is not there."""
+    hints = get_type_hints(RunConfig)
+    for section in reversed(list(SETTINGS.values())):
+        for name, meaning in reversed(list(section.items())):
+            command = click.option(f"--{name.replace('_', '-')}", name, help=meaning, **_kind(str(hints[name])))(
+                command
+            )
+    return command
+
+
+def _kind(hint: str) -> dict[str, Any]:
+    if "bool" in hint:
+        return {"is_flag": True, "default": None}
+    if hint.startswith("dict"):
+        return {"multiple": True, "metavar": "NAME=VALUE"}
+    if hint.startswith("tuple"):
+        return {"multiple": True, "metavar": "NAME"}
+    if "int" in hint:
+        return {"type": int}
+    if "float" in hint or "Decimal" in hint:
+        return {"metavar": "NUMBER"}
+    return {"metavar": "TEXT"}
+
+
+def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings among `options` that were given, in the form that a config file has.
+
+    Raises: ConfigError for a NAME=VALUE that is none.
+    """
+    hints = get_type_hints(RunConfig)
+    given: dict[str, Any] = {}
+    for name in RunConfig.__struct_fields__:
+        value = options.get(name)
+        if value in (None, ()):
+            continue
+        given[name] = _pairs(name, value) if str(hints[name]).startswith("dict") else value
+    if given.get("reports") == "none":
+        given["reports"] = None
+    return given
+
+
+def _pairs(setting: str, words: tuple[str, ...]) -> dict[str, Any]:
+    pairs: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ConfigError(f"--{setting.replace('_', '-')}", repr(word), "NAME=VALUE")
+        try:
+            pairs[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            pairs[name] = value
+    return pairs

@@ -1,0 +1,87 @@
+"""`benchbook show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
+from benchbook.errors import UsageError
+from benchbook.text import shorten, visible
+
+__all__ = ["show"]
+
+
+@click.command()
+@run_argument
+@click.option("--sample", type=click.IntRange(min=0), help="One sample in full, by its number.")
+@click.option("--failed", is_flag=True, help="A line for each sample that did not pass.")
+@runs_option
+@json_option
+def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: bool) -> None:
+    """Show RUN's decision, gates and ledger; or one of its samples with every raw reply."""
+    from benchbook.cli.summary import rows_of
+
+    record = find_record(run, runs)
+    if sample is not None:
+        row = next((row for row in rows_of(record)() if row.sample == sample), None)
+        if row is None:
+            raise UsageError(f"{record.path}: no sample {sample} was attempted")
+        print_json(row) if as_json else click.echo("\n".join(_sample_lines(row)))
+    elif failed:
+        rows = (row for row in rows_of(record)() if not row.passed)
+        if as_json:
+            print_json(list(rows))
+        else:
+            for row in rows:
+                click.echo(f"{row.sample:6}  {shorten(row.item_id, 30):30}  {', '.join(row.fail_reasons)}")
+    else:
+        _show_run(record, as_json)
+
+
+def _show_run(record: Any, as_json: bool) -> None:
+    """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
+    import msgspec
+
+    from benchbook.cli.summary import print_decision
+    from benchbook.decisions import Decision
+    from benchbook.derivations.rows import AggregatesFile, Manifest
+    from benchbook.derivations.rubric_tables import Derived
+
+    try:
+        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=Manifest)
+        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=AggregatesFile)
+        data = record.decision.read_bytes()
+        decision = msgspec.json.decode(data, type=Decision) if msgspec.json.decode(data)["decision"] else None
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{error.filename}: not there; the run was not ended: resume it, or `benchbook rescore` it"
+        ) from None
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise UsageError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
+    print_decision(record, Derived(manifest, aggregates, decision), as_json=as_json)
+
+
+def _sample_lines(row: Any) -> Iterator[str]:
+    """Every field of a row; texts with their line ends, and nothing that a terminal would act upon."""
+    for name in row.__struct_fields__:
+        value = getattr(row, name)
+        if name == "judge_replies":
+            for reply in value:
+                fault = (
+                    f", rejected: {reply.parse_error_reason} ({visible(reply.detail or '')})" if reply.detail else ""
+                )
+                yield f"judge reply {reply.attempt} (fact {reply.seq}{fault}):"
+                yield from _indented(reply.text)
+        elif isinstance(value, str) and ("\n" in value or len(value) > 80):
+            yield f"{name}:"
+            yield from _indented(value)
+        else:
+            yield f"{name}: {'–' if value is None else visible(str(value))}"
+
+
+def _indented(text: str | None) -> Iterator[str]:
+    for line in visible(text if text is not None else "(no text)").split("\n"):
+        yield f"    {line}"
