@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import click
@@ -49,6 +48,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
 def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
     from benchbook.runner.config import config_from_mapping, read_config_file
+    from benchbook.runner.loop import run_async
     from benchbook.runner.run import start_run
 
     values = read_config_file(config) if config is not None else {}
@@ -59,17 +59,18 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
         print_dry_run(checked, as_json=options["as_json"])
         ctx.exit(0)
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return asyncio.run(start_run(checked, on_progress))
+        return run_async(start_run(checked, on_progress))
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
+    from benchbook.runner.loop import run_async
     from benchbook.runner.run import resume_run
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
     record = find_record(run, settings.pop("runs", "runs"))
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return asyncio.run(resume_run(record, settings, on_progress))
+        return run_async(resume_run(record, settings, on_progress))
 
 
 def _exit_code(result: Any, *, gate: bool) -> int:

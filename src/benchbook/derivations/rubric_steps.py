@@ -7,8 +7,10 @@ on after a kill is nothing special.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from benchbook.derivations.plan import Plan
 from benchbook.records.facts import Failure, Reply
@@ -21,19 +23,16 @@ SampleFact = Reply | Failure
 MAX_JUDGE_ATTEMPTS = 2  # R3.5: a rejected reply is asked for once more
 
 
-@dataclass(frozen=True, slots=True)
-class AskCandidate:
+class AskCandidate(msgspec.Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class AskJudge:
+class AskJudge(msgspec.Struct, frozen=True):
     attempt: int  # from 1
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(msgspec.Struct, frozen=True):
     pass
 
 
@@ -42,52 +41,53 @@ Step = AskCandidate | AskJudge | Done
 
 @dataclass(slots=True)
 class History:
-    """A sample's facts, sorted out. `answer` is the candidate's text without declared reasoning; None: it gave none."""
+    """A sample's facts, sorted out as they come, in the order of the journal.
 
+    `answer` is the candidate's text without declared reasoning; None where it gave none.
+    """
+
+    plan: Plan
     candidate: Reply | None = None
     candidate_failure: Failure | None = None
     answer: str | None = None
     reasoning: str | None = None
-    judged: list[tuple[Reply, Parsed | Rejected]] | None = None
+    judge_replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
     judge_failure: Failure | None = None
     transport_retries: int = 0
 
     @property
-    def judge_replies(self) -> list[tuple[Reply, Parsed | Rejected]]:
-        return self.judged or []
-
-    @property
     def parsed(self) -> Parsed | None:
-        last = self.judge_replies[-1][1] if self.judged else None
+        """The judge's scores, where its last reply kept the rules."""
+        last = self.judge_replies[-1][1] if self.judge_replies else None
         return last if isinstance(last, Parsed) else None
+
+    def add(self, fact: SampleFact) -> None:
+        if isinstance(fact, Failure):
+            self._add_failure(fact)
+        elif fact.role == "candidate":
+            self.candidate, self.candidate_failure = fact, None
+            if fact.text is not None:
+                self.reasoning, answer = split_reasoning(fact.text, self.plan.candidate.reasoning_tags)
+                self.answer = answer if answer.strip() else None
+        else:
+            self.judge_failure = None
+            self.judge_replies.append((fact, _read_judge(fact, self.plan)))
+
+    def _add_failure(self, fact: Failure) -> None:
+        if fact.ends == "attempt":
+            self.transport_retries += 1
+        elif fact.role == "candidate":
+            self.candidate_failure = fact
+        else:
+            self.judge_failure = fact
 
 
 def read_history(facts: Sequence[SampleFact], plan: Plan) -> History:
-    """Sort out a sample's facts, in the order of the journal."""
-    history = History()
+    """Sort out a sample's facts."""
+    history = History(plan)
     for fact in facts:
-        if isinstance(fact, Failure):
-            _note_failure(history, fact)
-        elif fact.role == "candidate":
-            history.candidate, history.candidate_failure = fact, None
-            if fact.text is not None:
-                history.reasoning, answer = split_reasoning(fact.text, plan.candidate.reasoning_tags)
-                history.answer = answer if answer.strip() else None
-        else:
-            history.judge_failure = None
-            if history.judged is None:
-                history.judged = []
-            history.judged.append((fact, _read_judge(fact, plan)))
+        history.add(fact)
     return history
-
-
-def _note_failure(history: History, fact: Failure) -> None:
-    if fact.ends == "attempt":
-        history.transport_retries += 1
-    elif fact.role == "candidate":
-        history.candidate_failure = fact
-    else:
-        history.judge_failure = fact
 
 
 def _read_judge(fact: Reply, plan: Plan) -> Parsed | Rejected:

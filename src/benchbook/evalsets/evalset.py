@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from benchbook.errors import InputError
-from benchbook.evalsets.items import Item, read_item
+from benchbook.evalsets.items import Item, decode_plain, is_plain, read_item
 
 __all__ = ["EvalSet", "open_evalset"]
 
@@ -21,12 +21,16 @@ class EvalSet:
     """An eval set's items, by index in the order of the file.
 
     Holds an offset an item and not the items: 16 bytes each, whatever their length.
-    `sha256` is that of the file's bytes.
+    `sha256` is that of the file's bytes; `grouped`: some item names a group; `plain`: no field has another name.
     """
 
-    def __init__(self, path: Path, sha256: str, offsets: array[int], lines: array[int]) -> None:
+    def __init__(
+        self, path: Path, sha256: str, offsets: array[int], lines: array[int], *, grouped: bool, plain: bool
+    ) -> None:
         self.path = path
         self.sha256 = sha256
+        self.grouped = grouped
+        self._plain = plain
         self._offsets = offsets
         self._lines = lines
         self._file: BinaryIO | None = None
@@ -46,11 +50,16 @@ class EvalSet:
         if self._file is None:
             self._file = self.path.open("rb")
         self._file.seek(self._offsets[index])
-        return read_item(self._file.readline().rstrip(b"\r\n"), self.path, self._lines[index])
+        data = self._file.readline()
+        return decode_plain(data) if self._plain else read_item(data.rstrip(b"\r\n"), self.path, self._lines[index])
 
     def line_of(self, index: int) -> int:
         """The line in the file, counted from 1."""
         return self._lines[index]
+
+    def copied_to(self, path: Path) -> EvalSet:
+        """The same set, read from a copy of its file."""
+        return EvalSet(path, self.sha256, self._offsets, self._lines, grouped=self.grouped, plain=self._plain)
 
     def close(self) -> None:
         if self._file is not None:
@@ -72,7 +81,8 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
     Raises: InputError at the first fault: its line, field, and what would be right.
     """
     path = Path(path)
-    offsets, lines, ids = array("Q"), array("Q"), array("q")
+    offsets, lines, ids = array("Q"), array("I"), array("q")
+    grouped, plain = False, True
     digest = hashlib.sha256()
     try:
         file = path.open("rb")
@@ -85,6 +95,7 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
             start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
             body = data[start:].rstrip(b"\r\n")
             if body.strip():
+                plain = plain and is_plain(body)
                 item = read_item(body, path, number)
                 if needs_expected_answer and item.expected_answer is None:
                     raise InputError(
@@ -93,10 +104,11 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
                 offsets.append(position + start)
                 lines.append(number)
                 ids.append(hash(item.id))
+                grouped = grouped or item.group is not None
             position += len(data)
     if not offsets:
         raise InputError(path, found="no items", expected="one JSON object a line")
-    evalset = EvalSet(path, digest.hexdigest(), offsets, lines)
+    evalset = EvalSet(path, digest.hexdigest(), offsets, lines, grouped=grouped, plain=plain)
     _refuse_duplicate_ids(evalset, ids)
     return evalset
 

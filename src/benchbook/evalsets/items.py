@@ -45,11 +45,36 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 _OPTIONAL_TEXT = ("section", "category", "difficulty", "answer_format", "group")
 
 
+_OTHER_NAMES = tuple(f'"{name}"'.encode() for names in ALIASES.values() for name in names[1:])
+_item = msgspec.json.Decoder(Item)
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether none of the other names stands in a line; then it is what `decode_plain` reads, or faulty."""
+    return not any(name in data for name in _OTHER_NAMES)
+
+
+def decode_plain(data: bytes) -> Item:
+    """The item on a plain line that was read before, without a fault.
+
+    Raises: msgspec.DecodeError where the file has changed since.
+    """
+    return _item.decode(data)
+
+
 def read_item(data: bytes, path: str | Path, line: int) -> Item:
     """The item on one line.
 
     Raises: InputError with `path`, `line` and the field.
     """
+    if is_plain(data):
+        try:
+            item = _item.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass  # read again below, where the fault gets its field
+        else:
+            if _all_filled(item):
+                return item
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,6 +91,14 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
             path, line=line, found=f"malformed JSON ({error})", expected="one JSON object a line"
         ) from None
     return item_from_json(value, path, line)
+
+
+def _all_filled(item: Item) -> bool:
+    """Whether the texts that must not be empty are not; `item_from_json` says which."""
+    if not (item.id.strip() and item.prompt.strip()):
+        return False
+    optional = (item.expected_answer, item.section, item.category, item.difficulty, item.group)
+    return all(text is None or text.strip() for text in optional)
 
 
 def item_from_json(value: Any, path: str | Path, line: int) -> Item:
@@ -109,6 +142,4 @@ def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:
             path, line=line, field=field, found=msgspec.json.encode(value).decode()[:80], expected="a string"
         )
     if not value.strip():
-        raise InputError(
-            path, line=line, field=field, found="nothing but white space", expected="a non-empty string"
-        )
+        raise InputError(path, line=line, field=field, found="nothing but white space", expected="a non-empty string")

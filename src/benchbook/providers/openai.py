@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from yarl import URL
 
 from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed, fault_of_status
@@ -49,7 +50,7 @@ class OpenAIProvider:
         max_connections: int,
         max_reply_bytes: int = MAX_REPLY_BYTES,
     ) -> None:
-        self._url = f"{base_url}/chat/completions"
+        self._url = URL(f"{base_url}/chat/completions")
         self._secret = secret
         self._max_reply_bytes = max_reply_bytes
         self._proxy = _proxy_for(base_url)
@@ -70,7 +71,7 @@ class OpenAIProvider:
             async with self._session.post(self._url, data=body, proxy=self._proxy, allow_redirects=False) as response:
                 if response.status != 200:
                     raise await self._failure(response, started)
-                if response.content_type == "text/event-stream":
+                if response.content_length is None and response.content_type == "text/event-stream":
                     return await self._read_stream(response, started)
                 data = await self._read_body(response, started)
         except TimeoutError:

@@ -6,7 +6,6 @@ import hashlib
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -26,8 +25,7 @@ MAX_SAMPLES = 1 << 28
 MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, gc=False):
     """One line of the journal. `sha256` is that of its bytes without the newline."""
 
     segment: int

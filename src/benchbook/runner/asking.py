@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import msgspec
+
 from benchbook.derivations.requests import request_sha256
 from benchbook.providers import Answer, CallFailed, Provider
 from benchbook.records import Failure, JournalWriter, Reply
@@ -41,8 +43,7 @@ class Endpoint:
         return cost / _MILLION
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """What is asked: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt."""
 
     sample: int

@@ -23,14 +23,13 @@ __all__ = ["Prepared", "prepare", "provider_settings"]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a run needs to begin. `inputs` are copied into the record; `grouped`: some item names a group."""
+    """What a run needs to begin. `inputs` are copied into the record."""
 
     config: RunConfig
     plan: Plan
     template: PromptTemplate
     evalset: EvalSet
     inputs: dict[str, Path]
-    grouped: bool
 
 
 def prepare(config: RunConfig) -> Prepared:
@@ -69,7 +68,7 @@ def prepare(config: RunConfig) -> Prepared:
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
     _check_roles(config, plan)
-    return Prepared(config, plan, template, evalset, inputs, any(item.group is not None for item in evalset))
+    return Prepared(config, plan, template, evalset, inputs)
 
 
 def evalset_path(name: str) -> Path:

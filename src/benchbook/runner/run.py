@@ -17,7 +17,7 @@ from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests
 from benchbook.derivations.rubric_tables import Derived, derive, plan_of, template_of
 from benchbook.errors import UsageError
-from benchbook.evalsets import open_evalset
+from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.providers.opening import open_provider
 from benchbook.records import Interrupted, JournalWriter, Line, Record, Resumed, RunEnded, RunStarted, create_record
 from benchbook.records.facts import Role
@@ -79,7 +79,8 @@ async def start_run(config: RunConfig, on_progress: ProgressHandler | None = Non
             code_version=code_version(),
             environment=environment(),
         )
-        return await _Sitting(record, config, prepared.plan, endpoints, on_progress).run(started)
+        evalset = prepared.evalset.copied_to(record.input(inputs["evalset"]))
+        return await _Sitting(record, config, prepared.plan, endpoints, on_progress).run(started, evalset)
 
 
 async def resume_run(
@@ -97,7 +98,8 @@ async def resume_run(
     plan = plan_of(started)
     async with _endpoints(config, plan) as endpoints:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=_storable(config))
-        return await _Sitting(record, config, plan, endpoints, on_progress).run(resumed)
+        evalset = open_evalset(record.input(started.inputs["evalset"]))
+        return await _Sitting(record, config, plan, endpoints, on_progress).run(resumed, evalset)
 
 
 class _Sitting:
@@ -121,12 +123,12 @@ class _Sitting:
         self._resume = Resume(plan)
         self._ended = False
 
-    async def run(self, first: RunStarted | Resumed) -> RunResult:
-        with JournalWriter(self._record.journal, on_line=self._note) as journal:
+    async def run(self, first: RunStarted | Resumed, evalset: EvalSet) -> RunResult:
+        with evalset, JournalWriter(self._record.journal, on_line=self._note) as journal:
             if not self._ended:
                 journal.append(first)
                 started = first if isinstance(first, RunStarted) else self._record.started()
-                await self._ask_all(journal, started)
+                await self._ask_all(journal, started, evalset)
                 if self._resume.n_done == self._plan.n_samples:
                     journal.append(RunEnded())
                 else:
@@ -138,30 +140,29 @@ class _Sitting:
         self._resume.note(line)
         self._ended = self._ended or isinstance(line.fact, RunEnded)
 
-    async def _ask_all(self, journal: JournalWriter, started: RunStarted) -> None:
+    async def _ask_all(self, journal: JournalWriter, started: RunStarted, evalset: EvalSet) -> None:
         config, plan = self._config, self._plan
-        with open_evalset(self._record.input(started.inputs["evalset"])) as evalset:
-            if plan.candidate.provider == "recorded":
-                outputs = self._record.input(started.inputs["outputs"])
-                import_outputs(outputs, config.output_columns, evalset, plan, self._resume, journal)
-            cache = ResponseCache(config.cache) if config.cache else None
-            asker = self._asker(journal, cache)
-            work = Work(
-                plan,
-                evalset,
-                Requests(plan, template_of(self._record, started)),
-                asker,
-                self._resume,
-                workers=config.max_connections,
-                max_seconds=config.max_seconds,
-                on_sample=lambda: self._report(asker),
-            )
-            try:
-                with two_step_interrupt(self._stop):
-                    await work.run()
-            finally:
-                if cache is not None:
-                    cache.close()
+        if plan.candidate.provider == "recorded":
+            outputs = self._record.input(started.inputs["outputs"])
+            import_outputs(outputs, config.output_columns, evalset, plan, self._resume, journal)
+        cache = ResponseCache(config.cache) if config.cache else None
+        asker = self._asker(journal, cache)
+        work = Work(
+            plan,
+            evalset,
+            Requests(plan, template_of(self._record, started)),
+            asker,
+            self._resume,
+            workers=config.max_connections,
+            max_seconds=config.max_seconds,
+            on_sample=lambda: self._report(asker),
+        )
+        try:
+            with two_step_interrupt(self._stop):
+                await work.run()
+        finally:
+            if cache is not None:
+                cache.close()
 
     def _asker(self, journal: JournalWriter, cache: ResponseCache | None) -> Asker:
         config, endpoints, tokens = self._config, self._endpoints, self._resume.tokens
@@ -217,7 +218,7 @@ async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, 
 def _identity(prepared: Prepared) -> dict[str, Any]:
     return {
         "dataset_id": prepared.evalset.name,
-        "grouped": prepared.grouped,
+        "grouped": prepared.evalset.grouped,
         "generation_params": {
             "model": _four(prepared.plan.candidate),
             "judge": _four(prepared.plan.judge),

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from benchbook.derivations.plan import Plan
 from benchbook.derivations.requests import Requests
-from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, SampleFact, next_step, read_history
+from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, History, next_step, read_history
 from benchbook.evalsets import EvalSet, Item
-from benchbook.records import Failure, Reply
+from benchbook.records import Reply
 from benchbook.runner.asking import Asker, Call
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import Resume
@@ -89,20 +89,20 @@ class Work:
     async def _sample(self, sample: int) -> bool:
         """Ask what this sample lacks, one step after the other; whether it is finished."""
         item = self._evalset[sample % self._plan.n_items]
-        facts = self._resume.begun.pop(sample, [])
-        while (call := self._next_call(sample, item, facts)) is not None:
+        history = read_history(self._resume.begun.pop(sample, []), self._plan)
+        while (call := self._next_call(sample, item, history)) is not None:
             fact = await self._asker.ask(call)
-            facts.append(fact)
-            if isinstance(fact, Failure) and fact.ends == "run":
-                return False
+            history.add(fact)
             if isinstance(fact, Reply):
                 self._pins.look_at(fact, self._asker.stop)
+            elif fact.ends == "run":
+                return False
         return True
 
-    def _next_call(self, sample: int, item: Item, facts: list[SampleFact]) -> Call | None:
+    def _next_call(self, sample: int, item: Item, history: History) -> Call | None:
         # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
         first_repeat = sample < self._plan.n_items
-        match next_step(read_history(facts, self._plan)):
+        match next_step(history):
             case AskCandidate():
                 return Call(sample, "candidate", 1, self._requests.candidate(item), first_repeat)
             case AskJudge(attempt, answer):

@@ -52,26 +52,19 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Extreme:
-    """Sums over all samples when the unscored ones are taken at `score` and `score`."""
+    """Sums over the unscored samples alone, each taken at `score` and `score`: what they would add to the others'."""
 
     score: int
     n_scored: int = 0
     score_nano: int = 0
     n_passed: int = 0
-    n_faithfulness: int = 0
-    n_unfaithful: int = 0
 
-    def add(self, outcome: Outcome, scored: RubricScore, scale: RubricScale) -> None:
-        if outcome.unscored:
-            outcome = msgspec.structs.replace(outcome, accuracy_score=self.score, faithfulness_score=self.score)
-            scored = score_sample(outcome, scale)
-        if scored.sample_score_nano is not None:
-            self.n_scored += 1
-            self.score_nano += scored.sample_score_nano
+    def add(self, outcome: Outcome, scale: RubricScale) -> None:
+        taken = msgspec.structs.replace(outcome, accuracy_score=self.score, faithfulness_score=self.score)
+        scored = score_sample(taken, scale)
+        self.n_scored += 1
+        self.score_nano += scored.sample_score_nano or 0
         self.n_passed += scored.passed
-        if outcome.faithfulness_score is not None:
-            self.n_faithfulness += 1
-            self.n_unfaithful += outcome.faithfulness_score == 0
 
 
 @dataclass(slots=True)
@@ -122,8 +115,9 @@ class RubricTally:
             self.evaluator_errors[outcome.evaluator_error] += 1
         self._add_scores(outcome, scored, cluster)
         self._add_costs(outcome, scored)
-        self.worst.add(outcome, scored, self.scale)
-        self.best.add(outcome, scored, self.scale)
+        if outcome.unscored:
+            self.worst.add(outcome, self.scale)
+            self.best.add(outcome, self.scale)
 
     def _add_scores(self, outcome: Outcome, scored: RubricScore, cluster: int | None) -> None:
         if outcome.accuracy_score is not None:
@@ -141,7 +135,8 @@ class RubricTally:
         self.passed.append(scored.passed)
         if cluster is not None:
             self.passed_clusters.append(cluster)
-        self.fail_reasons.update(scored.fail_reasons)
+        for reason in scored.fail_reasons:
+            self.fail_reasons[reason] += 1
 
     def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
         if outcome.latency_e2e_ms is not None:
@@ -189,10 +184,13 @@ class RubricTally:
         return self._bounds(self.worst, p95), self._bounds(self.best, p95)
 
     def _bounds(self, extreme: _Extreme, p95: float | None) -> Bounds:
+        n_scored = len(self.scores_nano) + extreme.n_scored
+        n_faithfulness = self.faithfulness_counts.total() + extreme.n_scored
+        n_unfaithful = self.faithfulness_counts[0] + (extreme.n_scored if extreme.score == 0 else 0)
         return Bounds(
-            aggregate_score=as_float(mean(extreme.score_nano, extreme.n_scored)),
-            pass_rate=as_float(ratio(extreme.n_passed, self.n_samples)),
-            faithfulness_failure_rate=as_float(ratio(extreme.n_unfaithful, extreme.n_faithfulness)),
+            aggregate_score=as_float(mean(sum(self.scores_nano) + extreme.score_nano, n_scored)),
+            pass_rate=as_float(ratio(self.n_passed + extreme.n_passed, self.n_samples)),
+            faithfulness_failure_rate=as_float(ratio(n_unfaithful, n_faithfulness)),
             latency_e2e_p95_ms=p95,
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, assert_never
+
+import msgspec
 
 from benchbook.scorers.strict_json import JsonFault, StrictJsonError, parse_strict
 
@@ -27,8 +28,7 @@ KEYS = (*SCORE_KEYS, "rationale")
 MAX_RATIONALE_WORDS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """A reply that keeps all rules. `reasoning` is what a declared tag held (R3.7), else None."""
 
     accuracy_score: int
@@ -37,8 +37,7 @@ class Parsed:
     reasoning: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(msgspec.Struct, frozen=True):
     """A reply that breaks a rule: the first that it breaks, in the order of R3."""
 
     reason: ParseErrorReason

@@ -1,0 +1,137 @@
+"""JUnit XML: a test case a sample, a gate, and the decision. Written while the samples go by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from benchbook.decisions import Gate
+from benchbook.derivations.rows import RubricRow
+from benchbook.reports import numbers
+from benchbook.reports.digest import Digest, digest
+from benchbook.reports.gates import gate_rule, gate_state, gate_value
+from benchbook.reports.model import RunReport
+from benchbook.reports.words import fail_reason, reason
+from benchbook.text import one_line, visible
+
+__all__ = ["junit_report"]
+
+_MAX_CHARS = 4_000  # of one text
+_NOT_XML = re.compile("[\ufffe\uffff]")  # what XML 1.0 forbids beside what `visible` has taken
+
+
+def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
+    """The document, in pieces. `found` is the digest of `report.rows()`, where the caller has it already."""
+    found = digest(report.rows()) if found is None else found
+    gates = [] if report.decision is None else list(report.decision.gates)
+    failed, errors = found.n_failed - found.n_unscored, found.n_unscored
+    n_open, n_skipped = sum(not _firm(gate) for gate in gates), sum(gate.unmeasured for gate in gates)
+    refused = report.decision is None
+    not_ready = report.decision is not None and not report.decision.release_ready
+    total = found.n_rows + len(gates) + 1
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield (
+        f'<testsuites name={_attribute(report.manifest.run_id)} tests="{total}" '
+        f'failures="{failed + n_open + not_ready}" errors="{errors + refused}" skipped="{n_skipped}">\n'
+    )
+    yield _suite("decision", 1, int(not_ready), int(refused), 0, report.manifest.timestamp_utc)
+    yield from _decision(report)
+    yield "</testsuite>\n"
+    yield _suite("gates", len(gates), n_open, 0, n_skipped, report.manifest.timestamp_utc)
+    for gate in gates:
+        yield from _gate(gate)
+    yield "</testsuite>\n"
+    yield _suite(report.manifest.dataset_id, found.n_rows, failed, errors, 0, report.manifest.timestamp_utc)
+    for row in report.rows():
+        yield from _sample(row, report)
+    yield "</testsuite>\n</testsuites>\n"
+
+
+def _suite(name: str, tests: int, failures: int, errors: int, skipped: int, at: str) -> str:
+    # JUnit's schema wants a time without an offset; ours is UTC (SPEC C7).
+    return (
+        f'<testsuite name={_attribute(name)} tests="{tests}" failures="{failures}" errors="{errors}" '
+        f'skipped="{skipped}" timestamp={_attribute(at.removesuffix("Z"))}>\n'
+    )
+
+
+def _decision(report: RunReport) -> Iterator[str]:
+    yield f'<testcase classname={_attribute(report.manifest.spec)} name="decision">\n'
+    if report.decision is None:
+        missing = ", ".join(report.manifest.missing_metadata)
+        yield _outcome("error", "refused", f"a decision is refused; missing metadata: {missing}", "")
+    elif not report.decision.release_ready:
+        reasons = [reason(one) for one in report.decision.reasons]
+        yield _outcome("failure", report.decision.decision, reasons[0], "\n".join(reasons))
+    yield "</testcase>\n"
+
+
+def _gate(gate: Gate) -> Iterator[str]:
+    state = ", ".join(part for part in gate_state(gate)[1:] if part)
+    words = f"{gate_value(gate, gate.value)}; the gate asks for {gate_rule(gate)}: {state}"
+    yield f'<testcase classname="gates" name={_attribute(gate.aggregate)}>\n'
+    if gate.unmeasured:
+        yield f"<skipped message={_attribute('declared unmeasured')}/>\n"
+    elif not _firm(gate):
+        yield _outcome("failure", "gate", words, "")
+    else:
+        yield f"<system-out>{_text(words)}</system-out>\n"
+    yield "</testcase>\n"
+
+
+def _firm(gate: Gate) -> bool:
+    """Nothing about this gate stands in the way of READY but, maybe, that it is not measured."""
+    return gate.unmeasured or (gate.holds and gate.holds_in_worst_case and gate.bound_holds is not False)
+
+
+def _sample(row: RubricRow, report: RunReport) -> Iterator[str]:
+    repeat = f" [repeat {row.repeat + 1}]" if report.manifest.repeats > 1 else ""
+    yield (
+        f"<testcase classname={_attribute(report.manifest.dataset_id)} name={_attribute(row.item_id + repeat)} "
+        f'time="{numbers.seconds(row.latency_e2e_ms)}">\n'
+    )
+    reasons = ", ".join(fail_reason(name) for name in row.fail_reasons)
+    if row.evaluator_error is not None:
+        why = f"{row.evaluator_error}: {row.parse_error_reason}" if row.parse_error_reason else row.evaluator_error
+        yield _outcome("error", row.evaluator_error, f"unscored ({why})", _details(row))
+    elif not row.passed:
+        yield _outcome("failure", row.fail_reasons[0] if row.fail_reasons else "failed", reasons, _details(row))
+    yield "</testcase>\n"
+
+
+def _details(row: RubricRow) -> str:
+    accuracy, faithfulness = (numbers.show("count", one) for one in (row.accuracy_score, row.faithfulness_score))
+    scores = f"accuracy {accuracy}, faithfulness {faithfulness}, score {numbers.score(row.sample_score)}"
+    parts = [f"sample {row.sample}; {scores}", f"answer:\n{_cut(row.candidate_answer)}"]
+    if row.error_detail:
+        parts.append(f"error:\n{_cut(row.error_detail)}")
+    if row.rationale:
+        parts.append(f"rationale:\n{_cut(row.rationale)}")
+    parts += [
+        f"judge's reply, attempt {reply.attempt} ({reply.parse_error_reason or 'read'}):\n{_cut(reply.text)}"
+        for reply in row.judge_replies
+    ]
+    return "\n\n".join(parts)
+
+
+def _cut(words: str | None) -> str:
+    if words is None:
+        return numbers.DASH
+    return words if len(words) <= _MAX_CHARS else f"{words[:_MAX_CHARS]}… (cut after {_MAX_CHARS:,} characters)"
+
+
+def _outcome(kind: str, name: str, message: str, details: str) -> str:
+    return f"<{kind} type={_attribute(name)} message={_attribute(message)}>{_text(details)}</{kind}>\n"
+
+
+def _text(words: str) -> str:
+    return escape(_legal(words))
+
+
+def _attribute(words: str) -> str:
+    return quoteattr(_legal(one_line(words)))
+
+
+def _legal(words: str) -> str:
+    return _NOT_XML.sub(lambda found: f"\\u{ord(found.group()):04x}", visible(words))

@@ -1,0 +1,136 @@
+"""The summary of a run on a terminal, in a pipe, or in a log.
+
+It is plain text: nothing is drawn that a narrow or an old terminal could not show, a character that the output's
+encoding lacks is replaced by what comes next to it, and colours appear on a terminal alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from benchbook.decisions import Gate
+from benchbook.derivations.rows import Ledger
+from benchbook.reports import numbers, tables
+from benchbook.reports.gates import gate_rule, gate_state, gate_value
+from benchbook.reports.model import RunReport
+from benchbook.reports.words import aggregate_word, decision_word, plural, reason
+from benchbook.text import one_line
+
+__all__ = ["encodable", "print_summary", "summary_lines"]
+
+_COLOURS = {"good": "32", "bad": "31", "doubt": "33", "none": "2"}
+_NEXT_BEST = {
+    "–": "-", "—": "-", "−": "-", "…": "...", "≥": ">=", "≤": "<=", "×": "x", "’": "'", "‘": "'", "“": '"', "”": '"',
+    "✓": "+", "✕": "x", "€": "EUR",
+}  # fmt: skip
+_SCALE_WIDTH = 24
+
+
+def print_summary(report: RunReport, out: TextIO, *, written: Sequence[Path] = ()) -> None:
+    """Write the summary to `out`, in its width, colours and encoding. `written` are the report's files."""
+    on_terminal = out.isatty()
+    width = min(shutil.get_terminal_size().columns, 110) if on_terminal else 100
+    colour = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    lines = summary_lines(report, width=max(width, 40), colour=colour, written=written)
+    out.writelines(encodable(line, out.encoding) + "\n" for line in lines)
+
+
+def encodable(words: str, encoding: str | None) -> str:
+    """`words` with what `encoding` can't hold replaced: by a character that comes near, else by its escape."""
+    encoding = encoding or "utf-8"
+    try:
+        words.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(_near(character, encoding) for character in words)
+    return words
+
+
+def _near(character: str, encoding: str) -> str:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return _NEXT_BEST.get(character) or character.encode("ascii", "backslashreplace").decode("ascii")
+    return character
+
+
+def summary_lines(
+    report: RunReport, *, width: int = 100, colour: bool = False, written: Sequence[Path] = ()
+) -> Iterator[str]:
+    """The decision, why, warnings, gates, samples, and where the reports are."""
+    manifest, decision = report.manifest, report.decision
+    word = decision_word(decision)
+    code = "refused" if decision is None else decision.decision
+    yield ""
+    yield _painted(f"{word.headline} ({code})", f"1;{_COLOURS[word.tone]}", colour)
+    yield from _wrapped(word.meaning, width, "")
+    for one in manifest.missing_metadata if decision is None else decision.reasons:
+        yield from _wrapped(f"missing: {one}" if decision is None else reason(one), width, "  - ")
+    yield ""
+    yield from _wrapped(f"{manifest.model_id}, judged by {manifest.evaluator_model_id}", width, "")
+    repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
+    yield from _wrapped(
+        f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}{repeats}; run {manifest.run_id}", width, ""
+    )
+    for warning in tables.notices(report):
+        yield from (_painted(line, _COLOURS["doubt"], colour) for line in _wrapped(warning, width, "  ! "))
+    if decision is not None:
+        yield ""
+        for gate in decision.gates:
+            yield from _gate(gate, width, colour)
+    yield ""
+    yield from _wrapped(_ledger(report.aggregates.ledger), width, "")
+    yield from _wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
+    for path in written:
+        yield from _wrapped(str(path), max(width, 10_000), "  ")
+    yield ""
+
+
+def _gate(gate: Gate, width: int, colour: bool) -> Iterator[str]:
+    word, state = aggregate_word(gate.aggregate), gate_state(gate)
+    outcome = ", ".join(part for part in state[1:] if part)
+    mark = {"good": "ok", "bad": "NO", "doubt": "??", "none": "--"}[state.tone]
+    value, rule = gate_value(gate, gate.value), gate_rule(gate)
+    line = f"{mark}  {word.label:<25} {value:>14}  {_scale(gate)}  {rule}"
+    lines = [line] if len(line) <= width else _wrapped(f"{mark}  {word.label}: {value}, {rule}", width, "")
+    yield from (_painted(one, _COLOURS[state.tone], colour) for one in lines)
+    found = numbers.interval(word.kind, gate.interval)
+    yield from _wrapped(f"{outcome}; {found}", width, "    ")
+
+
+def _scale(gate: Gate) -> str:
+    """`[..............|==o===]`: where the gate holds (=), its limit (|) and the value (o). ASCII on purpose."""
+    top = 1.0 if gate.direction == "at_least" and gate.limit <= 1 else max(2 * gate.limit, gate.value or 0.0)
+    places = [_place(gate.limit, top), None if gate.value is None else _place(gate.value, top)]
+    limit, value = places
+    marks = []
+    for index in range(_SCALE_WIDTH):
+        holds = index >= (limit or 0) if gate.direction == "at_least" else index <= (limit or 0)
+        marks.append("o" if index == value else "|" if index == limit else "=" if holds else ".")
+    return f"[{''.join(marks)}]"
+
+
+def _place(value: float, top: float) -> int:
+    return min(int(value / top * _SCALE_WIDTH), _SCALE_WIDTH - 1)
+
+
+def _ledger(ledger: Ledger) -> str:
+    parts = [f"{ledger.n_attempted:,} of {ledger.n_planned:,} samples attempted", f"{ledger.n_scored:,} scored"]
+    if ledger.n_no_answer:
+        why = ", ".join(f"{name} {n:,}" for name, n in ledger.no_answer_by_reason.items())
+        parts.append(f"of these {ledger.n_no_answer:,} not answered ({why})")
+    why = ", ".join(f"{name} {n:,}" for name, n in ledger.unscored_by_reason.items())
+    parts.append(f"{ledger.n_unscored:,} unscored" + (f" ({why})" if why else ""))
+    return ", ".join(parts)
+
+
+def _wrapped(words: str, width: int, indent: str) -> list[str]:
+    return textwrap.wrap(one_line(words), width, initial_indent=indent, subsequent_indent=" " * len(indent))
+
+
+def _painted(words: str, code: str, colour: bool) -> str:
+    return f"\x1b[{code}m{words}\x1b[0m" if colour else words

@@ -1,0 +1,131 @@
+"""Plain words for the names that the spec gives to things (SPEC R1, R4 to R6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from benchbook.decisions import Decision
+from benchbook.reports.numbers import Kind
+from benchbook.text import one_line
+
+__all__ = [
+    "AGGREGATES",
+    "AggregateWord",
+    "Base",
+    "DecisionWord",
+    "aggregate_word",
+    "decision_word",
+    "fail_reason",
+    "plural",
+    "reason",
+]
+
+Base = Literal["samples", "scored", "accuracy", "faithfulness", "latency", "model_latency", "none"]
+
+
+class AggregateWord(NamedTuple):
+    """An aggregate's name for people, how its value is written, and what its n counts."""
+
+    label: str
+    kind: Kind
+    base: Base
+
+
+class DecisionWord(NamedTuple):
+    """A decision's headline, what it means in a sentence, and the colour it is shown in."""
+
+    headline: str
+    meaning: str
+    tone: Literal["good", "bad", "doubt", "none"]
+
+
+AGGREGATES: Mapping[str, AggregateWord] = {
+    "aggregate_score": AggregateWord("Mean sample score", "score", "scored"),
+    "pass_rate": AggregateWord("Pass rate", "rate", "samples"),
+    "accuracy_mean": AggregateWord("Accuracy, mean of 0 to 2", "grade", "accuracy"),
+    "accuracy_full_credit_rate": AggregateWord("Accuracy, full credit", "rate", "accuracy"),
+    "faithfulness_mean": AggregateWord("Faithfulness, mean of 0 to 2", "grade", "faithfulness"),
+    "faithfulness_failure_rate": AggregateWord("Faithfulness failure rate", "rate", "faithfulness"),
+    "latency_e2e_p50_ms": AggregateWord("Latency end to end, median", "ms", "latency"),
+    "latency_e2e_p95_ms": AggregateWord("Latency end to end, p95", "ms", "latency"),
+    "latency_model_p50_ms": AggregateWord("Latency of the model, median", "ms", "model_latency"),
+    "latency_model_p95_ms": AggregateWord("Latency of the model, p95", "ms", "model_latency"),
+    "total_input_tokens": AggregateWord("Input tokens", "tokens", "none"),
+    "total_output_tokens": AggregateWord("Output tokens", "tokens", "none"),
+    "total_tokens": AggregateWord("Tokens in all", "tokens", "none"),
+    "tokens_per_correct_answer": AggregateWord("Tokens per fully correct answer", "tokens", "none"),
+    "token_efficiency_ratio_mean": AggregateWord("Output tokens per input token, mean", "ratio", "none"),
+    "evaluator_error_rate": AggregateWord("Evaluator errors", "rate", "samples"),
+    "n_timed_out": AggregateWord("Timed out", "count", "none"),
+}
+
+_DECISIONS: Mapping[str, DecisionWord] = {
+    "READY": DecisionWord(
+        "Ready to release",
+        "All gates hold, and they would hold even if every unscored sample had been scored zero.",
+        "good",
+    ),
+    "NOT_READY": DecisionWord(
+        "Not ready",
+        "At least one gate does not hold, and no score that is still missing could change that.",
+        "bad",
+    ),
+    "INCONCLUSIVE": DecisionWord(
+        "Inconclusive",
+        "This run does not show that the model is ready, and does not show that it is not.",
+        "doubt",
+    ),
+}
+_NO_SAMPLES = DecisionWord("Not ready", "A run without samples shows nothing.", "bad")
+_REFUSED = DecisionWord(
+    "No decision",
+    "A decision is refused: without what is missing, nobody could repeat this run.",
+    "none",
+)
+
+_REASONS: Mapping[str, str] = {"no_samples": "the run has no samples"}
+
+_FAIL_REASONS: Mapping[str, str] = {
+    "accuracy_below_minimum": "accuracy below the minimum",
+    "accuracy_unscored": "accuracy not scored",
+    "faithfulness_below_minimum": "faithfulness below the minimum",
+    "faithfulness_unscored": "faithfulness not scored",
+    "latency_above_maximum": "too slow",
+    "latency_unmeasured": "latency not measured",
+    "tokens_above_maximum": "too many tokens",
+    "tokens_unmeasured": "tokens not reported",
+}
+
+
+def aggregate_word(name: str) -> AggregateWord:
+    """The word for an aggregate; a name that is not known yet is shown as it is."""
+    return AGGREGATES.get(name) or AggregateWord(one_line(name), "ratio", "none")
+
+
+def decision_word(decision: Decision | None) -> DecisionWord:
+    """The decision in words; None is a decision that was refused (R7.1)."""
+    if decision is None:
+        return _REFUSED
+    if decision.reasons == ("no_samples",):
+        return _NO_SAMPLES
+    return _DECISIONS[decision.decision]
+
+
+def reason(text: str) -> str:
+    """One reason of a decision, in words: an aggregate's name at its start becomes its label."""
+    name, separator, rest = text.partition(" ")
+    known = AGGREGATES.get(name.removesuffix(":"))
+    if known is None:
+        return _REASONS.get(text, text)
+    return f"{known.label}{':' if name.endswith(':') else ''}{separator}{rest}"
+
+
+def fail_reason(name: str) -> str:
+    """Why a sample did not pass (R5.1), in words."""
+    return _FAIL_REASONS.get(name, name)
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """`1 sample`, `1,234 samples`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

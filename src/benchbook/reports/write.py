@@ -1,0 +1,46 @@
+"""The reports of a run as files: the only place here that touches a disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchbook.errors import RecordError
+from benchbook.reports.digest import digest
+from benchbook.reports.html import html_report
+from benchbook.reports.junit import junit_report
+from benchbook.reports.markdown import markdown_report
+from benchbook.reports.model import RunReport
+from benchbook.reports.table_csv import csv_report
+
+__all__ = ["write_reports"]
+
+
+def write_reports(report: RunReport, folder: Path) -> list[Path]:
+    """Write report.html, report.md, junit.xml and samples.csv; each appears whole, or stays as it was.
+
+    UTF-8 and the same bytes whatever the locale and the platform. Raises: RecordError where a file can't be written.
+    """
+    found = digest(report.rows())
+    return [
+        _write(folder / "report.html", html_report(report, found)),
+        _write(folder / "report.md", markdown_report(report, found)),
+        _write(folder / "junit.xml", junit_report(report, found)),
+        _write(folder / "samples.csv", csv_report(report.rows())),
+    ]
+
+
+def _write(path: Path, pieces: Iterator[str]) -> Path:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise RecordError(f"{path}: can't be written ({error.strerror})") from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path

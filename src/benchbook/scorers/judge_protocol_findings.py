@@ -1,0 +1,121 @@
+"""What is wrong with a judge's reply: flags, each with machine-readable details (SPEC P4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from benchbook.text import shorten
+
+__all__ = ["FLAG_OF", "Code", "Detail", "Findings", "Flag", "said"]
+
+Flag = Literal[
+    "INCOMPLETE_COVERAGE",
+    "INTERNAL_INCONSISTENCY",
+    "JUDGE_REFUSAL_OR_EVASION",
+    "PROTOCOL_VIOLATION",
+    "UNPARSABLE_OUTPUT",
+]
+Code = Literal[
+    "not_strict_json",
+    "not_an_object",
+    "missing_field",
+    "wrong_type",
+    "declined",
+    "no_scores",
+    "null_score",
+    "score_out_of_range",
+    "dimension_left_out",
+    "dimension_unknown",
+    "method_unknown",
+    "verdict_unknown",
+    "flag_unknown",
+    "dimension_without_evidence",
+    "quote_empty",
+    "quote_too_long",
+    "quote_not_found",
+    "too_much_evidence",
+    "identifier_missing",
+    "identifier_empty",
+    "not_in_evaluation_set",
+    "sum_wrong",
+    "verdict_wrong",
+    "method_contradicts_models",
+    "not_as_asked",
+    "self_flagged",
+]
+
+# The one place that says which rule of P4 a fault breaks.
+FLAG_OF: Mapping[Code, Flag] = {
+    "not_strict_json": "UNPARSABLE_OUTPUT",
+    "not_an_object": "UNPARSABLE_OUTPUT",
+    "missing_field": "UNPARSABLE_OUTPUT",
+    "wrong_type": "UNPARSABLE_OUTPUT",
+    "declined": "JUDGE_REFUSAL_OR_EVASION",
+    "no_scores": "JUDGE_REFUSAL_OR_EVASION",
+    "null_score": "JUDGE_REFUSAL_OR_EVASION",
+    "score_out_of_range": "PROTOCOL_VIOLATION",
+    "dimension_left_out": "PROTOCOL_VIOLATION",
+    "dimension_unknown": "PROTOCOL_VIOLATION",
+    "method_unknown": "PROTOCOL_VIOLATION",
+    "verdict_unknown": "PROTOCOL_VIOLATION",
+    "flag_unknown": "PROTOCOL_VIOLATION",
+    "dimension_without_evidence": "PROTOCOL_VIOLATION",
+    "quote_empty": "PROTOCOL_VIOLATION",
+    "quote_too_long": "PROTOCOL_VIOLATION",
+    "quote_not_found": "PROTOCOL_VIOLATION",
+    "too_much_evidence": "PROTOCOL_VIOLATION",
+    "identifier_missing": "INCOMPLETE_COVERAGE",
+    "identifier_empty": "INCOMPLETE_COVERAGE",
+    "not_in_evaluation_set": "INCOMPLETE_COVERAGE",
+    "sum_wrong": "INTERNAL_INCONSISTENCY",
+    "verdict_wrong": "INTERNAL_INCONSISTENCY",
+    "method_contradicts_models": "INTERNAL_INCONSISTENCY",
+    "not_as_asked": "INTERNAL_INCONSISTENCY",
+    "self_flagged": "INTERNAL_INCONSISTENCY",
+}
+
+# A reply with 10,000 flags has 10,000 faults; these many are written down, the others are counted.
+MAX_DETAILS_PER_CODE = 20
+_FIELD_WIDTH = 120
+_MESSAGE_WIDTH = 200
+_VALUE_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One fault. `field` is its path in the reply, `evidence[2].quote`; empty where it is the reply as a whole."""
+
+    flag: Flag
+    code: Code
+    field: str
+    message: str
+
+
+class Findings:
+    """Collects the faults of one reply."""
+
+    def __init__(self) -> None:
+        self.details: list[Detail] = []
+        self.counts: Counter[Code] = Counter()
+
+    def add(self, code: Code, field: str, message: str) -> None:
+        self.counts[code] += 1
+        if self.counts[code] <= MAX_DETAILS_PER_CODE:
+            detail = Detail(FLAG_OF[code], code, shorten(field, _FIELD_WIDTH), shorten(message, _MESSAGE_WIDTH))
+            self.details.append(detail)
+
+    @property
+    def flags(self) -> set[Flag]:
+        return {FLAG_OF[code] for code in self.counts}
+
+
+def said(value: Any) -> str:
+    """A value out of a reply, short enough for a message. A text of a megabyte is not read to its end."""
+    if isinstance(value, str):
+        return repr(shorten(value[: 4 * _VALUE_WIDTH], _VALUE_WIDTH))
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return "an integer of more than 18 digits"  # Python refuses to print the longest of them
+    return str(value)

@@ -1,0 +1,96 @@
+"""The summary on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchbook.reports import print_summary, summary_lines
+from benchbook.reports.terminal import encodable
+from reports.made_up import shown
+
+KINDS = ("realistic", "ready", "same", "missing", "empty", "nothing", "hostile")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp932", "latin-1", "cp437"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_never_fails_for_an_encoding(kind: str, encoding: str) -> None:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding=encoding, errors="strict")
+    print_summary(shown(kind), out, written=[Path("runs/a/report.html")])
+    out.flush()
+    written = raw.getvalue().decode(encoding)
+    assert "\x1b" not in written
+    assert "report.html" in written
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding", "shown_as"),
+    [
+        ("– ≥ 0.8 × …", "ascii", "- >= 0.8 x ..."),
+        ("– é", "latin-1", "- é"),
+        ("請求書 –", "cp932", "請求書 -"),
+        ("😀", "cp932", "\\U0001f600"),
+        ("– ✓", "utf-8", "– ✓"),
+        ("–", None, "–"),
+    ],
+)
+def test_what_an_encoding_lacks_is_replaced_by_what_comes_near(words: str, encoding: str | None, shown_as: str) -> None:
+    assert encodable(words, encoding) == shown_as
+
+
+def test_a_pipe_gets_the_whole_summary_under_the_c_locale() -> None:
+    code = (
+        "import sys; from reports.made_up import shown; from benchbook.reports import print_summary;"
+        "print_summary(shown('realistic'), sys.stdout)"
+    )
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONIOENCODING": "ascii:strict",
+        "PYTHONPATH": "tests",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True, cwd=Path(__file__).parents[2]
+    )
+    assert done.stdout.decode("ascii").splitlines()[1] == "Not ready (NOT_READY)"
+
+
+def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def on_terminal() -> str:
+        out = Terminal()
+        print_summary(shown("ready"), out)
+        return out.getvalue()
+
+    assert "\x1b[1;32mReady to release (READY)\x1b[0m" in on_terminal()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in on_terminal()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 110])
+@pytest.mark.parametrize("kind", ["realistic", "same", "missing"])
+def test_lines_are_no_wider_than_asked(kind: str, width: int) -> None:
+    lines = [line for line in summary_lines(shown(kind), width=width) if not line.startswith("record ")]
+    assert max(map(len, lines)) <= width
+
+
+def test_it_says_what_matters() -> None:
+    whole = "\n".join(summary_lines(shown("same")))
+    assert "Inconclusive (INCONCLUSIVE)" in whole
+    assert "the judge's snapshot or fingerprint changed during the run" in whole
+    assert "! The judge gave all 48 answers the same scores" in whole
+    assert "48 of 48 samples attempted, 48 scored, 0 unscored" in whole
+    assert "missing: model_version" in "\n".join(summary_lines(shown("missing")))
