@@ -1,19 +1,15 @@
-"""Any OpenAI-compatible endpoint, over aiohttp: one exchange, one parse. This is the hot path."""
+"""Any OpenAI-compatible endpoint: one exchange, one parse. This is the hot path."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
-
-import aiohttp
-from yarl import URL
 
 from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed, fault_of_status
+from benchbook.providers.http_client import HttpClient
+from benchbook.providers.http_connection import BodyTooLargeError, HttpError, Response
 from benchbook.providers.openai_wire import ChatStream, error_detail, read_completion
 from benchbook.providers.retry_after import retry_after_s
 from benchbook.providers.secrets import Secret, redact
@@ -42,124 +38,91 @@ class OpenAIProvider:
     """One model at one address. Open it inside a running event loop; close it there too."""
 
     def __init__(
-        self,
-        base_url: str,
-        secret: Secret | None,
-        *,
-        timeout_ms: int,
-        max_connections: int,
-        max_reply_bytes: int = MAX_REPLY_BYTES,
+        self, base_url: str, secret: Secret | None, *, timeout_ms: int, max_reply_bytes: int = MAX_REPLY_BYTES
     ) -> None:
-        self._url = URL(f"{base_url}/chat/completions")
         self._secret = secret
-        self._max_reply_bytes = max_reply_bytes
-        self._proxy = _proxy_for(base_url)
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "benchbook"}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Accept-Encoding": "identity",  # a small body must not become a large one
+            "User-Agent": "benchbook",
+        }
         if secret is not None:
             headers["Authorization"] = secret.header()
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=max_connections),
-            timeout=aiohttp.ClientTimeout(total=timeout_ms / 1000),
-            headers=headers,
-            auto_decompress=False,  # a small body must not become a large one
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
+        url = f"{base_url}/chat/completions"
+        self._client = HttpClient(url, headers, timeout_s=timeout_ms / 1000, max_body=max_reply_bytes)
 
     async def ask(self, body: bytes) -> Answer:
         started = time.monotonic_ns()
+        stream = _Stream(started, self._secret) if b',"stream":true,' in body else None
         try:
-            async with self._session.post(self._url, data=body, proxy=self._proxy, allow_redirects=False) as response:
-                if response.status != 200:
-                    raise await self._failure(response, started)
-                if response.content_length is None and response.content_type == "text/event-stream":
-                    return await self._read_stream(response, started)
-                data = await self._read_body(response, started)
+            response = await self._client.post(body, stream.feed if stream else None)
         except TimeoutError:
             raise CallFailed("timeout", "no whole answer within the time limit", latency_ms=_since(started)) from None
-        except (aiohttp.ClientError, OSError) as error:
+        except BodyTooLargeError as error:
+            raise CallFailed("provider_error", str(error), status=200, latency_ms=_since(started)) from None
+        except (HttpError, OSError) as error:
             detail = redact(f"{type(error).__name__}: {error}")[:300]
             raise CallFailed("provider_error", detail, retryable=True, latency_ms=_since(started)) from None
-        return read_completion(data, response.headers, _since(started))
+        latency_ms = _since(started)
+        if response.status != 200:
+            raise self._failure(response, latency_ms)
+        if stream is not None:
+            return stream.answer(response, latency_ms)
+        return read_completion(self._clean(response.body), response.headers, latency_ms)
 
     async def close(self) -> None:
-        await self._session.close()
-        await asyncio.sleep(0)
+        await self._client.close()
 
-    async def _read_body(self, response: aiohttp.ClientResponse, started: int) -> bytes:
-        length = response.content_length
-        if length is not None and length <= self._max_reply_bytes:
-            data = await response.read()
-        else:
-            data = await self._read_bounded(response, started)
+    def _clean(self, data: bytes) -> bytes:
         return data if self._secret is None else self._secret.removed_from(data)
 
-    async def _read_bounded(self, response: aiohttp.ClientResponse, started: int) -> bytes:
-        blocks, size = [], 0
-        if (response.content_length or 0) <= self._max_reply_bytes:
-            async for block in response.content.iter_any():
-                blocks.append(block)
-                size += len(block)
-                if size > self._max_reply_bytes:
-                    break
-            else:
-                return b"".join(blocks)
-        response.close()  # the rest is neither read nor waited for
-        raise CallFailed(
-            "provider_error",
-            f"the reply is larger than {self._max_reply_bytes} bytes",
-            status=response.status,
-            latency_ms=_since(started),
-        )
-
-    async def _read_stream(self, response: aiohttp.ClientResponse, started: int) -> Answer:
-        stream, size = ChatStream(), 0
-        rest = b""
-        async for block in response.content.iter_any():
-            size += len(block)
-            if size > self._max_reply_bytes:
-                response.close()
-                raise CallFailed("provider_error", "the stream is too long", latency_ms=_since(started))
-            if self._secret is not None:
-                block = self._secret.removed_from(block)
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                stream.feed(line, _since(started))
-        if not stream.done:
-            raise CallFailed(
-                "provider_error", "the stream ended without its end mark", retryable=True, latency_ms=_since(started)
-            )
-        return stream.answer(response.headers, _since(started))
-
-    async def _failure(self, response: aiohttp.ClientResponse, started: int) -> CallFailed:
+    def _failure(self, response: Response, latency_ms: int) -> CallFailed:
         status = response.status
-        try:
-            data = await self._read_body(response, started)
-        except CallFailed:
-            data = b""
         retryable, stops_run = fault_of_status(status)
         return CallFailed(
             "provider_error",
-            f"status {status}: {error_detail(data)}" if data else f"status {status}",
+            f"status {status}: {error_detail(self._clean(response.body))}" if response.body else f"status {status}",
             status=status,
             retryable=retryable,
             stops_run=stops_run,
-            retry_after_s=_wait_of(response.headers),
-            latency_ms=_since(started),
+            retry_after_s=retry_after_s(response.headers, datetime.now(UTC)),
+            latency_ms=latency_ms,
         )
 
 
-def _wait_of(headers: Mapping[str, str]) -> float | None:
-    return retry_after_s(headers, datetime.now(UTC))
+class _Stream:
+    """A streamed answer as its bytes come; a server that answers in one piece all the same is read so."""
+
+    def __init__(self, started_ns: int, secret: Secret | None) -> None:
+        self._started_ns = started_ns
+        self._secret = secret
+        self._stream = ChatStream()
+        self._rest = b""
+        self._whole = b""
+
+    def feed(self, piece: bytes) -> None:
+        """Raises: CallFailed for an error inside the stream; it ends the exchange."""
+        data = self._rest + piece
+        if not self._stream.begun and data.lstrip()[:1] == b"{":
+            self._whole += piece
+            self._rest = data
+            return
+        *lines, self._rest = data.split(b"\n")
+        elapsed_ms = _since(self._started_ns)
+        for line in lines:
+            self._stream.feed(line if self._secret is None else self._secret.removed_from(line), elapsed_ms)
+
+    def answer(self, response: Response, latency_ms: int) -> Answer:
+        if self._whole:
+            data = self._whole if self._secret is None else self._secret.removed_from(self._whole)
+            return read_completion(data, response.headers, latency_ms)
+        if not self._stream.done:
+            detail = "the stream ended without its end mark"
+            raise CallFailed("provider_error", detail, retryable=True, latency_ms=latency_ms)
+        return self._stream.answer(response.headers, latency_ms)
 
 
 def _since(started_ns: int) -> int:
     """Whole milliseconds, half up: 0.4 ms is 0, 0.5 ms is 1."""
     return (time.monotonic_ns() - started_ns + _NS_PER_MS // 2) // _NS_PER_MS
-
-
-def _proxy_for(base_url: str) -> str | None:
-    """The environment's proxy for this host, looked up once and not for every request."""
-    parts = urlsplit(base_url)
-    if not parts.hostname or proxy_bypass(parts.hostname):
-        return None
-    return getproxies().get(parts.scheme)

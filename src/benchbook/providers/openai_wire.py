@@ -239,6 +239,7 @@ class ChatStream:
     """A streamed answer (server-sent events), put together line by line. `done` once its end mark has come."""
 
     def __init__(self) -> None:
+        self.begun = False  # whether any line of it has come
         self.done = False
         self.time_to_first_token_ms: int | None = None
         self._pieces: list[str] = []
@@ -250,6 +251,7 @@ class ChatStream:
 
         Raises: CallFailed for an error inside the stream, and for a chunk that is no JSON.
         """
+        self.begun = self.begun or bool(line.strip())
         if not line.startswith(b"data:"):
             return
         data = line[5:].strip()

@@ -25,7 +25,6 @@ class ProviderSettings:
     api_key_env: str | None
     path: str | None
     timeout_ms: int
-    max_connections: int
 
 
 def offers_json_schema(settings: ProviderSettings) -> bool:
@@ -67,7 +66,6 @@ def _open_openai(settings: ProviderSettings) -> Provider:
         checked_base_url(settings.base_url or DEFAULT_BASE_URL, f"{settings.setting}_base_url"),
         Secret.from_environment(variable, f"{settings.setting}_api_key_env"),
         timeout_ms=settings.timeout_ms,
-        max_connections=settings.max_connections,
     )
 
 
@@ -83,7 +81,6 @@ class _LocalProvider:
             self._server.base_url,
             None,
             timeout_ms=settings.timeout_ms,
-            max_connections=settings.max_connections,
         )
 
     async def ask(self, body: bytes) -> Answer:

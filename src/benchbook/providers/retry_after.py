@@ -13,11 +13,11 @@ __all__ = ["retry_after_s"]
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds to wait, 0 or more; None where the server does not say, or says what can't be read.
 
-    A date in the past means 0: no negative wait, and no error.
+    The names in `headers` are in lower case. A date in the past means 0: no negative wait, and no error.
     """
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
-    value = headers.get("Retry-After")
+    value = headers.get("retry-after")
     if value is None:
         return None
     if (seconds := _number(value)) is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["code_version", "environment"]
 
-_PACKAGES = ("aiohttp", "jiter", "msgspec", "numpy", "polars", "pyarrow", "scipy", "xllamacpp", "zstandard")
+_PACKAGES = ("httptools", "jiter", "msgspec", "numpy", "polars", "pyarrow", "scipy", "uvloop", "xllamacpp", "zstandard")
 
 
 def code_version() -> dict[str, Any]:

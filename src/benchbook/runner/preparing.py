@@ -134,7 +134,6 @@ def provider_settings(config: RunConfig, setting: str, model_id: ModelId) -> Pro
         api_key_env=getattr(config, f"{setting}_api_key_env"),
         path=getattr(config, f"{setting}_path"),
         timeout_ms=config.timeout_ms,
-        max_connections=config.max_connections,
     )
 
 

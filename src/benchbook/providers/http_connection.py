@@ -1,0 +1,167 @@
+"""One HTTP/1.1 connection that carries one request at a time, and stays open for the next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import httptools
+import msgspec
+
+__all__ = ["BodyTooLargeError", "Connection", "HttpError", "Response"]
+
+BodyHandler = Callable[[bytes], None]
+
+
+class HttpError(Exception):
+    """The exchange broke: the connection was lost, the reply was cut, or it is no HTTP."""
+
+
+class BodyTooLargeError(HttpError):
+    """The reply is larger than was allowed; what was over the limit was not read."""
+
+
+class Response(msgspec.Struct):
+    """A whole reply. Header names are in lower case; of a repeated header, the last. `body` is empty where it was
+    handed on while it came."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Connection(asyncio.Protocol):
+    """Parses replies with httptools (llhttp), without a task or a stream object for each."""
+
+    def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[Response] | None = None
+        self._tunnel: asyncio.Future[int] | None = None
+        self._on_body: BodyHandler | None = None
+        self._reset(0)
+        self.usable = True  # whether another request may follow
+
+    def _reset(self, max_body: int) -> None:
+        self._headers: dict[str, str] = {}
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._max_body = max_body
+
+    # ── for the client ───────────────────────────────────────────────────────────────────────────────────
+
+    async def exchange(self, request: bytes, max_body: int, on_body: BodyHandler | None = None) -> Response:
+        """Send `request` and return the whole reply; with `on_body`, each piece of a 200's body as it comes.
+
+        A task that is cancelled here breaks the connection, so that the server stops working for nobody.
+        Raises: HttpError.
+        """
+        transport = self._transport
+        if transport is None or not self.usable:
+            raise HttpError("the connection is closed")
+        self._reset(max_body)
+        self._on_body = on_body
+        self._waiter = asyncio.get_running_loop().create_future()
+        transport.write(request)
+        try:
+            return await self._waiter
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            self._waiter = None
+
+    async def connect_through(self, request: bytes) -> int:
+        """Send a CONNECT to a proxy; returns its status. After a 200 the transport is a way to the other side."""
+        assert self._transport is not None  # noqa: S101 - the event loop made the connection
+        self._tunnel = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        try:
+            return await self._tunnel
+        finally:
+            self._tunnel = None
+
+    def abort(self) -> None:
+        self.usable = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    def close(self) -> None:
+        self.usable = False
+        if self._transport is not None:
+            self._transport.close()
+
+    # ── from the event loop ──────────────────────────────────────────────────────────────────────────────
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        if self._tunnel is not None and not self._tunnel.done():
+            # The parser would take what follows a CONNECT's head for its body: only the status line is read.
+            words = data.split(None, 2)
+            self._tunnel.set_result(int(words[1]) if len(words) > 1 and words[1].isdigit() else 0)
+            return
+        if self._waiter is None or self._waiter.done():
+            self.abort()  # bytes that nobody asked for: what follows can't be told apart
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserCallbackError as error:
+            self._fail(error.__context__ if isinstance(error.__context__, Exception) else HttpError(str(error)))
+        except httptools.HttpParserError as error:
+            self._fail(HttpError(f"not an HTTP reply ({error})"))
+
+    def eof_received(self) -> None:
+        self._lost("the server closed the connection")
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._lost(str(error) if error else "the server closed the connection")
+
+    def _lost(self, why: str) -> None:
+        self.usable = False
+        if self._tunnel is not None and not self._tunnel.done():
+            self._tunnel.set_exception(HttpError(f"the proxy: {why}"))
+        if self._waiter is None or self._waiter.done():
+            return
+        # A reply with neither a length nor chunks ends where its connection does.
+        if self._size and "content-length" not in self._headers and "transfer-encoding" not in self._headers:
+            self._finish()
+        else:
+            self._fail(HttpError(f"{why} before the reply was whole"))
+
+    def _fail(self, error: Exception) -> None:
+        self.usable = False
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_exception(error)
+
+    def _finish(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            status = self._parser.get_status_code()
+            self._waiter.set_result(Response(status, self._headers, b"".join(self._pieces)))
+
+    # ── from the parser ──────────────────────────────────────────────────────────────────────────────────
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        length = self._headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._max_body:
+            raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
+
+    def on_body(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._max_body:
+            raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
+        if self._on_body is not None and self._parser.get_status_code() == 200:
+            self._on_body(piece)
+        else:
+            self._pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        if self._parser.get_status_code() < 200:  # an interim reply; the real one follows
+            self._reset(self._max_body)
+            return
+        self.usable = self.usable and self._parser.should_keep_alive()
+        self._finish()
