@@ -1,0 +1,111 @@
+"""SPEC R1.2 to R1.4, R3.5, R3.6: what servers do, and what becomes of the sample."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.derivations.rows import RubricRow
+from benchbook.records.tables import read_rows
+from benchbook.runner import asking
+from benchbook.runner.config import RunConfig
+from benchbook.runner.loop import run_async
+from benchbook.runner.run import RunResult, start_run
+from scripted_server import OK_CANDIDATE, OK_JUDGE, ScriptedServer, running
+from support import cases
+
+
+def script_of(case: dict[str, Any]) -> Any:
+    """The case's replies for its role, its last one for ever where it says so, and good ones for everything else."""
+    steps = case["server"]
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        good = OK_JUDGE if role == "judge" else OK_CANDIDATE
+        if role != case["role"]:
+            return good
+        if n < len(steps):
+            return steps[n]
+        return steps[-1] if steps[-1].get("repeat") else good
+
+    return reply
+
+
+def config_of(case: dict[str, Any], server: ScriptedServer, folder: Path) -> RunConfig:
+    item = {"id": "one", "prompt": "How many days has a week?", "expected_answer": "Seven."}
+    (folder / "set.jsonl").write_text(json.dumps(item) + "\n", encoding="utf-8")
+    return RunConfig(
+        evalset=str(folder / "set.jsonl"), model="openai/m@2026-01-01", judge="openai/j@2026-01-01",
+        model_base_url=server.base_url, judge_base_url=server.base_url, runs=str(folder / "runs"), run_id="run",
+        **case["options"],
+    )  # fmt: skip
+
+
+def outcome_of(result: RunResult, row: RubricRow, role: str) -> str:
+    ledger = result.derived.aggregates.ledger
+    if ledger.n_no_answer:
+        (reason,) = ledger.no_answer_by_reason
+        return reason if reason in ("provider_error", "timeout") else "no_answer"
+    if role == "candidate":
+        return "answer"
+    return "scored" if row.evaluator_error is None else "unscored"
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", cases("transport"))
+def test_a_server_does_and_the_sample_becomes(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "backoff_s", lambda retries, jitter: 0.0)
+    with running(script_of(case)) as server:
+        result = run_async(start_run(config_of(case, server, tmp_path)))
+    (row,) = read_rows(result.record.samples, RubricRow)
+    expect = dict(case["expect"])
+    expect.pop("note", None)
+    reasons = expect.pop("reasons", None)
+    if reasons is not None:
+        assert [reply.parse_error_reason for reply in row.judge_replies] == reasons
+    if (low_high := expect.pop("latency_e2e_ms_between", None)) is not None:
+        assert low_high[0] <= row.latency_e2e_ms <= low_high[1]
+    if (least := expect.pop("min_wait_ms", None)) is not None:
+        assert row.retry_ms >= least
+    if expect.pop("latency_excludes_wait", False):
+        assert row.latency_e2e_ms < row.retry_ms
+    if (reason := expect.pop("fail_reasons_include", None)) is not None:
+        assert reason in row.fail_reasons
+    if (secret := expect.pop("absent_everywhere", None)) is not None:
+        assert [path for path in files_of(tmp_path / "runs") if secret.encode() in path.read_bytes()] == []
+    if (limit := expect.pop("peak_memory_mb_below", None)) is not None:
+        assert peak_memory_mb(case, tmp_path) < limit
+    found = {
+        "attempts": len(server.asked[case["role"]]),
+        "outcome": outcome_of(result, row, case["role"]),
+        "text": row.candidate_answer,
+        "judge_called": bool(server.asked["judge"]),
+        "run_stops": result.stop.reason is not None,
+        "raw_replies_kept": len(row.judge_replies),
+    }
+    for name, value in expect.items():
+        assert (found[name] if name in found else getattr(row, name)) == value, name
+
+
+def files_of(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def peak_memory_mb(case: dict[str, Any], folder: Path) -> float:
+    """Of a whole `benchbook run` in a process of its own."""
+    with running(script_of(case)) as server:
+        config = config_of(case, server, folder)
+        words = [sys.executable, "-m", "benchbook", "run", "--evalset", config.evalset, "--model", config.model]
+        words += ["--judge", config.judge, "--model-base-url", server.base_url, "--judge-base-url", server.base_url]
+        words += ["--runs", str(folder / "again"), "--reports", "none", "--quiet", "--max-retries", "0"]
+        process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        process.returncode = 0
+    return usage.ru_maxrss / 1024

@@ -1,0 +1,152 @@
+"""A server that does, reply by reply, what a case says: statuses, bodies, hanging, cutting, flooding."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+JUDGE_WORDS = "You are a strict evaluation judge."
+GOOD_VERDICT = {"accuracy_score": 2, "faithfulness_score": 2, "rationale": "The same number."}
+OK_CANDIDATE = {"status": 200, "content": "Seven.", "usage": {"prompt_tokens": 20, "completion_tokens": 2}}
+OK_JUDGE = {
+    "status": 200,
+    "content": json.dumps(GOOD_VERDICT),
+    "usage": {"prompt_tokens": 200, "completion_tokens": 20},
+}
+
+Reply = dict[str, Any]
+
+
+@dataclass
+class ScriptedServer:
+    """`replies(role, n, request)` gives the n-th reply (from 0) to that role. `asked` lists the requests by role."""
+
+    replies: Callable[[str, int, dict[str, Any]], Reply]
+    asked: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {"candidate": [], "judge": []})
+    headers: list[dict[str, str]] = field(default_factory=list)
+    port: int = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                headers = _headers_of(head)
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                request = json.loads(body)
+                role = "judge" if JUDGE_WORDS in request["messages"][0]["content"] else "candidate"
+                self.asked[role].append(request)
+                self.headers.append(headers)
+                reply = self.replies(role, len(self.asked[role]) - 1, request)
+                if not await _send(writer, reply, request):
+                    break
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+def _headers_of(head: bytes) -> dict[str, str]:
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+
+
+async def _send(writer: asyncio.StreamWriter, reply: Reply, request: dict[str, Any]) -> bool:
+    """Do what the reply says; whether the connection goes on."""
+    match reply.get("behaviour"):
+        case None:
+            pass
+        case "hang":
+            await asyncio.sleep(60)
+            return False
+        case "cut_body":
+            writer.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"choices"')
+            await writer.drain()
+            return False
+        case "body_bytes":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % reply["bytes"])
+            block = b" " * (1 << 20)
+            for _ in range(reply["bytes"] // len(block)):
+                writer.write(block)
+                await writer.drain()
+            return True
+        case "stream_ends_without_done":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+            writer.write(_event({"choices": [{"delta": {"content": reply["content"]}}]}))
+            await writer.drain()
+            return False
+        case other:
+            raise AssertionError(f"the test's server does not know the behaviour {other!r}")
+    if request.get("stream") and reply.get("status") == 200 and "content" in reply:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        writer.write(_event({"model": "m-2026-01-01", "choices": [{"delta": {"content": reply["content"]}}]}))
+        writer.write(_event({"choices": [], "usage": reply.get("usage")}) + b"data: [DONE]\n\n")
+        await writer.drain()
+        return False
+    body = _body_of(reply, request)
+    head = [f"HTTP/1.1 {reply.get('status', 200)} X", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+    head += [f"{name}: {value}" for name, value in reply.get("headers", {}).items()]
+    writer.write("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+    await writer.drain()
+    return True
+
+
+def _event(value: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def _body_of(reply: Reply, request: dict[str, Any]) -> bytes:
+    if "raw" in reply:
+        return str(reply["raw"]).encode("utf-8", "surrogatepass")
+    if "body" in reply:
+        return json.dumps(reply["body"]).encode()
+    if "content" not in reply:
+        return b""
+    choice = {
+        "message": {"role": "assistant", "content": reply["content"]},
+        "finish_reason": reply.get("finish_reason", "stop"),
+    }
+    value = {"model": reply.get("model", f"{request['model']}-2026-01-01"), "choices": [choice]}
+    if "usage" in reply:
+        value["usage"] = reply["usage"]
+    return json.dumps(value).encode()
+
+
+@contextmanager
+def running(replies: Callable[[str, int, dict[str, Any]], Reply]) -> Iterator[ScriptedServer]:
+    """The server in a thread of its own, while the block runs."""
+    server = ScriptedServer(replies)
+    ready = threading.Event()
+    running_in: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        server.port = listening.sockets[0].getsockname()[1]
+        running_in.append((asyncio.get_running_loop(), stop))
+        ready.set()
+        await stop.wait()
+        listening.close()
+
+    thread = threading.Thread(target=asyncio.run, args=(main(),))
+    thread.start()
+    ready.wait()
+    try:
+        yield server
+    finally:
+        loop, stop = running_in[0]
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+
+
+def always_good(role: str, n: int, request: dict[str, Any]) -> Reply:
+    del n, request
+    return OK_JUDGE if role == "judge" else OK_CANDIDATE
