@@ -17,10 +17,16 @@ __all__ = ["print_decision", "print_run"]
 
 def print_run(record: Record, derived: Derived, *, reports: str | None, as_json: bool, quiet: bool = False) -> None:
     """Write the reports (into `reports`/RUN_ID, unless that is None), and print the summary."""
+    if quiet and reports is None and not as_json:
+        return
     from benchbook.reports import RunReport, print_summary, write_reports
 
     report = RunReport(derived.manifest, derived.aggregates, derived.decision, rows_of(record))
-    written = [] if reports in (None, "none") else write_reports(report, Path(reports) / record.run_id)
+    written: list[Path] = []
+    if reports is not None:
+        folder = Path(reports) / record.run_id
+        folder.mkdir(parents=True, exist_ok=True)
+        written = write_reports(report, folder)
     if as_json:
         print_json(run_json(record, derived) | {"reports": [str(path) for path in written]})
     elif not quiet:

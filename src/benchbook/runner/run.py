@@ -18,7 +18,8 @@ from benchbook.derivations.requests import Requests
 from benchbook.derivations.rubric_tables import Derived, derive, plan_of, template_of
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, open_evalset
-from benchbook.providers.opening import open_provider
+from benchbook.providers.local import SLOTS
+from benchbook.providers.opening import ProviderSettings, open_provider
 from benchbook.records import Interrupted, JournalWriter, Line, Record, Resumed, RunEnded, RunStarted, create_record
 from benchbook.records.facts import Role
 from benchbook.runner.asking import Asker, Endpoint
@@ -194,7 +195,7 @@ async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, 
     judge = provider_settings(config, "judge", parse_model_id(plan.judge.model_id, "judge"))
     first = Endpoint(
         provider=open_provider(candidate),
-        gate=Gate(config.max_connections, START_CONNECTIONS),
+        gate=_gate(config, candidate),
         input_price=config.model_input_price,
         output_price=config.model_output_price,
         cache_scope=f"{candidate.base_url}\n{plan.candidate.model_id}",
@@ -202,7 +203,7 @@ async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, 
     shared = replace(judge, setting="model") == candidate
     second = Endpoint(
         provider=first.provider if shared else open_provider(judge),
-        gate=first.gate if shared else Gate(config.max_connections, START_CONNECTIONS),
+        gate=first.gate if shared else _gate(config, judge),
         input_price=config.judge_input_price,
         output_price=config.judge_output_price,
         cache_scope=f"{judge.base_url}\n{plan.judge.model_id}",
@@ -213,6 +214,11 @@ async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, 
         await first.provider.close()
         if not shared:
             await second.provider.close()
+
+
+def _gate(config: RunConfig, settings: ProviderSettings) -> Gate:
+    ceiling = min(config.max_connections, SLOTS) if settings.kind == "local" else config.max_connections
+    return Gate(ceiling, START_CONNECTIONS)
 
 
 def _identity(prepared: Prepared) -> dict[str, Any]:
