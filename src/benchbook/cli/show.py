@@ -43,25 +43,10 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
 
 def _show_run(record: Any, as_json: bool) -> None:
     """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
-    import msgspec
-
     from benchbook.cli.summary import print_decision
-    from benchbook.decisions import Decision
-    from benchbook.derivations.rows import AggregatesFile, Manifest
-    from benchbook.derivations.rubric_tables import Derived
+    from benchbook.library.objects import derived_files
 
-    try:
-        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=Manifest)
-        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=AggregatesFile)
-        data = record.decision.read_bytes()
-        decision = msgspec.json.decode(data, type=Decision) if msgspec.json.decode(data)["decision"] else None
-    except FileNotFoundError as error:
-        raise UsageError(
-            f"{error.filename}: not there; the run was not ended: resume it, or `benchbook rescore` it"
-        ) from None
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise UsageError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
-    print_decision(record, Derived(manifest, aggregates, decision), as_json=as_json)
+    print_decision(record, derived_files(record), as_json=as_json)
 
 
 def _sample_lines(row: Any) -> Iterator[str]:

@@ -1,0 +1,80 @@
+"""`benchbook demo`."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+
+from benchbook.cli.progress import shown_progress
+from benchbook.cli.summary import print_run
+from benchbook.records.folder import Record
+
+__all__ = ["demo"]
+
+MODEL = "local/smollm2-135m"
+
+
+@click.command()
+@click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
+@click.option("--reports", default="reports", show_default=True, help="The folder with the reports.")
+@click.option("--repeats", default=3, show_default=True, help="How often the set is asked.")
+def demo(runs: str, reports: str, repeats: int) -> None:
+    """Evaluate a small local model on a shipped eval set, start to end: no key, no network.
+
+    A model of 135 million parameters answers 16 questions of a shop's customers, three times, and judges its own
+    answers. Then the record is verified, and a copy of it with one changed byte is not.
+    """
+    from benchbook.runner.config import RunConfig
+    from benchbook.runner.loop import run_async
+    from benchbook.runner.run import start_run
+
+    config = RunConfig(
+        evalset="@support_v1",
+        model=MODEL,
+        judge=MODEL,
+        repeats=repeats,
+        model_params={"max_tokens": 128},
+        judge_params={"max_tokens": 256},
+        runs=runs,
+        reports=reports,
+    )
+    click.echo(f"A small real model, {MODEL}, answers the 16 items of support_v1, {repeats} times, and judges itself.")
+    click.echo("It runs in this process, on this machine. This takes a minute or two.\n")
+    with shown_progress(quiet=False) as on_progress:
+        result = run_async(start_run(config, on_progress))
+    print_run(result.record, result.derived, reports=reports, as_json=False)
+    click.echo("So small a model can't judge: it gives nearly every answer the same scores, whatever the answer says.")
+    click.echo("The numbers above are real and the decision follows from them; the warnings say what they are worth.\n")
+    _show_verification(result.record)
+    click.echo(f"\nNext: open {reports}/{result.record.run_id}/report.html, or start your own: benchbook init")
+
+
+def _show_verification(record: Record) -> None:
+    """Verify the record; then change one byte of a copy, and show that it is named."""
+    from benchbook.derivations.verify import verify
+
+    click.echo(f"$ benchbook verify {record.path}")
+    whole = verify(record)
+    click.echo(f"verified: every number follows from {whole.n_facts} facts" if whole.holds else "does not hold")
+    with tempfile.TemporaryDirectory(prefix="benchbook-demo-") as folder:
+        copy = Path(folder) / "a-copy"
+        shutil.copytree(record.path, copy)
+        place = _change_one_byte(copy)
+        click.echo(f"$ # one byte of a copy was changed: {place}\n$ benchbook verify a-copy")
+        for finding in verify(Record(copy)).findings:
+            click.echo(str(finding))
+    if not whole.holds:
+        raise click.ClickException("the record does not verify; this is a fault of Benchbook")
+
+
+def _change_one_byte(folder: Path) -> str:
+    path = folder / "journal" / "000001.jsonl"
+    data = bytearray(path.read_bytes())
+    at = random.Random(len(data)).randrange(len(data) // 4, len(data) // 2)  # noqa: S311 - any byte will do
+    data[at] ^= 1
+    path.write_bytes(bytes(data))
+    return f"byte {at + 1} of {path.relative_to(folder)}"

@@ -1,0 +1,66 @@
+"""Functions over runs, each with an async twin where it waits for a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchbook.derivations.verify import Verification
+from benchbook.derivations.verify import verify as verify_record
+from benchbook.library.objects import Run, derived_files
+from benchbook.records.folder import open_record
+from benchbook.runner.config import config_from_mapping, read_config_file
+from benchbook.runner.loop import run_async as run_in_loop
+from benchbook.runner.progress import ProgressHandler
+from benchbook.runner.run import RunResult, resume_run, start_run
+
+__all__ = ["load", "resume", "resume_async", "run", "run_async", "verify"]
+
+
+def run(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
+    """Ask a model the items of an eval set, have its answers judged under rubric@v1, and decide.
+
+    `config` is a TOML file; `settings` have the same names and win. Both are those of `benchbook run`.
+    `run(evalset="items.jsonl", model="openai/gpt-4.1@2025-04-14", judge="…")` needs no file.
+
+    Raises: UsageError and its kin before anything is asked; RecordError where the record can't be written. A run that
+    stops early (a limit, a refused key) returns: see `Run.stopped`.
+    """
+    return run_in_loop(run_async(config, on_progress=on_progress, **settings))
+
+
+async def run_async(
+    config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any
+) -> Run:
+    """As `run`, inside an event loop."""
+    values = read_config_file(config) if config is not None else {}
+    checked = config_from_mapping(values | settings, str(config or "run"))
+    return _run_of(await start_run(checked, on_progress))
+
+
+def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
+    """Go on with a record where its journal ends. `settings` may hold limits and addresses, nothing of the plan."""
+    return run_in_loop(resume_async(path, on_progress=on_progress, **settings))
+
+
+async def resume_async(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
+    """As `resume`, inside an event loop."""
+    return _run_of(await resume_run(open_record(path), settings, on_progress))
+
+
+def load(path: str | Path) -> Run:
+    """A record that is there already.
+
+    Raises: UsageError where `path` is no record; RecordError where its derived files are missing.
+    """
+    record = open_record(path)
+    return Run(record, derived_files(record))
+
+
+def verify(path: str | Path, *, expect: str | None = None) -> Verification:
+    """Derive everything in a record again, offline, and name every byte that was changed."""
+    return verify_record(open_record(path), expect=expect)
+
+
+def _run_of(result: RunResult) -> Run:
+    return Run(result.record, result.derived, result.stop.reason)
