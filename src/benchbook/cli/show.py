@@ -25,6 +25,8 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
     from benchbook.cli.summary import rows_of
 
     record = find_record(run, runs)
+    if (sample is not None or failed) and not record.samples.exists():
+        raise UsageError(f"{record.samples}: not there; resume the run, or `benchbook rescore` it")
     if sample is not None:
         row = next((row for row in rows_of(record)() if row.sample == sample), None)
         if row is None:

@@ -104,6 +104,9 @@ def create_record(runs: str | Path, run_id: str, inputs: Mapping[str, Path]) -> 
         record.inputs.mkdir()
         hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
         temporary.rename(target)
+    except FileNotFoundError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise RecordError(f"{target}: can't be written ({error.strerror})") from None

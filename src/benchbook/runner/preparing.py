@@ -12,10 +12,12 @@ from benchbook.derivations.plan import Plan, RolePlan
 from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.tabular import table_form
 from benchbook.providers.local import find_model, weights_version
 from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
+from benchbook.runner.recorded import read_outputs, resolve_columns
 from benchbook.specs import load_spec
 
 __all__ = ["Prepared", "prepare", "provider_settings"]
@@ -30,6 +32,7 @@ class Prepared:
     template: PromptTemplate
     evalset: EvalSet
     inputs: dict[str, Path]
+    output_columns: dict[str, str]  # of recorded outputs: ours -> the file's
 
 
 def prepare(config: RunConfig) -> Prepared:
@@ -49,8 +52,12 @@ def prepare(config: RunConfig) -> Prepared:
         template_text = _read_template(Path(config.prompt_template))
     template_id = CANDIDATE_PROMPT if template_text is None else Path(config.prompt_template or "").name
     template = PromptTemplate(template_id, template_text)
+    columns: dict[str, str] = {}
     if config.outputs is not None:
         inputs["outputs"] = Path(config.outputs)
+        columns = resolve_columns(inputs["outputs"], config.output_columns)
+        for _ in read_outputs(inputs["outputs"], table_form(config.outputs), columns, evalset, config.n_repeats):
+            pass  # faults are told before anything is written
     defaults = spec.settings["generation"]
     plan = Plan(
         spec=spec.id,
@@ -68,7 +75,7 @@ def prepare(config: RunConfig) -> Prepared:
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
     _check_roles(config, plan)
-    return Prepared(config, plan, template, evalset, inputs)
+    return Prepared(config, plan, template, evalset, inputs, columns)
 
 
 def evalset_path(name: str) -> Path:

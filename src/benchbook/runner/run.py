@@ -18,6 +18,7 @@ from benchbook.derivations.requests import Requests
 from benchbook.derivations.rubric_tables import Derived, derive, plan_of, template_of
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.tabular import table_form
 from benchbook.providers.local import SLOTS
 from benchbook.providers.opening import ProviderSettings, open_provider
 from benchbook.records import Interrupted, JournalWriter, Line, Record, Resumed, RunEnded, RunStarted, create_record
@@ -145,7 +146,8 @@ class _Sitting:
         config, plan = self._config, self._plan
         if plan.candidate.provider == "recorded":
             outputs = self._record.input(started.inputs["outputs"])
-            import_outputs(outputs, config.output_columns, evalset, plan, self._resume, journal)
+            form, columns = started.identity["output_form"], started.identity["output_columns"]
+            import_outputs(outputs, form, columns, evalset, plan.repeats, self._resume, journal)
         cache = ResponseCache(config.cache) if config.cache else None
         asker = self._asker(journal, cache)
         work = Work(
@@ -225,6 +227,8 @@ def _identity(prepared: Prepared) -> dict[str, Any]:
     return {
         "dataset_id": prepared.evalset.name,
         "grouped": prepared.evalset.grouped,
+        "output_form": table_form(prepared.config.outputs) if prepared.config.outputs else None,
+        "output_columns": prepared.output_columns,
         "generation_params": {
             "model": _four(prepared.plan.candidate),
             "judge": _four(prepared.plan.judge),
