@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 
 from benchbook.derivations.rows import ItemAgreement, RepeatSummary, RubricRow
@@ -22,7 +23,7 @@ class Repeats:
         self.n_repeats = repeats
         self._score_nano = [0] * repeats
         self._n_scored = [0] * repeats
-        self._latencies_ms = [array("I") for _ in range(repeats)]
+        self._latencies_ms: list[Counter[int]] = [Counter() for _ in range(repeats)]
         size = n_items if repeats > 1 else 0
         self._seen = bytearray(size)
         self._answers = array("q", bytes(8 * size))
@@ -32,7 +33,7 @@ class Repeats:
 
     def add(self, row: RubricRow, score_nano: int | None) -> None:
         if row.latency_e2e_ms is not None:
-            self._latencies_ms[row.repeat].append(min(row.latency_e2e_ms, 0xFFFF_FFFF))
+            self._latencies_ms[row.repeat][row.latency_e2e_ms] += 1
         if score_nano is None:
             return
         self._n_scored[row.repeat] += 1
@@ -66,7 +67,7 @@ class Repeats:
 
     def summaries(self) -> list[RepeatSummary]:
         scores = [mean(total, n) for total, n in zip(self._score_nano, self._n_scored, strict=True)]
-        latencies = [percentile(sorted(ms), 95) for ms in self._latencies_ms]
+        latencies = [percentile(ms, 95) for ms in self._latencies_ms]
         return [_summary("aggregate_score", scores), _summary("latency_e2e_p95_ms", latencies)]
 
 

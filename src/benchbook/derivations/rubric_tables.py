@@ -6,7 +6,6 @@ One pass over the journal finds each sample's facts; a second, in plan order, ma
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -115,7 +114,7 @@ class _Counts:
         self.pairs: Counter[tuple[int, int]] = Counter()
         self.unscored: Counter[str] = Counter()
         self.no_answer: Counter[str] = Counter()
-        self.evaluator_latencies = array("I")
+        self.evaluator_latencies: Counter[int] = Counter()
         self.sums: Counter[str] = Counter()
         self._groups: dict[str, int] = {}
         self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
@@ -152,7 +151,7 @@ class _Counts:
         elif row.score_origin is None and row.accuracy_score is not None and row.faithfulness_score is not None:
             self.pairs[row.accuracy_score, row.faithfulness_score] += 1
         if row.evaluator_latency_ms is not None:
-            self.evaluator_latencies.append(row.evaluator_latency_ms)
+            self.evaluator_latencies[row.evaluator_latency_ms] += 1
         self.sums["evaluator_input_tokens"] += row.evaluator_input_tokens or 0
         self.sums["evaluator_output_tokens"] += row.evaluator_output_tokens or 0
         self.sums["transport_retries"] += row.transport_retries
@@ -186,7 +185,7 @@ class _Counts:
             slices=self.slices.rows(),
             evaluator_input_tokens=sums["evaluator_input_tokens"],
             evaluator_output_tokens=sums["evaluator_output_tokens"],
-            evaluator_latency_p50_ms=as_float(percentile(sorted(self.evaluator_latencies), 50)),
+            evaluator_latency_p50_ms=as_float(percentile(self.evaluator_latencies, 50)),
             candidate_cost_usd=_cost(config, "model", tally.input_tokens, tally.output_tokens),
             evaluator_cost_usd=_cost(config, "judge", sums["evaluator_input_tokens"], sums["evaluator_output_tokens"]),
             transport_retries=sums["transport_retries"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,19 +19,16 @@ _BOM = b"\xef\xbb\xbf"
 class EvalSet:
     """An eval set's items, by index in the order of the file.
 
-    Holds an offset an item and not the items: 16 bytes each, whatever their length.
+    Holds an offset an item and not the items: eight bytes each, whatever their length.
     `sha256` is that of the file's bytes; `grouped`: some item names a group; `plain`: no field has another name.
     """
 
-    def __init__(
-        self, path: Path, sha256: str, offsets: array[int], lines: array[int], *, grouped: bool, plain: bool
-    ) -> None:
+    def __init__(self, path: Path, sha256: str, offsets: array[int], *, grouped: bool, plain: bool) -> None:
         self.path = path
         self.sha256 = sha256
         self.grouped = grouped
         self._plain = plain
         self._offsets = offsets
-        self._lines = lines
         self._file: BinaryIO | None = None
 
     @property
@@ -51,15 +47,16 @@ class EvalSet:
             self._file = self.path.open("rb")
         self._file.seek(self._offsets[index])
         data = self._file.readline()
-        return decode_plain(data) if self._plain else read_item(data.rstrip(b"\r\n"), self.path, self._lines[index])
+        return decode_plain(data) if self._plain else read_item(data.rstrip(b"\r\n"), self.path, self.line_of(index))
 
     def line_of(self, index: int) -> int:
-        """The line in the file, counted from 1."""
-        return self._lines[index]
+        """The line in the file, counted from 1. Counts the lines before it: for messages only."""
+        with self.path.open("rb") as file:
+            return file.read(self._offsets[index]).count(b"\n") + 1
 
     def copied_to(self, path: Path) -> EvalSet:
         """The same set, read from a copy of its file."""
-        return EvalSet(path, self.sha256, self._offsets, self._lines, grouped=self.grouped, plain=self._plain)
+        return EvalSet(path, self.sha256, self._offsets, grouped=self.grouped, plain=self._plain)
 
     def close(self) -> None:
         if self._file is not None:
@@ -81,7 +78,7 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
     Raises: InputError at the first fault: its line, field, and what would be right.
     """
     path = Path(path)
-    offsets, lines, ids = array("Q"), array("I"), array("q")
+    offsets, ids = array("Q"), array("q")
     grouped, plain = False, True
     digest = hashlib.sha256()
     try:
@@ -102,21 +99,22 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
                         path, line=number, field="expected_answer", found="nothing", expected="a non-empty string"
                     )
                 offsets.append(position + start)
-                lines.append(number)
                 ids.append(hash(item.id))
                 grouped = grouped or item.group is not None
             position += len(data)
     if not offsets:
         raise InputError(path, found="no items", expected="one JSON object a line")
-    evalset = EvalSet(path, digest.hexdigest(), offsets, lines, grouped=grouped, plain=plain)
+    evalset = EvalSet(path, digest.hexdigest(), offsets, grouped=grouped, plain=plain)
     _refuse_duplicate_ids(evalset, ids)
     return evalset
 
 
 def _refuse_duplicate_ids(evalset: EvalSet, hashes: array[int]) -> None:
     """Two passes: equal hashes are few, and only those items are looked at again."""
-    order = sorted(hashes)
-    suspects = {one for one, other in pairwise(order) if one == other}
+    import numpy as np
+
+    order = np.sort(np.frombuffer(hashes, dtype=np.int64))
+    suspects = set(order[:-1][order[:-1] == order[1:]].tolist())
     if not suspects:
         return
     seen: dict[str, int] = {}

@@ -21,7 +21,9 @@ from benchbook.text import storable
 
 __all__ = ["ROW_GROUP", "arrow_schema", "read_rows", "write_table", "writer_version"]
 
-ROW_GROUP = 1_024
+BATCH = 256  # rows that are Python objects at once
+ROW_GROUP = 4_096
+ROW_GROUP_BYTES = 8 << 20
 
 _Row = TypeVar("_Row", bound=msgspec.Struct)
 _encoder = msgspec.json.Encoder()
@@ -57,16 +59,28 @@ def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgsp
     """Write `rows` to `path`, whole or not at all. The same rows give the same bytes under one `writer_version`."""
     schema = arrow_schema(row_type)
     temporary = path.with_name(f".{path.name}.tmp")
-    stream = iter(rows)
     try:
         with pq.ParquetWriter(temporary, schema, compression="zstd", write_statistics=False) as writer:
-            while batch := list(islice(stream, ROW_GROUP)):
-                writer.write_batch(_record_batch(batch, schema), row_group_size=ROW_GROUP)
+            for table in _row_groups(iter(rows), schema):
+                writer.write_table(table, row_group_size=table.num_rows)
         temporary.replace(path)
     except OSError as error:
         raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:
+    """Tables of at most ROW_GROUP rows, and of hardly more than ROW_GROUP_BYTES: long texts come in smaller ones."""
+    batches: list[Any] = []
+    while batch := list(islice(rows, BATCH)):
+        batches.append(_record_batch(batch, schema))
+        if len(batches) * BATCH >= ROW_GROUP or sum(one.nbytes for one in batches) >= ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(batches, schema)
+            batches = []
+            pa.default_memory_pool().release_unused()  # or freed memory would pile up between row groups
+    if batches:
+        yield pa.Table.from_batches(batches, schema)
 
 
 def _record_batch(rows: list[msgspec.Struct], schema: Any) -> Any:
@@ -100,7 +114,7 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
     """
     try:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=ROW_GROUP):
+            for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
                     yield msgspec.convert(row, row_type)
     except (OSError, pa.ArrowException, msgspec.ValidationError) as error:

@@ -81,8 +81,10 @@ async def start_run(config: RunConfig, on_progress: ProgressHandler | None = Non
             code_version=code_version(),
             environment=environment(),
         )
-        evalset = prepared.evalset.copied_to(record.input(inputs["evalset"]))
-        return await _Sitting(record, config, prepared.plan, endpoints, on_progress).run(started, evalset)
+        sitting = _Sitting(record, config, prepared.plan, endpoints, on_progress)
+        await sitting.ask(started, prepared.evalset.copied_to(record.input(inputs["evalset"])))
+        del prepared  # its index of the eval set: the derivation makes its own
+        return sitting.result()
 
 
 async def resume_run(
@@ -100,8 +102,9 @@ async def resume_run(
     plan = plan_of(started)
     async with _endpoints(config, plan) as endpoints:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=_storable(config))
-        evalset = open_evalset(record.input(started.inputs["evalset"]))
-        return await _Sitting(record, config, plan, endpoints, on_progress).run(resumed, evalset)
+        sitting = _Sitting(record, config, plan, endpoints, on_progress)
+        await sitting.ask(resumed, open_evalset(record.input(started.inputs["evalset"])))
+        return sitting.result()
 
 
 class _Sitting:
@@ -125,7 +128,8 @@ class _Sitting:
         self._resume = Resume(plan)
         self._ended = False
 
-    async def run(self, first: RunStarted | Resumed, evalset: EvalSet) -> RunResult:
+    async def ask(self, first: RunStarted | Resumed, evalset: EvalSet) -> None:
+        """Open the journal, ask what it lacks, and say in it how the sitting ended."""
         with evalset, JournalWriter(self._record.journal, on_line=self._note) as journal:
             if not self._ended:
                 journal.append(first)
@@ -135,8 +139,10 @@ class _Sitting:
                     journal.append(RunEnded())
                 else:
                     journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
-        derived = derive(self._record, self._record.path)
-        return RunResult(self._record, derived, self._stop)
+
+    def result(self) -> RunResult:
+        """What follows from the journal as it now is."""
+        return RunResult(self._record, derive(self._record, self._record.path), self._stop)
 
     def _note(self, line: Line) -> None:
         self._resume.note(line)

@@ -6,10 +6,10 @@ the order of their terms, so neither does anything computed from them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isqrt
 
-__all__ = ["NANO", "as_float", "divide", "mean", "percentile", "ratio", "sample_sd"]
+__all__ = ["NANO", "as_float", "divide", "mean", "order_statistic", "percentile", "ratio", "sample_sd"]
 
 NANO = 1_000_000_000
 
@@ -33,18 +33,32 @@ def mean(total_nano: int, n: int) -> int | None:
     return divide(total_nano, n) if n else None
 
 
-def percentile(ordered: Sequence[int], hundredths: int) -> int | None:
+def percentile(counts: Mapping[int, int], hundredths: int) -> int | None:
     """Type-7 percentile (Hyndman and Fan 1996; SPEC C3) in nano-units of the values; None when there are none.
 
-    `ordered` is ascending; `hundredths` is 50 for the median, 95 for p95.
+    `counts` maps a value to how often it stands in the sample; `hundredths` is 50 for the median, 95 for p95.
     """
-    if not ordered:
+    n = sum(counts.values())
+    if not n:
         return None
-    rank, rest = divmod((len(ordered) - 1) * hundredths, 100)
-    low = ordered[rank]
+    rank, rest = divmod((n - 1) * hundredths, 100)
+    low = order_statistic(counts, rank + 1)
     if not rest:
         return low * NANO
-    return low * NANO + divide((ordered[rank + 1] - low) * rest * NANO, 100)
+    return low * NANO + divide((order_statistic(counts, rank + 2) - low) * rest * NANO, 100)
+
+
+def order_statistic(counts: Mapping[int, int], rank: int) -> int:
+    """The value at `rank`, counted from 1, of the sample in ascending order.
+
+    Raises: ValueError for a rank outside of it.
+    """
+    below = 0
+    for value in sorted(counts):
+        below += counts[value]
+        if 0 < rank <= below:
+            return value
+    raise ValueError(f"rank {rank} is outside 1 to {below}")
 
 
 def sample_sd(values_nano: Sequence[int]) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ import msgspec
 from benchbook.scorers.exact import NANO, as_float, mean, percentile, ratio
 from benchbook.scorers.rubric import Outcome, RubricScale, RubricScore, score_sample
 
-__all__ = ["Bounds", "RubricAggregates", "RubricTally", "tally"]
+__all__ = ["Bounds", "ClusterSums", "RubricAggregates", "RubricTally", "tally"]
 
 
 class RubricAggregates(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,12 +67,22 @@ class _Extreme:
 
 
 @dataclass(slots=True)
-class RubricTally:
-    """Counts and exact sums over samples; about a dozen bytes a sample are kept, for percentiles and intervals.
+class ClusterSums:
+    """Sizes and sums of one cluster: what shares a group, or is the same item in several repeats."""
 
-    `scores_nano`, `passed`, `unfaithful` and `latencies_e2e_ms` hold what intervals are computed from, in the order in
-    which samples were added. `…_clusters` holds each one's cluster beside it, and is empty where every sample is a
-    cluster of its own.
+    n_samples: int = 0
+    n_passed: int = 0
+    n_scored: int = 0
+    score_nano: int = 0
+    n_faithfulness: int = 0
+    n_unfaithful: int = 0
+
+
+@dataclass(slots=True)
+class RubricTally:
+    """Counts and exact sums over samples: nothing is kept of a sample itself.
+
+    `clusters` is empty where every sample is a cluster of its own.
     """
 
     scale: RubricScale
@@ -91,14 +100,12 @@ class RubricTally:
     n_ratios: int = 0
     ratio_nano: int = 0
     n_passed: int = 0
-    scores_nano: array[int] = field(default_factory=lambda: array("I"))  # at most 10**9
-    scores_clusters: array[int] = field(default_factory=lambda: array("i"))
-    passed: array[int] = field(default_factory=lambda: array("b"))
-    passed_clusters: array[int] = field(default_factory=lambda: array("i"))
-    unfaithful: array[int] = field(default_factory=lambda: array("b"))
-    unfaithful_clusters: array[int] = field(default_factory=lambda: array("i"))
-    latencies_e2e_ms: array[int] = field(default_factory=lambda: array("q"))
-    latencies_model_ms: array[int] = field(default_factory=lambda: array("q"))
+    n_scored: int = 0
+    score_nano: int = 0
+    score_nano_squared: int = 0
+    latencies_e2e_ms: Counter[int] = field(default_factory=Counter)
+    latencies_model_ms: Counter[int] = field(default_factory=Counter)
+    clusters: dict[int, ClusterSums] = field(default_factory=dict)
     worst: _Extreme = field(default_factory=lambda: _Extreme(0))
     best: _Extreme = field(default_factory=lambda: _Extreme(2))
 
@@ -113,36 +120,43 @@ class RubricTally:
         if outcome.evaluator_error is not None:
             self.n_evaluator_errors += 1
             self.evaluator_errors[outcome.evaluator_error] += 1
-        self._add_scores(outcome, scored, cluster)
+        self._add_scores(outcome, scored)
         self._add_costs(outcome, scored)
+        if cluster is not None:
+            self._add_to_cluster(cluster, outcome, scored)
         if outcome.unscored:
             self.worst.add(outcome, self.scale)
             self.best.add(outcome, self.scale)
 
-    def _add_scores(self, outcome: Outcome, scored: RubricScore, cluster: int | None) -> None:
+    def _add_scores(self, outcome: Outcome, scored: RubricScore) -> None:
         if outcome.accuracy_score is not None:
             self.accuracy_counts[outcome.accuracy_score] += 1
         if outcome.faithfulness_score is not None:
             self.faithfulness_counts[outcome.faithfulness_score] += 1
-            self.unfaithful.append(outcome.faithfulness_score == 0)
-            if cluster is not None:
-                self.unfaithful_clusters.append(cluster)
         if scored.sample_score_nano is not None:
-            self.scores_nano.append(scored.sample_score_nano)
-            if cluster is not None:
-                self.scores_clusters.append(cluster)
+            self.n_scored += 1
+            self.score_nano += scored.sample_score_nano
+            self.score_nano_squared += scored.sample_score_nano**2
         self.n_passed += scored.passed
-        self.passed.append(scored.passed)
-        if cluster is not None:
-            self.passed_clusters.append(cluster)
         for reason in scored.fail_reasons:
             self.fail_reasons[reason] += 1
 
+    def _add_to_cluster(self, cluster: int, outcome: Outcome, scored: RubricScore) -> None:
+        sums = self.clusters.setdefault(cluster, ClusterSums())
+        sums.n_samples += 1
+        sums.n_passed += scored.passed
+        if scored.sample_score_nano is not None:
+            sums.n_scored += 1
+            sums.score_nano += scored.sample_score_nano
+        if outcome.faithfulness_score is not None:
+            sums.n_faithfulness += 1
+            sums.n_unfaithful += outcome.faithfulness_score == 0
+
     def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
         if outcome.latency_e2e_ms is not None:
-            self.latencies_e2e_ms.append(outcome.latency_e2e_ms)
+            self.latencies_e2e_ms[outcome.latency_e2e_ms] += 1
         if outcome.latency_model_ms is not None:
-            self.latencies_model_ms.append(outcome.latency_model_ms)
+            self.latencies_model_ms[outcome.latency_model_ms] += 1
         self.input_tokens += outcome.input_tokens or 0
         self.output_tokens += outcome.output_tokens or 0
         self.total_tokens += outcome.total_tokens or 0
@@ -152,12 +166,12 @@ class RubricTally:
 
     def aggregates(self) -> RubricAggregates:
         """The aggregates of R4 over the samples added so far."""
-        e2e, model = sorted(self.latencies_e2e_ms), sorted(self.latencies_model_ms)
+        e2e, model = self.latencies_e2e_ms, self.latencies_model_ms
         n_accuracy, n_faithfulness = self.accuracy_counts.total(), self.faithfulness_counts.total()
         return RubricAggregates(
             n_samples=self.n_samples,
-            n_scored=len(self.scores_nano),
-            n_unscored=self.n_samples - len(self.scores_nano),
+            n_scored=self.n_scored,
+            n_unscored=self.n_samples - self.n_scored,
             n_no_answer=self.n_no_answer,
             n_timed_out=self.n_timed_out,
             accuracy_mean=as_float(ratio(_total(self.accuracy_counts), n_accuracy)),
@@ -174,21 +188,21 @@ class RubricTally:
             token_efficiency_ratio_mean=as_float(mean(self.ratio_nano, self.n_ratios)),
             tokens_per_correct_answer=(ratio(self.total_tokens, max(self.accuracy_counts[2], 1)) or 0) / NANO,
             pass_rate=as_float(ratio(self.n_passed, self.n_samples)),
-            aggregate_score=as_float(mean(sum(self.scores_nano), len(self.scores_nano))),
+            aggregate_score=as_float(mean(self.score_nano, self.n_scored)),
             evaluator_error_rate=as_float(ratio(self.n_evaluator_errors, self.n_samples)),
         )
 
     def bounds(self) -> tuple[Bounds, Bounds]:
         """`(worst, best)`: every unscored sample at 0 and 0, and at 2 and 2 (SPEC R6.3)."""
-        p95 = as_float(percentile(sorted(self.latencies_e2e_ms), 95))
+        p95 = as_float(percentile(self.latencies_e2e_ms, 95))
         return self._bounds(self.worst, p95), self._bounds(self.best, p95)
 
     def _bounds(self, extreme: _Extreme, p95: float | None) -> Bounds:
-        n_scored = len(self.scores_nano) + extreme.n_scored
+        n_scored = self.n_scored + extreme.n_scored
         n_faithfulness = self.faithfulness_counts.total() + extreme.n_scored
         n_unfaithful = self.faithfulness_counts[0] + (extreme.n_scored if extreme.score == 0 else 0)
         return Bounds(
-            aggregate_score=as_float(mean(sum(self.scores_nano) + extreme.score_nano, n_scored)),
+            aggregate_score=as_float(mean(self.score_nano + extreme.score_nano, n_scored)),
             pass_rate=as_float(ratio(self.n_passed + extreme.n_passed, self.n_samples)),
             faithfulness_failure_rate=as_float(ratio(n_unfaithful, n_faithfulness)),
             latency_e2e_p95_ms=p95,

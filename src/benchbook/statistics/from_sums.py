@@ -1,0 +1,60 @@
+"""Intervals of a mean from exact sums alone, for runs whose values are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import sqrt
+
+from benchbook.statistics.means import FEW_CLUSTERS
+from benchbook.statistics.results import Estimate
+
+__all__ = ["clustered_mean_of_sums", "t_interval_of_sums"]
+
+
+def t_interval_of_sums(n: int, total: int, total_of_squares: int, confidence: float = 0.95) -> Estimate:
+    """Student's t interval of the mean of `n` integers with this sum and sum of squares, in their unit.
+
+    The variance is exact until its root is taken: there is no cancellation.
+    """
+    mean = total / n if n else None
+    squares = n * total_of_squares - total * total  # n times the sum of squared deviations
+    reason = "no_data" if n == 0 else "one_value" if n == 1 else "no_variance" if squares == 0 else None
+    if mean is None or reason is not None:
+        return _without_interval(mean, n, confidence, "t", reason or "no_data")
+    error = sqrt(Fraction(squares, n * n * (n - 1)))
+    return _symmetric(mean, error, n - 1, n, confidence, "t", ())
+
+
+def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> Estimate:
+    """The mean of integers with a standard error by clusters; each cluster is `(size, sum)`.
+
+    SE = sqrt(sum over clusters of (sum of deviations)^2) / n, and t with clusters - 1 degrees of freedom (Miller 2024,
+    arXiv 2411.00640, section 2.2).
+    """
+    parts = [(size, total) for size, total in clusters if size]
+    n, whole = sum(size for size, _ in parts), sum(total for _, total in parts)
+    mean = whole / n if n else None
+    # n times each cluster's sum of deviations is an integer.
+    squares = sum((n * total - size * whole) ** 2 for size, total in parts)
+    reason = "no_data" if n == 0 else "one_cluster" if len(parts) == 1 else "no_variance" if squares == 0 else None
+    if mean is None or reason is not None:
+        return _without_interval(mean, n, confidence, "clustered_t", reason or "no_data")
+    warnings = ("few_clusters",) if len(parts) < FEW_CLUSTERS else ()
+    error = sqrt(Fraction(squares, n**4))
+    return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", warnings)
+
+
+def _symmetric(
+    mean: float, error: float, degrees: int, n: int, confidence: float, method: str, warnings: tuple[str, ...]
+) -> Estimate:
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
+    return Estimate(
+        estimate=mean, low=mean - half, high=mean + half, confidence=confidence, method=method, n=n, warnings=warnings
+    )
+
+
+def _without_interval(estimate: float | None, n: int, confidence: float, method: str, reason: str) -> Estimate:
+    return Estimate(estimate=estimate, low=None, high=None, confidence=confidence, method=method, n=n, reason=reason)
