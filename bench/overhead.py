@@ -109,15 +109,15 @@ async def floor(evalset: Path, port: int, connections: int) -> None:
 
 def write_bodies(evalset: Path) -> None:
     """The bytes that `benchbook run` sends for this eval set, a line each: candidate, judge, candidate, …"""
-    from instant_server import _CANDIDATE_REPLY
-
     from benchbook.derivations.requests import Requests
     from benchbook.evalsets import open_evalset
     from benchbook.runner.config import RunConfig
     from benchbook.runner.preparing import prepare
+    from instant_server import _CANDIDATE_REPLY
 
-    prepared = prepare(RunConfig(evalset=str(evalset), model="openai/instant@2026-01-01", judge="openai/judge@2026-01-01",
-                                 model_base_url="http://127.0.0.1/v1", judge_base_url="http://127.0.0.1/v1"))  # fmt: skip
+    url = "http://127.0.0.1/v1"
+    names = {"model": "openai/instant@2026-01-01", "judge": "openai/judge@2026-01-01"}
+    prepared = prepare(RunConfig(evalset=str(evalset), model_base_url=url, judge_base_url=url, **names))
     requests = Requests(prepared.plan, prepared.template)
     with open_evalset(evalset) as items, evalset.with_suffix(".bodies").open("wb") as file:
         for item in items:

@@ -2,8 +2,8 @@
 
     script/bench records [--samples N] [--json]
 
-Makes two records against a server that answers at once, one of a tenth of the samples and one of all. Goals: each command
-within 10 CPU seconds at 100,000 samples; a run of 200,000 samples within 10 MB of one of 20,000.
+Makes two records against a server that answers at once, one of a tenth of the samples and one of all. Goals: each
+command within 10 CPU seconds at 100,000 samples; a run of 200,000 samples within 10 MB of one of 20,000.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -29,11 +30,20 @@ class ScriptedServer:
     replies: Callable[[str, int, dict[str, Any]], Reply]
     asked: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {"candidate": [], "judge": []})
     headers: list[dict[str, str]] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)  # the hash of each request that was answered whole
     port: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
+
+    def wait_for_answers(self, n: int, still_running: Callable[[], bool]) -> bool:
+        """Wait until `n` requests were answered, as long as `still_running`; whether they were."""
+        with self._changed:
+            while len(self.answered) < n and still_running():
+                self._changed.wait(0.05)
+        return len(self.answered) >= n
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -46,7 +56,11 @@ class ScriptedServer:
                 self.asked[role].append(request)
                 self.headers.append(headers)
                 reply = self.replies(role, len(self.asked[role]) - 1, request)
-                if not await _send(writer, reply, request):
+                goes_on = await _send(writer, reply, request)
+                with self._changed:
+                    self.answered.append(hashlib.sha256(body).hexdigest())
+                    self._changed.notify_all()
+                if not goes_on:
                     break
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass

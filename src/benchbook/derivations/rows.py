@@ -190,4 +190,5 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     journal_sha256: str  # the last fact's hash: it names the whole record
     derived: dict[str, str]  # file -> its SHA-256
     derived_by: dict[str, str]  # the versions that wrote them
+    manifest_sha256: str  # of this manifest with this field empty: no byte of it changes unseen
     missing_metadata: list[str]  # names of R7.1 that are not known; a run with any is refused a decision

@@ -94,12 +94,15 @@ def derive(
     write_file(target / "decision.json", _pretty(decision or _refusal(manifest_without_files)))
     hashes = {name: _sha256_of(target / name) for name in DERIVED_FILES if name != "manifest.json"}
     manifest = msgspec.structs.replace(manifest_without_files, derived=hashes)
-    write_manifest(target, manifest)
-    return Derived(manifest, aggregates, decision)
+    return Derived(write_manifest(target, manifest), aggregates, decision)
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    write_file(folder / "manifest.json", _pretty(manifest))
+def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
+    """Write manifest.json with its own hash in it, and return it so."""
+    unsigned = msgspec.structs.replace(manifest, manifest_sha256="")
+    signed = msgspec.structs.replace(manifest, manifest_sha256=hashlib.sha256(canonical_json(unsigned)).hexdigest())
+    write_file(folder / "manifest.json", _pretty(signed))
+    return signed
 
 
 class _Counts:
@@ -262,6 +265,7 @@ def _manifest(state: JournalState, plan: Plan) -> Manifest:
         journal_sha256=state.last_sha256,
         derived={},
         derived_by={"tables": writer_version()},
+        manifest_sha256="",
         missing_metadata=[name for name, value in known.items() if value in (None, "", {})],
     )
 

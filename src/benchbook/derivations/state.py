@@ -26,6 +26,7 @@ class JournalState:
     resumed: int = 0
     n_facts: int = 0
     n_segments: int = 1
+    last_line: int = 0  # its number in the last segment
     last_sha256: str = FIRST_PREV
 
     @property
@@ -35,7 +36,7 @@ class JournalState:
 
     def add(self, line: Line) -> None:
         self.n_facts += 1
-        self.n_segments = line.segment
+        self.n_segments, self.last_line = line.segment, line.number
         self.last_sha256 = line.sha256
         self.index.add(line)
         match line.fact:

@@ -180,11 +180,22 @@ def _check_derived(record: Record, state: JournalState) -> list[Finding]:
             return [Finding(_inside(record, error.path), error.line, error.reason)]
         except BenchbookError as error:
             return [Finding("journal", None, str(error))]
-        findings = list(requests.findings)
+        findings = [*requests.findings, *_check_last_line(record, state)]
         _allow_other_writer(record, again)
         for file in DERIVED_FILES:
             findings += _compare(file, record.path / file, again / file)
     return findings
+
+
+def _check_last_line(record: Record, state: JournalState) -> list[Finding]:
+    """No later line holds the last one's hash: the manifest does."""
+    manifest = _manifest(record.path)
+    if manifest is None or manifest.journal_sha256 == state.last_sha256:
+        return []
+    what = (
+        f"the journal ends here with {state.last_sha256[:12]}…, and manifest.json names {manifest.journal_sha256[:12]}…"
+    )
+    return [Finding(f"journal/{state.n_segments:06d}.jsonl", state.last_line, f"{what}: one of the two was changed")]
 
 
 class _RequestCheck:
@@ -282,7 +293,7 @@ def _compare_tables(name: str, found: Path, derived: Path) -> list[Finding]:
 def _manifest(folder: Path) -> Manifest | None:
     try:
         return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=Manifest)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 

@@ -112,5 +112,5 @@ def derived_files(record: Record) -> Derived:
     except FileNotFoundError as error:
         hint = "the run was not ended: resume it, or `benchbook rescore` it"
         raise RecordError(f"{error.filename}: not there; {hint}") from None
-    except (OSError, msgspec.DecodeError, KeyError, TypeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None

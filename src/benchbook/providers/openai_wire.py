@@ -81,7 +81,7 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
     """
     try:
         completion: _Completion = _completion.decode(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         completion = _read_loosely(data, latency_e2e_ms)
     if completion.error and not completion.choices:
         raise error_in_200(completion.error, latency_e2e_ms)

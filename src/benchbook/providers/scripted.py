@@ -43,7 +43,7 @@ def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
         raise ConfigError(f"{setting}_path", "nothing", "a file with scripted replies (provider scripted)")
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=_Script).replies
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{setting}_path", f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}') from None
 
 

@@ -33,6 +33,10 @@ def canonical_json(value: Any) -> bytes:
         return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text).encode("utf-8")
 
 
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
 def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """`data` as `decoder`'s type, lone surrogates allowed.
 
@@ -42,10 +46,12 @@ def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         return decoder.decode(data)
     except msgspec.ValidationError:
         raise
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"no UTF-8 at byte {error.start + 1}") from None
     except msgspec.DecodeError:
         # msgspec refuses an escaped lone surrogate; json takes it. Anything else fails again here.
         try:
-            value = json.loads(data)
+            value = json.loads(data, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise msgspec.DecodeError(str(error)) from None
         return msgspec.convert(value, decoder.type)

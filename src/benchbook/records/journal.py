@@ -20,6 +20,7 @@ from benchbook.records.reading import MAX_SEGMENT_BYTES, Line, read_journal, seg
 
 __all__ = ["JournalWriter", "utc_now"]
 
+SEGMENT_BYTES = MAX_SEGMENT_BYTES
 SYNC_SECONDS = 0.05
 SYNC_FACTS = 256
 
@@ -47,9 +48,9 @@ class JournalWriter:
     nothing more is written, and what is there is whole.
     """
 
-    def __init__(self, journal: Path, *, on_line: LineHandler | None = None, segment_bytes: int = MAX_SEGMENT_BYTES):
+    def __init__(self, journal: Path, *, on_line: LineHandler | None = None, segment_bytes: int | None = None):
         self._journal = journal
-        self._segment_bytes = min(segment_bytes, MAX_SEGMENT_BYTES)
+        self._segment_bytes = min(segment_bytes or SEGMENT_BYTES, MAX_SEGMENT_BYTES)
         self._lock = _lock_folder(journal)
         self._file_change = threading.Lock()
         self._failed: OSError | None = None

@@ -117,5 +117,5 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
                     yield msgspec.convert(row, row_type)
-    except (OSError, pa.ArrowException, msgspec.ValidationError) as error:
+    except (OSError, ValueError, MemoryError, pa.ArrowException, msgspec.ValidationError) as error:
         raise RecordError(f"{path}: not a readable table ({error})") from None

@@ -1,0 +1,58 @@
+"""Runs of the real thing, in this process and in others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchbook.runner.config import RunConfig
+from benchbook.runner.loop import run_async
+from benchbook.runner.run import RunResult, start_run
+from scripted_server import ScriptedServer
+
+
+def write_items(path: Path, count: int, **more: Any) -> Path:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for number in range(count):
+            item = {"id": f"i{number}", "prompt": f"What is {number} + 1?", "expected_answer": str(number + 1)} | more
+            file.write(json.dumps(item) + "\n")
+    return path
+
+
+def config(folder: Path, server: ScriptedServer, items: int = 8, **settings: Any) -> RunConfig:
+    evalset = write_items(folder / "items.jsonl", items)
+    values = {
+        "evalset": str(evalset), "model": "openai/m@2026-01-01", "judge": "openai/j@2026-01-01", "run_id": "run",
+        "model_base_url": server.base_url, "judge_base_url": server.base_url, "runs": str(folder / "runs"),
+    }  # fmt: skip
+    return RunConfig(**(values | settings))
+
+
+def run(folder: Path, server: ScriptedServer, items: int = 8, **settings: Any) -> RunResult:
+    return run_async(start_run(config(folder, server, items, **settings)))
+
+
+def options(folder: Path, server: ScriptedServer, **settings: Any) -> list[str]:
+    """The same, as words of the command line."""
+    values = {
+        "evalset": folder / "items.jsonl", "model": "openai/m@2026-01-01", "judge": "openai/j@2026-01-01",
+        "model-base-url": server.base_url, "judge-base-url": server.base_url, "runs": folder / "runs", "run-id": "run",
+        "reports": "none",
+    }  # fmt: skip
+    return [word for name, value in (values | settings).items() for word in (f"--{name}", str(value))]
+
+
+def benchbook(
+    *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """`benchbook WORDS` in a process of its own, with its output as bytes."""
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-m", "benchbook", *words],
+        capture_output=True, check=False, cwd=cwd, env={**os.environ, **(env or {})}, timeout=120,
+    )  # fmt: skip
