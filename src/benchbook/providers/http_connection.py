@@ -13,6 +13,9 @@ __all__ = ["BodyTooLargeError", "Connection", "HttpError", "Response"]
 BodyHandler = Callable[[bytes], None]
 
 
+MAX_HEAD = 1 << 16  # bytes of status line and headers
+
+
 class HttpError(Exception):
     """The exchange broke: the connection was lost, the reply was cut, or it is no HTTP."""
 
@@ -46,6 +49,8 @@ class Connection(asyncio.Protocol):
         self._headers: dict[str, str] = {}
         self._pieces: list[bytes] = []
         self._size = 0
+        self._head_size = 0
+        self._in_head = True
         self._max_body = max_body
 
     # ── for the client ───────────────────────────────────────────────────────────────────────────────────
@@ -111,6 +116,10 @@ class Connection(asyncio.Protocol):
             self._fail(error.__context__ if isinstance(error.__context__, Exception) else HttpError(str(error)))
         except httptools.HttpParserError as error:
             self._fail(HttpError(f"not an HTTP reply ({error})"))
+        if self._in_head:
+            self._head_size += len(data)
+            if self._head_size > MAX_HEAD:
+                self._fail(BodyTooLargeError(f"the reply's head is larger than {MAX_HEAD} bytes"))
 
     def eof_received(self) -> None:
         self._lost("the server closed the connection")
@@ -146,6 +155,7 @@ class Connection(asyncio.Protocol):
         self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
+        self._in_head = False
         length = self._headers.get("content-length", "")
         if length.isdigit() and int(length) > self._max_body:
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")

@@ -1,0 +1,238 @@
+"""The manual can't rot: its commands and programs run, its reference is whole, its links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+import benchbook as bb
+from benchbook.cli.main import COMMANDS
+from benchbook.decisions import Decision, Gate, Interval
+from benchbook.derivations import rows
+from benchbook.records import facts
+from benchbook.runner.config import SETTINGS
+from benchbook.scorers.rubric_aggregates import RubricAggregates
+from docs.sessions import RUN, Block, blocks_of, links_of, matches, steps_of, tables_of
+from scripted_server import ScriptedServer, running
+from support import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+SERVER_IN_THE_DOCS = "http://localhost:8000"
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+# ── what pages say to do, works ──────────────────────────────────────────────────────────────────────────────
+
+
+def pages_that_run(*, slow: bool) -> list[Path]:
+    wanted = [page for page in PAGES if any(runs(block) and block.slow >= slow for block in blocks_of(page))]
+    return [page for page in wanted if slow or not all(block.slow for block in blocks_of(page) if runs(block))]
+
+
+def runs(block: Block) -> bool:
+    return block.language in RUN and not block.skipped and block.file is None
+
+
+def answers(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+    """A model that says the same to everything, and a judge that likes it."""
+    del n
+    usage = {"prompt_tokens": 120, "completion_tokens": 12}
+    if role == "candidate":
+        text = "Within 30 days of delivery."
+    else:
+        text = json.dumps({"accuracy_score": 2, "faithfulness_score": 2, "rationale": "It says so."})
+    return {"status": 200, "content": text, "usage": usage, "model": request["model"]}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    with running(answers) as found:
+        yield found
+
+
+@pytest.mark.parametrize("page", pages_that_run(slow=False), ids=name_of)
+def test_what_a_page_says_to_do_works(page: Path, tmp_path: Path, server: ScriptedServer) -> None:
+    follow(page, tmp_path / "here", server, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_that_run(slow=True), ids=name_of)
+def test_with_the_local_model_too(page: Path, tmp_path: Path, server: ScriptedServer) -> None:
+    follow(page, tmp_path / "here", server, slow=True)
+
+
+def follow(page: Path, folder: Path, server: ScriptedServer, *, slow: bool) -> None:
+    """Do what the page says, block after block."""
+    shutil.copytree(DOCS / "examples", folder)
+    for block in blocks_of(page):
+        if block.file is not None:
+            (folder / block.file).write_text(here(block.text, server), encoding="utf-8", newline="\n")
+        elif runs(block) and (slow or not block.slow):
+            do(block, folder, server)
+
+
+def here(text: str, server: ScriptedServer) -> str:
+    """The page's server is the test's."""
+    return text.replace(SERVER_IN_THE_DOCS, f"http://127.0.0.1:{server.port}")
+
+
+def do(block: Block, folder: Path, server: ScriptedServer) -> None:
+    for command, shown in steps_of(block):
+        shell = [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
+        done = subprocess.run(
+            [*shell, here(command, server)],
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if shown is None else subprocess.PIPE,
+            check=False,
+        )
+        output = done.stdout.decode("utf-8")
+        told = output if shown is None else output + done.stderr.decode("utf-8")
+        assert done.returncode == block.exit_code, f"{block.where}: `{command}` ended with {done.returncode}\n{told}"
+        assert shown is None or matches(shown, output), f"{block.where}: `{command}` printed\n{told}"
+
+
+def environment() -> dict[str, str]:
+    binaries = Path(sys.executable).parent
+    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_proxy", "_PROXY"))}
+    return kept | {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
+
+
+# ── the reference is whole ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run([sys.executable, DOCS / "generate.py", "--check"], capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_is_in_the_reference(command: str) -> None:
+    assert f"## benchbook {command}" in text_of("reference/cli.md")
+
+
+@pytest.mark.parametrize("setting", [name for section in SETTINGS.values() for name in section])
+def test_every_setting_is_in_the_reference(setting: str) -> None:
+    option = f"--{setting.replace('_', '-')}"
+    assert f"| `{setting}` | `{option}` |" in text_of("reference/settings.md")
+    assert f"`{option}`" in text_of("reference/cli.md")
+
+
+WORDS = {int: "integer", float: "number", bool: "true or false", str: "text"}
+
+
+def columns_of(struct: Any) -> list[tuple[str, str, bool]]:
+    """`(name, type in words, whether it may be null)`."""
+    hints = get_type_hints(struct)
+    return [(name, *kind_of(hints[name])) for name in struct.__struct_fields__]
+
+
+def kind_of(hint: Any) -> tuple[str, bool]:
+    plain = next((words for kind, words in WORDS.items() if hint in (kind, kind | None)), "list")
+    return plain, "None" in str(hint) and plain != "list"
+
+
+def test_every_column_of_samples_is_in_the_reference() -> None:
+    """In the order of the file, with its type; a column that may be null says when."""
+    described = [row for table in tables_of(DOCS / "reference/samples.md") for row in table if "column" in row]
+    found = [(row["column"], row["type"], row["null"] != "never") for row in described]
+    assert found == columns_of(rows.RubricRow) + columns_of(rows.JudgeReply)
+
+
+def fields_of(struct: Any) -> list[str]:
+    return list(struct.__struct_fields__)
+
+
+@pytest.mark.parametrize(
+    ("page", "struct"),
+    [
+        ("aggregates.md", RubricAggregates),
+        ("aggregates.md", rows.AggregatesFile),
+        ("aggregates.md", rows.Ledger),
+        ("aggregates.md", rows.RepeatSummary),
+        ("aggregates.md", rows.ItemAgreement),
+        ("aggregates.md", rows.Slice),
+        ("aggregates.md", Decision),
+        ("aggregates.md", Gate),
+        ("aggregates.md", Interval),
+        ("record.md", rows.Manifest),
+        ("record.md", facts.RunStarted),
+        ("record.md", facts.Reply),
+        ("record.md", facts.Failure),
+        ("record.md", facts.Sealed),
+        ("record.md", facts.Interrupted),
+        ("record.md", facts.Resumed),
+        ("record.md", facts.RunEnded),
+    ],
+    ids=lambda one: getattr(one, "__name__", one),
+)
+def test_every_field_is_in_the_reference(page: str, struct: Any) -> None:
+    text = text_of(f"reference/{page}")
+    assert [name for name in fields_of(struct) if f"`{name}`" not in text] == []
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = text_of("reference/library.md")
+    members = [name for name in vars(bb.Run) if not name.startswith("_")]
+    assert [name for name in bb.__all__ if f"bb.{name}" not in text] == []
+    assert [name for name in [*members, "stopped"] if f"`{name}" not in text] == []
+
+
+# ── links lead somewhere ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_resolve(page: Path) -> None:
+    for link in links_of(page):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{name_of(page)}: {link} leads nowhere"
+        if anchor:
+            assert anchor in anchors_of(target), f"{name_of(page)}: {link}: there is no such heading"
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The headings' anchors, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_page_is_reached(page: Path) -> None:
+    """From the README, from the index of the manual, or from the index of decisions."""
+    indexes = [ROOT / "README.md", DOCS / "README.md", DOCS / "decisions/README.md"]
+    linked = {(index.parent / link.partition("#")[0]).resolve() for index in indexes for link in links_of(index)}
+    assert page in {*indexes, *linked}
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    names = sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
+    assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "decisions").glob("[0-9]*.md")), ids=name_of)
+def test_a_decision_says_why_and_when_to_look_again(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == ["Context", "Choice", "Measured", "Look again when"]
+    assert text.startswith(f"# {page.name[:4]}: ")
+    assert len(text.split("\n")) < 80, "one page"

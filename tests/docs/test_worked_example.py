@@ -1,0 +1,92 @@
+"""The worked example of docs/explanation/how-a-decision-is-made.md, computed by the library."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbook.decisions import Decision, decide
+from benchbook.derivations.intervals import intervals_of
+from benchbook.scorers.exact import as_float
+from benchbook.scorers.rubric import NO_ANSWER, Outcome, rubric_scale, score_sample
+from benchbook.scorers.rubric_aggregates import tally
+from docs.sessions import tables_of
+from support import ROOT
+
+PAGE = ROOT / "docs/explanation/how-a-decision-is-made.md"
+SCALE = rubric_scale()
+SAMPLES, SCORES, AGGREGATES, GATES, ENDS = tables_of(PAGE)[:5]
+
+
+def number(cell: str) -> float | None:
+    return None if cell == "–" else float(cell.replace(",", ""))
+
+
+def whole(cell: str) -> int | None:
+    found = number(cell)
+    return None if found is None else int(found)
+
+
+def outcome(row: dict[str, str], **changes: int | None) -> Outcome:
+    no_answer = row["answer"] == "none"
+    unscored = row["accuracy"] == "–" and not changes
+    return Outcome(
+        accuracy_score=0 if no_answer else changes.get("score", whole(row["accuracy"])),
+        faithfulness_score=None if no_answer else changes.get("score", whole(row["faithfulness"])),
+        score_origin=NO_ANSWER if no_answer else None,
+        evaluator_error="parse_error" if unscored and not no_answer else None,
+        latency_e2e_ms=whole(row["latency, ms"]),
+        input_tokens=whole(row["input tokens"]),
+        output_tokens=whole(row["output tokens"]),
+    )
+
+
+OUTCOMES = [outcome(row) for row in SAMPLES]
+
+
+@pytest.mark.parametrize(
+    ("one", "row"), list(zip(OUTCOMES, SCORES, strict=True)), ids=[row["sample"] for row in SCORES]
+)
+def test_a_sample_is_worth_what_the_page_says(one: Outcome, row: dict[str, str]) -> None:
+    score = score_sample(one, SCALE)
+    norms = (score.accuracy_norm_nano, score.faithfulness_norm_nano, score.latency_norm_nano)
+    assert [as_float(norm) for norm in (*norms, score.token_efficiency_norm_nano)] == [
+        number(row[name]) for name in ("accuracy", "faithfulness", "latency", "tokens")
+    ]
+    assert as_float(score.sample_score_nano) == number(row["sample score"])
+    assert ("yes" if score.passed else "no") == row["passes"]
+
+
+def test_the_aggregates_are_those_of_the_page() -> None:
+    found = tally(OUTCOMES, SCALE).aggregates()
+    assert {row["aggregate"]: getattr(found, row["aggregate"]) for row in AGGREGATES} == {
+        row["aggregate"]: number(row["value"]) for row in AGGREGATES
+    }
+
+
+def decision(outcomes: list[Outcome]) -> Decision:
+    counted = tally(outcomes, SCALE)
+    return decide(counted, intervals=intervals_of(counted, 0.95))
+
+
+@pytest.mark.parametrize("row", GATES, ids=[row["gate"] for row in GATES])
+def test_a_gate_stands_as_the_page_says(row: dict[str, str]) -> None:
+    gate = next(one for one in decision(OUTCOMES).gates if one.aggregate == row["gate"])
+    assert [gate.value, gate.worst, gate.best] == [
+        number(row[name]) for name in ("as scored", "worst case", "best case")
+    ]
+    yes_no = {True: "yes", False: "no"}
+    held = (gate.holds, gate.holds_in_worst_case, gate.holds_in_best_case)
+    assert [yes_no[one] for one in held] == row["holds: as scored, worst, best"].split(", ")
+
+
+@pytest.mark.parametrize("row", ENDS, ids=[row["the missing verdict"] for row in ENDS])
+def test_the_missing_verdict_decides(row: dict[str, str]) -> None:
+    missing = row["the missing verdict"]
+    outcomes = OUTCOMES if missing == "none" else [*OUTCOMES[:-1], outcome(SAMPLES[-1], score=int(missing[0]))]
+    found = decision(outcomes)
+    values = {gate.aggregate: gate.value for gate in found.gates}
+    assert found.decision == row["decision"]
+    assert [values["aggregate_score"], values["pass_rate"]] == [
+        number(row["aggregate_score"]),
+        number(row["pass_rate"]),
+    ]

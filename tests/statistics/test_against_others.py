@@ -1,0 +1,205 @@
+"""The same numbers as SciPy, statsmodels, scikit-learn and krippendorff, over random data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+import statsmodels.api
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats import inter_rater, multitest, power, proportion, weightstats
+from statsmodels.stats.contingency_tables import mcnemar
+
+from benchbook import statistics as st
+
+SEEDS = range(5)
+ALMOST = {"rtol": 1e-9, "atol": 1e-12}
+
+
+def _pairs(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 3, n)
+    return a, np.where(rng.random(n) < 0.6, a, rng.integers(0, 3, n))
+
+
+@pytest.mark.parametrize("n", [1, 7, 50, 100_000])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_intervals_of_a_rate(n: int, share: float, confidence: float) -> None:
+    k = round(share * n)
+    for ours, method in ((st.wilson, "wilson"), (st.clopper_pearson, "beta")):
+        low, high = proportion.proportion_confint(k, n, 1 - confidence, method)
+        found = ours(k, n, confidence)
+        np.testing.assert_allclose([found.low, found.high], np.nan_to_num([low, high], nan=float(k == n)), **ALMOST)
+
+
+@pytest.mark.parametrize("n", [2, 5, 1000, 100_000])
+def test_t_interval(n: int) -> None:
+    x = np.random.default_rng(n).normal(3.0, 2.0, n)
+    found = st.t_interval(x, 0.9)
+    expected = scipy.stats.t.interval(0.9, n - 1, x.mean(), scipy.stats.sem(x))
+    np.testing.assert_allclose([found.low, found.high], expected, **ALMOST)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_clustered_standard_error(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, clusters = rng.random(80), rng.integers(0, 12, 80)
+    fit = statsmodels.api.OLS(x, np.ones(80)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
+    )
+    assert st.clustered_mean(x, clusters).standard_error == pytest.approx(fit.bse[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bca_of_a_mean(seed: int) -> None:
+    x = np.random.default_rng(seed).exponential(1.0, 40)
+    theirs = scipy.stats.bootstrap((x,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1))
+    found = st.bootstrap_mean(x, n_resamples=20_000)
+    width = theirs.confidence_interval.high - theirs.confidence_interval.low
+    expected = [theirs.confidence_interval.low, theirs.confidence_interval.high]
+    np.testing.assert_allclose([found.low, found.high], expected, atol=0.05 * width)
+    assert found.standard_error == pytest.approx(theirs.standard_error, rel=0.03)
+
+
+@pytest.mark.parametrize("n", [10, 60, 500])
+@pytest.mark.parametrize("q", [0.05, 0.5, 0.9, 0.99])
+def test_percentile_ranks(n: int, q: float) -> None:
+    low, high = scipy.stats.binom.ppf([0.025, 0.975], n, q)
+    found = st.percentile_ranks(n, q)
+    assert (found.low_rank or 0, found.high_rank or n + 1) == (low, high + 1)
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), [(0, 1), (3, 9), (40, 8), (400, 460)])
+def test_mcnemar(only_a: int, only_b: int) -> None:
+    found = st.mcnemar(only_a, only_b)
+    assert found.p_exact == pytest.approx(mcnemar([[0, only_a], [only_b, 0]], exact=True).pvalue, rel=1e-9)
+    one_point = scipy.stats.binom.pmf(only_a, only_a + only_b, 0.5)
+    assert found.p_mid == pytest.approx(found.p_exact - one_point, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_sign_flips(seed: int, alternative: st.Alternative) -> None:
+    d = np.random.default_rng(seed).normal(0.4, 1.0, 9)
+    theirs = scipy.stats.permutation_test(
+        (d,), np.mean, permutation_type="samples", alternative=alternative, n_resamples=np.inf
+    )
+    assert st.paired_permutation_test(d, alternative=alternative).p == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("magnitudes", ["few", "many"])
+def test_drawn_sign_flips_come_near_the_exact_p(magnitudes: str) -> None:
+    rng = np.random.default_rng(3)
+    d = rng.integers(-2, 4, 18) if magnitudes == "few" else rng.normal(0.4, 1.0, 18)
+    exact, drawn = st.paired_permutation_test(d), st.paired_permutation_test(d, exact=False)
+    assert drawn.p == pytest.approx(exact.p, abs=0.005)
+
+
+def test_tables_of_signs_give_the_variance_of_the_sum() -> None:
+    d = np.random.default_rng(4).normal(0.0, 1.0, 301)
+    p = st.paired_permutation_test(d + 0.1).p
+    assert p == pytest.approx(2 * scipy.stats.norm.sf(abs((d + 0.1).sum()) / np.sqrt(((d + 0.1) ** 2).sum())), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("zeros", ["pratt", "wilcox"])
+def test_signed_ranks(seed: int, zeros: str) -> None:
+    a, b = _pairs(seed)
+    theirs = scipy.stats.wilcoxon(b - a, zero_method=zeros, method="asymptotic")
+    assert st.wilcoxon_signed_rank(a, b, zeros=zeros).p == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_adjusted_p_values(seed: int) -> None:
+    p = np.random.default_rng(seed).beta(0.3, 1.0, 15).round(2)  # with ties
+    found = st.adjust_p_values(p.tolist())
+    np.testing.assert_allclose(found.holm, multitest.multipletests(p, method="holm")[1], **ALMOST)
+    np.testing.assert_allclose(found.benjamini_hochberg, multitest.multipletests(p, method="fdr_bh")[1], **ALMOST)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("margin", [0.05, 0.2, 0.5])
+def test_margins(seed: int, margin: float) -> None:
+    a, b = _pairs(seed)
+    p, lower, upper = weightstats.ttost_paired(b.astype(float), a.astype(float), -margin, margin)
+    assert st.equivalence(a, b, margin).holds == (p < 0.05)
+    assert st.non_inferiority(a, b, margin).holds == (lower[1] < 0.05)
+    assert st.non_inferiority(a, b, margin, higher_is_better=False).holds == (upper[1] < 0.05)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("ours", "theirs"), [("unweighted", None), ("linear", "linear"), ("quadratic", "quadratic")])
+def test_kappa(seed: int, ours: st.Weights, theirs: str | None) -> None:
+    a, b = _pairs(seed)
+    found = st.cohens_kappa(a.tolist(), b.tolist(), (0, 1, 2), weights=ours)
+    assert found.estimate == pytest.approx(cohen_kappa_score(a, b, labels=[0, 1, 2], weights=theirs), rel=1e-9)
+
+
+def test_ac2_of_gwets_formula_by_hand() -> None:
+    """Two categories apart weigh 0 linearly, one apart 0.5; pa = 0.75, pe = 7/9 * 0.625 - see the comments."""
+    a, b = [0, 1, 2, 2], [0, 2, 2, 1]
+    # shares: 1/4, 1/4, 1/2; sum of share * (1 - share) = 5/8; sum of weights = 3 + 4 * 0.5 = 5; 5 / (3 * 2) * 5/8 = 25/48
+    expected = (0.75 - 25 / 48) / (1 - 25 / 48)
+    assert st.gwet_ac(a, b, (0, 1, 2), weights="linear").estimate == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_alpha_of_resamples_is_the_librarys(seed: int, level: st.Level) -> None:
+    """The interval's own alpha, on the whole sample, must be the estimate that the krippendorff library gives."""
+    from benchbook.statistics import many_raters
+
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(4, [0.5, 0.3, 0.15, 0.05], 30).astype(float)
+    values = np.array([0.0, 1.0, 2.0, 5.0])
+    ratings = [[values[row.argmax()] if (row := _nth_rating(c, r)).any() else None for c in counts] for r in range(4)]
+    found = st.krippendorff_alpha(ratings, level=level, n_resamples=100)
+    table = sum(many_raters._coincidences(one[None, :]) for one in counts)
+    ours = many_raters._alpha_of(values, level)(table.reshape(1, -1))[0]
+    assert ours == pytest.approx(found.estimate, rel=1e-9)
+
+
+def _nth_rating(counts: np.ndarray, rater: int) -> np.ndarray:
+    """The rater's rating as marks, where the ratings that were counted are dealt out in order."""
+    dealt = np.repeat(np.arange(counts.size), counts.astype(int))
+    return np.eye(counts.size)[dealt[rater]]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fleiss(seed: int) -> None:
+    counts = np.random.default_rng(seed).multinomial(5, [0.5, 0.3, 0.2], 25)
+    assert st.fleiss_kappa(counts.tolist()).estimate == pytest.approx(inter_rater.fleiss_kappa(counts), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rank_correlations(seed: int) -> None:
+    a, b = _pairs(seed)
+    found = st.rank_correlation(a, b)
+    assert found.kendall_tau_b.estimate == pytest.approx(scipy.stats.kendalltau(a, b).statistic, rel=1e-9)
+    assert found.spearman.estimate == pytest.approx(scipy.stats.spearmanr(a, b).statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize(("difference", "sd"), [(0.05, 0.3), (0.2, 1.0), (-1.0, 2.5)])
+def test_sample_size_of_a_paired_mean(difference: float, sd: float) -> None:
+    """The normal distribution is at most two pairs short of the t distribution."""
+    theirs = power.TTestPower().solve_power(abs(difference) / sd, alpha=0.05, power=0.8)
+    assert -2.5 < st.sample_size_paired_mean(difference, sd).n - theirs < 1
+
+
+@pytest.mark.parametrize(("p1", "p2"), [(0.1, 0.2), (0.5, 0.55), (0.98, 0.9)])
+def test_sample_size_of_two_proportions(p1: float, p2: float) -> None:
+    """statsmodels' form, by arcsines, is near."""
+    theirs = power.NormalIndPower().solve_power(proportion.proportion_effectsize(p1, p2), alpha=0.05, power=0.8)
+    assert st.sample_size_two_proportions(p1, p2).n == pytest.approx(theirs, rel=0.06)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_variance_components(seed: int) -> None:
+    """Against statsmodels' mixed model by REML, which a balanced analysis of variance equals."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0.0, 1.0, 60)[:, None] + rng.normal(0.0, 0.5, (60, 4))
+    found = st.variance_components(scores.ravel(), np.arange(60).repeat(4))
+    fit = statsmodels.api.MixedLM(scores.ravel(), np.ones(240), np.arange(60).repeat(4)).fit()
+    assert found.within == pytest.approx(fit.scale, rel=1e-3)
+    assert found.between == pytest.approx(float(np.asarray(fit.cov_re).item()), rel=1e-2)
