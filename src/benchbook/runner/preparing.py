@@ -56,8 +56,9 @@ def prepare(config: RunConfig) -> Prepared:
     if config.outputs is not None:
         inputs["outputs"] = Path(config.outputs)
         columns = resolve_columns(inputs["outputs"], config.output_columns)
-        for _ in read_outputs(inputs["outputs"], table_form(config.outputs), columns, evalset, config.n_repeats):
-            pass  # faults are told before anything is written
+        with evalset:  # faults are told before anything is written
+            for _ in read_outputs(inputs["outputs"], table_form(config.outputs), columns, evalset, config.n_repeats):
+                pass
     defaults = spec.settings["generation"]
     plan = Plan(
         spec=spec.id,
