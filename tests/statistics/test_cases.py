@@ -73,11 +73,7 @@ def _two_proportions(inputs: Inputs, options: Inputs) -> Found:
 def _real_paired(inputs: Inputs, options: Inputs) -> Found:
     """Two of tunix-rt's real checkpoints on the same 100 items, the ten categories as clusters."""
     rows_a, rows_b = (
-        [
-            json.loads(line)
-            for line in (shared_data("tunix-rt") / file).read_text("utf-8").splitlines()
-            if line.strip()
-        ]
+        [json.loads(line) for line in (shared_data("tunix-rt") / file).read_text("utf-8").splitlines() if line.strip()]
         for file in inputs["files"]
     )
     assert [row["id"] for row in rows_a] == [row["id"] for row in rows_b]

@@ -18,11 +18,23 @@ from benchbook import statistics as st
 pytestmark = pytest.mark.slow
 
 SIZES, RATES, SEEDS = (20, 50, 200), (0.02, 0.5, 0.98), 10_000
-FEWER_SEEDS = 1000  # of what resamples at every seed
+FEWER_SEEDS = 1000  # for what resamples at every seed; the table's figures are of 10,000
 Coverage = tuple[float, float]  # percent of given intervals that hold the value, percent of samples that have one
 
+# n, rate:         20, 0.02 20, 0.5  20, 0.98 50, 0.02 50, 0.5  50, 0.98 200, 0.02 200, 0.5 200, 0.98
 COVERAGE = """
-                     20, 0.02  20, 0.5   20, 0.98  50, 0.02  50, 0.5   50, 0.98  200, 0.02 200, 0.5  200, 0.98
+wilson             94.0     95.9     94.0     92.2     93.5     92.2     93.3     94.4     93.3
+clopper_pearson    99.3     95.9     99.3     98.2     96.7     98.2     96.2     96.0     96.2
+t_of_passes        100(33)  95.9     100(33)  99.9(64) 93.5     99.9(64) 92.4(98) 94.4     92.4(98)
+t_of_scores        78.0     94.9     78.4     85.7     94.8     86.1     92.2     95.0     92.3
+bca_of_scores      83.6     93.5     83.4     90.4     94.1     90.5     93.0     94.7     93.1
+clustered_t        100(21)  91.7     100(22)  100(46)  93.4     100(46)  85.9(92) 94.6     85.9(92)
+paired_t           100(33)  95.1     100(33)  99.7(63) 95.6     99.7(63) 95.8(98) 95.1     95.8(98)
+bonett_price       100      97.5     100      100      96.0     100      99.5     95.4     99.5
+lang_reiczigel     98.4     96.5     98.3     95.5     95.4     95.5     94.8     95.0     94.9
+prediction_powered 97.8(33) 91.9     98.5(34) 98.9(64) 94.1     99.1(64) 92.1(98) 94.9     92.0(98)
+kappa              48.4(83) 97.4(98) 47.1(83) 72.9     95.2     72.5     95.9     94.9     95.8
+median_ranks       95.9     95.9     95.9     96.7     96.7     96.7     96.0     96.0     96.0
 """
 
 
@@ -116,9 +128,7 @@ def prediction_powered(n: int, rate: float) -> Coverage:
     rng = np.random.default_rng(5)
     truth = (rng.random((SEEDS, 6 * n)) < rate) * 1.0
     judge = np.where(rng.random(truth.shape) < 0.85, truth, 1 - truth)
-    found = (
-        st.prediction_powered_mean(y[:n], f[:n], f[n:]) for y, f in zip(truth, judge, strict=True)
-    )
+    found = (st.prediction_powered_mean(y[:n], f[:n], f[n:]) for y, f in zip(truth, judge, strict=True))
     return _tally(((1.0, one) for one in found), rate)
 
 
@@ -143,3 +153,135 @@ def kappa(n: int, rate: float) -> Coverage:
 def median_ranks(n: int, _: float) -> Coverage:
     found = st.percentile_ranks(n, 0.5)
     return 100 * (found.coverage or 0.0), 100.0 * (found.coverage is not None)
+
+
+METHODS = {
+    "wilson": (wilson, 0.06),
+    "clopper_pearson": (clopper_pearson, 0.06),
+    "t_of_passes": (t_of_passes, 0.06),
+    "t_of_scores": (t_of_scores, 0.8),
+    "bca_of_scores": (bca_of_scores, 2.5),
+    "clustered_t": (clustered_t, 0.8),
+    "paired_t": (paired_t, 0.06),
+    "bonett_price": (bonett_price, 0.06),
+    "lang_reiczigel": (lang_reiczigel, 0.8),
+    "prediction_powered": (prediction_powered, 0.8),
+    "kappa": (kappa, 3.5),
+    "median_ranks": (median_ranks, 0.06),
+}
+"""Each with how far a figure may be from the table's: rounding where outcomes are listed, else chance."""
+
+
+@pytest.mark.parametrize("row", COVERAGE.split("\n")[1:-1], ids=lambda row: row.split()[0])
+def test_intervals_cover_what_the_manual_says(row: str) -> None:
+    name, *figures = row.split()
+    coverage, tolerance = METHODS[name]
+    for figure, (n, rate) in zip(figures, ((n, rate) for n in SIZES for rate in RATES), strict=True):
+        held, _, given = figure.rstrip(")").partition("(")
+        found_held, found_given = coverage(n, rate)
+        assert found_held == pytest.approx(float(held), abs=tolerance), f"{name}, n = {n}, rate = {rate}"
+        assert found_given == pytest.approx(float(given or 100), abs=max(1.5, tolerance)), (
+            f"{name}, n = {n}, rate = {rate}"
+        )
+
+
+@pytest.mark.parametrize("q", [0.5, 0.95])
+@pytest.mark.parametrize("n", [20, 50, 200, 1000])
+def test_percentile_intervals_are_exact(n: int, q: float) -> None:
+    """Of uniform values the quantile q is q: the ranks' own coverage is what happens."""
+    ranks = st.percentile_ranks(n, q)
+    if ranks.coverage is None:
+        return
+    values = np.sort(np.random.default_rng(7).random((SEEDS, n)), axis=1)
+    held = (values[:, ranks.low_rank - 1] <= q) & (q <= values[:, ranks.high_rank - 1])
+    assert held.mean() == pytest.approx(ranks.coverage, abs=0.008)
+
+
+@pytest.mark.parametrize(("method", "seeds", "n"), [("betting", 400, 400), ("empirical_bernstein", 3000, 1000)])
+@pytest.mark.parametrize("draw", ["passes at 0.5", "passes at 0.98", "scores"])
+def test_a_confidence_sequence_errs_less_than_promised_though_it_is_looked_at_every_time(
+    method: st.SequenceMethod, seeds: int, n: int, draw: str
+) -> None:
+    """Bounds only narrow, so the last ones miss the mean if any ever did: whoever stops at will errs no more often."""
+    rng = np.random.default_rng(8)
+    mean = {"passes at 0.5": 0.5, "passes at 0.98": 0.98, "scores": 0.8}[draw]
+    values = rng.beta(4.0, 1.0, (seeds, n)) if draw == "scores" else (rng.random((seeds, n)) < mean) * 1.0
+    last = [st.confidence_sequence(x, method=method).last for x in values]
+    assert np.mean([not _covers(one, mean) for one in last]) <= 0.05
+    plain_missed = [
+        any(not _covers(st.t_interval(x[:stop]), mean) for stop in range(20, n, n // 20)) for x in values[:300]
+    ]
+    assert np.mean(plain_missed) > 0.08  # what a fixed-n interval does when it is looked at twenty times
+
+
+def _covers(found: st.Estimate, mean: float) -> bool:
+    return found.low is None or found.high is None or found.low <= mean <= found.high
+
+
+def test_a_confidence_sequence_gets_narrow() -> None:
+    x = (np.random.default_rng(9).random(2000) < 0.8) * 1.0
+    betting, bernstein = (st.confidence_sequence(x, method=m).last for m in ("betting", "empirical_bernstein"))
+    fixed = st.wilson(int(x.sum()), 2000)
+    assert fixed.high - fixed.low < betting.high - betting.low < 2 * (fixed.high - fixed.low)
+    assert betting.high - betting.low < bernstein.high - bernstein.low
+
+
+@pytest.mark.parametrize(("p1", "p2"), [(0.7, 0.75), (0.1, 0.2), (0.5, 0.7)])
+def test_planned_groups_find_the_difference_as_often_as_planned(p1: float, p2: float) -> None:
+    n = st.sample_size_two_proportions(p1, p2).n
+    a, b = np.random.default_rng(10).binomial(n, [[p1], [p2]], (2, SEEDS)) / n
+    middle = (a + b) / 2
+    found = np.abs(a - b) / np.sqrt(2 * middle * (1 - middle) / n) > 1.959964
+    assert found.mean() == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), [(0.05, 0.1), (0.02, 0.1), (0.2, 0.3)])
+def test_planned_pairs_find_the_difference_as_often_as_planned(only_a: float, only_b: float) -> None:
+    n = st.sample_size_paired_binary(only_a, only_b).n
+    counts = np.random.default_rng(11).multinomial(n, [only_a, only_b, 1 - only_a - only_b], SEEDS)
+    found = np.abs(counts[:, 1] - counts[:, 0]) / np.sqrt(np.maximum(counts[:, 0] + counts[:, 1], 1)) > 1.959964
+    assert 0.78 < found.mean() < 0.85  # the closed form is on the safe side where few pairs are needed
+
+
+def test_planned_pairs_in_clusters_find_the_difference_as_often_as_planned() -> None:
+    """Clusters of five, correlation 0.4, so 2.6 times the pairs."""
+    effect = st.design_effect(5, 0.4)
+    n_clusters = st.sample_size_paired_mean(0.2, 1.0, design_effect=effect).n // 5
+    rng = np.random.default_rng(12)
+    shared = rng.normal(0, np.sqrt(0.4), (4000, n_clusters, 1))
+    d = 0.2 + shared + rng.normal(0, np.sqrt(0.6), (4000, n_clusters, 5))
+    means = d.mean(axis=2)
+    found = np.abs(means.mean(axis=1)) / (means.std(axis=1, ddof=1) / np.sqrt(n_clusters)) > 1.985
+    assert found.mean() == pytest.approx(0.8, abs=0.025)
+
+
+def test_sign_flips_keep_their_level() -> None:
+    """Skewless differences around 0, fifteen pairs: rejected at 5 % in 5 % of samples."""
+    d = np.random.default_rng(13).standard_t(3, (2000, 15))
+    rejected = [st.paired_permutation_test(x).p <= 0.05 for x in d]
+    assert np.mean(rejected) == pytest.approx(0.05, abs=0.015)
+
+
+@pytest.mark.parametrize(("test", "most"), [("p_exact", 0.05), ("p_mid", 0.0525)])
+@pytest.mark.parametrize("discordant", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("n_pairs", [25, 60, 150])
+def test_mcnemar_keeps_its_level(n_pairs: int, discordant: float, test: str, most: float) -> None:
+    """Listed exactly, over how many pairs may differ; the mid-p test exceeds its level by a hair at most."""
+    level = 0.0
+    for n, likely in enumerate(_binomial(n_pairs, discordant)):
+        rejected = [getattr(st.mcnemar(k, n - k), test) <= 0.05 for k in range(n + 1)]
+        level += likely * float(np.array(_binomial(n, 0.5)) @ rejected)
+    assert level <= most
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.03])
+def test_the_truly_best_run_is_among_the_best(gap: float) -> None:
+    """Four runs over 150 items of mixed difficulty, one of them better by `gap`, or all alike."""
+    rng = np.random.default_rng(14)
+    kept = 0
+    for _ in range(150):
+        difficulty = rng.beta(2, 1, 150)
+        scores = {str(i): rng.random(150) < difficulty + gap * (i == 0) for i in range(4)}
+        found = st.rank_runs(scores, n_resamples=100)
+        kept += next(run.among_best for run in found.runs if run.name == "0")
+    assert kept / 150 >= 0.95

@@ -42,6 +42,12 @@ NOTHING = (None, None, None)
                      id="no-pair-differs"),
         pytest.param(lambda: st.paired_difference([0, 0, 0], [1, 1, 1]), (1.0, None, None), "no_variance",
                      id="pairs-differ-alike"),
+        pytest.param(lambda: st.paired_difference([0.1, 0.2, 0.7], [0.2, 0.3, 0.8]), (0.1, None, None), "no_variance",
+                     id="pairs-differ-alike-but-for-rounding"),
+        pytest.param(lambda: st.paired_difference([0.3, 0.3], [0.1 + 0.2] * 2), (0.0, None, None),
+                     "no_discordant_pairs", id="pairs-differ-by-rounding"),
+        pytest.param(lambda: st.t_interval([0.3, 0.1 + 0.2]), (0.3, None, None), "no_variance",
+                     id="rounding-is-no-spread"),
         pytest.param(lambda: st.paired_difference([1, 0, 1], [1, 0, 1], clusters="aab"), (0.0, None, None),
                      "no_discordant_pairs", id="no-pair-differs-in-clusters"),
         pytest.param(lambda: st.bonett_price(0, 0, 0), NOTHING, "no_data", id="bonett-price-of-nothing"),
@@ -49,7 +55,8 @@ NOTHING = (None, None, None)
         pytest.param(lambda: st.cohens_kappa([2], [2], (0, 1, 2)), NOTHING, "one_category", id="kappa-of-one-item"),
         pytest.param(lambda: st.cohens_kappa([2, 2], [2, 2], (0, 1, 2), weights="quadratic"), NOTHING, "one_category",
                      id="weighted-kappa-of-one-category"),
-        pytest.param(lambda: st.cohens_kappa([0, 0], [2, 2]), (0.0, None, None), "no_variance", id="kappa-never-agrees"),
+        pytest.param(lambda: st.cohens_kappa([0, 0], [2, 2]), (0.0, None, None), "no_variance",
+                     id="kappa-never-agrees"),
         pytest.param(lambda: st.cohens_kappa("abcd" * 9, "abcd" * 9), (1.0, None, None), "no_variance",
                      id="kappa-always-agrees"),
         pytest.param(lambda: st.gwet_ac([], []), NOTHING, "no_data", id="ac1-of-nothing"),
@@ -61,8 +68,11 @@ NOTHING = (None, None, None)
                      id="alpha-without-pairs"),
         pytest.param(lambda: st.krippendorff_alpha([[1, 1, 3], [1, 1, None]]), NOTHING, "one_category",
                      id="alpha-of-one-category"),
-        pytest.param(lambda: st.krippendorff_alpha([range(60), range(60)]), (1.0, None, None), "too_many_values",
+        pytest.param(lambda: st.krippendorff_alpha([range(101), range(101)]), (1.0, None, None), "too_many_values",
                      id="alpha-of-many-values"),
+        pytest.param(lambda: st.krippendorff_alpha([[0, 0], [1e-200, 2e-200]], level="interval"), NOTHING,
+                     "one_category", id="alpha-of-values-that-are-0"),
+        pytest.param(lambda: st.t_interval([0.0, 1e-200]), (0.0, None, None), "no_variance", id="mean-of-near-zeros"),
         pytest.param(lambda: st.fleiss_kappa([]), NOTHING, "no_data", id="fleiss-of-nothing"),
         pytest.param(lambda: st.fleiss_kappa([[3, 0], [3, 0]]), NOTHING, "one_category", id="fleiss-of-one-category"),
         pytest.param(lambda: st.rank_correlation([], []).spearman, NOTHING, "no_data", id="correlation-of-nothing"),
@@ -134,9 +144,12 @@ def test_a_test_says_why_it_finds_nothing(found: Callable[[], Any], p: float | N
         pytest.param(lambda: st.paired_binary([1, 0], [0, 0], clusters="ab").test, "clusters_ignored", id="mcnemar"),
         pytest.param(lambda: _corrected(0, 100), "clipped", id="below-0"),
         pytest.param(lambda: _corrected(5, 10, positives=9), "few_labels", id="nine-positives"),
+        pytest.param(lambda: _corrected(50, 100, positives=1, true_positives=1, negatives=100, true_negatives=1),
+                     "judge_near_chance", id="judge-hardly-better-than-chance"),
         pytest.param(lambda: st.prediction_powered_mean([1, 0], [1, 0], [1, 0, 1]), "few_labels", id="two-labels"),
         pytest.param(lambda: st.prediction_powered_mean([1, 0], [1, 0], []), "no_unlabelled", id="nothing-unlabelled"),
-        pytest.param(lambda: st.cohens_kappa([1, 1, 1, 0], [1, 1, 1, 0]), "undefined_resamples", id="rare-category"),
+        pytest.param(lambda: st.cohens_kappa([1, 1, 1, 0, 1], [1, 1, 0, 0, 1]), "undefined_resamples",
+                     id="rare-category"),
         pytest.param(lambda: st.wilcoxon_signed_rank([1, 2], [2, 1]), "few_differing_pairs", id="two-pairs-differ"),
         pytest.param(lambda: st.confidence_sequence([0.0] * 99 + [1.0] * 999).last, "bounds_crossed", id="a-jump"),
         pytest.param(lambda: st.variance_components([0, 1, 0, 1], "aabb"), "negative_component", id="items-alike"),
@@ -171,6 +184,17 @@ def test_a_result_carries_its_warning(found: Callable[[], Any], warning: str) ->
         pytest.param(lambda: st.cohens_kappa([3], [1], (0, 1, 2)), id="unknown-category"),
         pytest.param(lambda: st.cohens_kappa([1], [1], (1, 1)), id="category-twice"),
         pytest.param(lambda: st.cohens_kappa([1], [1, 2]), id="ratings-unpaired"),
+        pytest.param(lambda: st.cohens_kappa([1, None], [1, 2]), id="missing-rating"),
+        pytest.param(lambda: st.gwet_ac([1, float("nan")], [1, 2]), id="nan-for-a-rating"),
+        pytest.param(lambda: st.cohens_kappa([1, "a"], [1, "b"]), id="ratings-without-order"),
+        pytest.param(lambda: st.krippendorff_alpha([[1, -1], [-1, 1]], level="ratio"), id="negative-ratios"),
+        pytest.param(lambda: st.fleiss_kappa([[1.5, 0.5], [1, 1]]), id="half-a-rater"),
+        pytest.param(lambda: st.prediction_powered_mean([1, 0], [1, 0], [1], judge_weight=float("nan")),
+                     id="nan-weight"),
+        pytest.param(lambda: st.bootstrap_mean([1, 0], n_resamples=1), id="one-resample"),
+        pytest.param(lambda: st.paired_permutation_test([1, 0], n_draws=0), id="no-draws"),
+        pytest.param(lambda: st.variance_components([1, 0, 1], "aab").standard_error(0, 1), id="no-items"),
+        pytest.param(lambda: st.confidence_sequence([0.5], largest=float("inf")), id="endless-range"),
         pytest.param(lambda: st.krippendorff_alpha([[1], [1, 2]]), id="ragged-ratings"),
         pytest.param(lambda: st.krippendorff_alpha([["a"], ["b"]], level="ordinal"), id="words-in-order"),
         pytest.param(lambda: st.fleiss_kappa([[1, 1], [3, 0]]), id="unequal-raters"),
@@ -179,6 +203,9 @@ def test_a_result_carries_its_warning(found: Callable[[], Any], warning: str) ->
         pytest.param(lambda: st.sample_size_paired_binary(0.5, 0.6), id="shares-above-1-together"),
         pytest.param(lambda: st.sample_size_paired_mean(0.1, 0), id="no-spread"),
         pytest.param(lambda: st.sample_size_paired_mean(0.1, 1, power=80), id="power-in-percent"),
+        pytest.param(lambda: st.sample_size_paired_mean(float("nan"), 1), id="no-number"),
+        pytest.param(lambda: st.sample_size_paired_mean(0.1, float("inf")), id="endless-spread"),
+        pytest.param(lambda: st.krippendorff_alpha([[1, float("nan")], [1, 2]]), id="nan-rating"),
         pytest.param(lambda: st.design_effect(0.5, 0.1), id="less-than-an-item-a-cluster"),
         pytest.param(lambda: st.confidence_sequence([2.0]), id="outside-the-range"),
         pytest.param(lambda: st.confidence_sequence([0.5], smallest=1, largest=0), id="no-range"),
@@ -189,6 +216,38 @@ def test_a_result_carries_its_warning(found: Callable[[], Any], warning: str) ->
 def test_what_makes_no_sense_is_refused(wrong: Callable[[], Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         wrong()
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(lambda: st.sample_size_two_proportions(0.5, 0.5), id="rates"),
+        pytest.param(lambda: st.sample_size_paired_binary(0.1, 0.1), id="pairs"),
+        pytest.param(lambda: st.sample_size_paired_mean(0.0, 1.0), id="mean"),
+        pytest.param(lambda: st.sample_size_paired_mean(1e-300, 1.0), id="next-to-nothing"),
+    ],
+)
+def test_no_number_of_items_shows_no_difference(found: Callable[[], st.SampleSize]) -> None:
+    assert found().n is None
+    assert found().reason == "no_difference"
+
+
+def test_one_item_shows_a_certain_difference() -> None:
+    assert st.sample_size_paired_mean(1e9, 1.0).n == 1
+
+
+def test_a_judge_that_may_be_no_better_than_chance_leaves_every_rate_possible() -> None:
+    """Lang and Reiczigel's adjusted judge is worse than chance here, so the counts are redrawn."""
+    found = _corrected(50, 100, positives=1, true_positives=1, negatives=100, true_negatives=1)
+    assert (found.method, found.low, found.high, found.seed) == ("parametric_bootstrap", 0.0, 1.0, 0)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e30, 1e60])
+def test_the_unit_does_not_matter(size: float) -> None:
+    values = [1.0, 2.0, 4.0, 4.0]
+    for interval in (st.t_interval, st.bootstrap_mean):
+        found, scaled = interval(values), interval([size * value / 4 for value in values])
+        assert (scaled.low, scaled.high) == pytest.approx((found.low * size / 4, found.high * size / 4), rel=1e-9)
 
 
 def test_nan_can_not_leave() -> None:

@@ -98,6 +98,9 @@ def _read(line: bytes) -> tuple[dict[str, Any], str | None]:
     options = case.get("options")
     if options is not None and not isinstance(options, dict):
         return case, "options: expected an object"
+    tags = (options or {}).get("reasoning_tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        return case, "options.reasoning_tags: expected a list of strings"
     if not isinstance(case.get("reply", 0), str | None):
         return case, "reply: expected a string"
     return case, None

@@ -10,6 +10,7 @@ from typing import Any
 from benchbook.cli.output import print_json
 from benchbook.derivations.rows import RubricRow
 from benchbook.derivations.rubric_tables import Derived
+from benchbook.errors import RecordError
 from benchbook.records.folder import Record
 
 __all__ = ["print_decision", "print_run"]
@@ -25,7 +26,10 @@ def print_run(record: Record, derived: Derived, *, reports: str | None, as_json:
     written: list[Path] = []
     if reports is not None:
         folder = Path(reports) / record.run_id
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RecordError(f"{folder}: can't be written ({error.strerror})") from None
         written = write_reports(report, folder)
     if as_json:
         print_json(run_json(record, derived) | {"reports": [str(path) for path in written]})

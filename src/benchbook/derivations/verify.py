@@ -97,6 +97,10 @@ def _check_journal_files(record: Record) -> list[Finding]:
         for path in sorted(record.journal.iterdir()):
             if path not in known:
                 findings.append(Finding(_inside(record, str(path)), None, "does not belong to the journal"))
+        if last is not None and len(known) > 1 and not last.stat().st_size:
+            findings.append(
+                Finding(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
+            )
         if last is not None and (torn := _torn_line(last)) is not None:
             findings.append(
                 Finding(_inside(record, str(last)), torn, "the last line is cut; resume the run to mend it")
@@ -144,6 +148,7 @@ def _check_inputs(record: Record, started: RunStarted) -> list[Finding]:
     findings = []
     wanted = set(started.inputs.values())
     present = {path.name for path in record.inputs.iterdir()} if record.inputs.is_dir() else set()
+    present -= {name for name in wanted if not record.input(name).is_file()}
     for name in sorted(wanted - present):
         findings.append(Finding(f"inputs/{name}", None, "is missing"))
     for name in sorted(present - wanted):
@@ -167,7 +172,7 @@ def _check_folder(record: Record) -> list[Finding]:
 
 def _check_derived(record: Record, state: JournalState) -> list[Finding]:
     """Derive everything again, elsewhere, and compare."""
-    missing = [name for name in DERIVED_FILES if not (record.path / name).exists()]
+    missing = [name for name in DERIVED_FILES if not (record.path / name).is_file()]
     if missing:
         hint = "the run was not ended: resume it, or `benchbook rescore` it" if state.state == "open" else "is missing"
         return [Finding(name, None, hint) for name in missing]

@@ -2,9 +2,29 @@
 
 eval set    a JSONL file of items. Not: dataset, test set.
 item        one line of it: a prompt and the answer that is expected. Not: example, case, question.
+finding     what the validator says about a line, or about the file. Not: issue, violation.
+profile     what a set has to be made of, by name: golden-v1, eval_v1, eval_v2, rubric.
+prediction  an output that was made elsewhere and is read from a file (source 004's word).
+
+The validator is `benchbook.evalsets.validate.validate`; predictions are in `benchbook.evalsets.predictions`.
 """
 
+from benchbook.evalsets.composition import CompositionRow, composition_rows
 from benchbook.evalsets.evalset import EvalSet, open_evalset
+from benchbook.evalsets.findings import Finding
 from benchbook.evalsets.items import Item, read_item
+from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
+from benchbook.evalsets.starting import start_evalset
 
-__all__ = ["EvalSet", "Item", "open_evalset", "read_item"]
+__all__ = [
+    "CompositionRow",
+    "EvalSet",
+    "Finding",
+    "Item",
+    "composition_rows",
+    "open_evalset",
+    "read_item",
+    "shipped_names",
+    "shipped_path",
+    "start_evalset",
+]

@@ -7,7 +7,10 @@ vendor has an OpenAI-compatible address.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -15,9 +18,16 @@ import msgspec
 from benchbook.errors import ConfigError, UsageError
 from benchbook.providers.calls import Answer, CallFailed, fault_of_status
 from benchbook.providers.openai_wire import read_completion
+from benchbook.providers.retry_after import retry_after_s
 from benchbook.providers.secrets import Secret, redact
+from benchbook.records.canonical import canonical_json, decode_json
 
 __all__ = ["AnyLLMProvider"]
+
+_request = msgspec.json.Decoder(dict[str, Any])
+# What vendors' libraries call an error of the connection, which has no status: OSError, httpx.TransportError,
+# openai.APIConnectionError, aiohttp.ClientConnectionError, botocore's EndpointConnectionError, …
+_TRANSPORT = ("ConnectionError", "TransportError", "TimeoutError", "ConnectError", "OSError")
 
 
 class AnyLLMProvider:
@@ -28,50 +38,79 @@ class AnyLLMProvider:
             import any_llm
         except ImportError:
             raise UsageError("provider any-llm needs an extra: pip install 'benchbook[any-llm]'") from None
-        vendor, colon, model = name.partition(":")
+        vendor, colon, self._model = name.partition(":")
         if not colon:
             raise ConfigError(setting, f"any-llm/{name}", "any-llm/<vendor>:<model>@<version>")
-        self._any_llm: Any = any_llm
-        self._vendor, self._model = vendor, model
         self._secret = secret
         self._timeout_s = timeout_ms / 1000
+        try:
+            self._llm: Any = any_llm.AnyLLM.create(vendor, api_key=None if secret is None else secret.reveal())
+        except Exception as error:
+            found = f"any-llm/{name} ({self._described(error)})"
+            raise ConfigError(setting, found, "a vendor of any-llm, its packages installed and its key set") from None
+        self._client: Any = getattr(self._llm, "client", None)
+        if self._client is not None and hasattr(self._client, "max_retries"):
+            self._client.max_retries = 0  # the runner retries, and tells (SPEC R1.2, R3.6)
 
     async def ask(self, body: bytes) -> Answer:
-        request: dict[str, Any] = msgspec.json.decode(body)
-        request |= {"model": self._model, "provider": self._vendor}
-        if self._secret is not None:
-            request["api_key"] = self._secret.header().removeprefix("Bearer ")
+        """Raises: CallFailed. A stream is asked for whole: each vendor cuts it in another way."""
+        request: dict[str, Any] = decode_json(body, _request) | {"model": self._model}
+        request.pop("stream", None)
+        request.pop("stream_options", None)
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._timeout_s):
-                completion = await self._any_llm.acompletion(**request)
+                completion = await self._llm.acompletion(**request)
+            latency_ms = _ms(started)
+            data = canonical_json(completion.model_dump(mode="json"))
         except TimeoutError:
             raise CallFailed("timeout", "no answer within the time limit", latency_ms=_ms(started)) from None
         except Exception as error:
             raise self._failure(error, _ms(started)) from None
-        latency_ms = _ms(started)
-        data = completion.model_dump_json().encode("utf-8")
         return read_completion(data if self._secret is None else self._secret.removed_from(data), {}, latency_ms)
 
     def _failure(self, error: Exception, latency_ms: int) -> CallFailed:
         """Vendors' libraries raise their own errors; most carry the HTTP status."""
-        status = getattr(error, "status_code", None)
-        retryable, stops_run = fault_of_status(status) if isinstance(status, int) else (False, False)
-        text = f"{type(error).__name__}: {error}"
-        if self._secret is not None:
-            text = self._secret.removed_from(text.encode("utf-8", "replace")).decode("utf-8")
+        status = _status_of(error)
+        retryable, stops_run = (_is_transport(error), False) if status is None else fault_of_status(status)
         return CallFailed(
             "provider_error",
-            redact(text)[:500],
-            status=status if isinstance(status, int) else None,
+            self._described(error),
+            status=status,
             retryable=retryable,
             stops_run=stops_run,
+            retry_after_s=retry_after_s(_headers_of(error), datetime.now(UTC)),
             latency_ms=latency_ms,
         )
 
+    def _described(self, error: Exception) -> str:
+        text = f"{type(error).__name__}: {error}"
+        if self._secret is not None:
+            text = self._secret.removed_from(text.encode("utf-8", "replace")).decode("utf-8")
+        return redact(text)[:500]
+
     async def close(self) -> None:
-        pass
+        closing = self._client.close() if hasattr(self._client, "close") else None
+        if inspect.isawaitable(closing):
+            await closing
 
 
 def _ms(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
+
+
+def _status_of(error: Exception) -> int | None:
+    """`status_code` for most, `code` for Google's library."""
+    for value in (getattr(error, "status_code", None), getattr(error, "code", None)):
+        if isinstance(value, int) and 400 <= value <= 599:
+            return value
+    return None
+
+
+def _is_transport(error: Exception) -> bool:
+    return any(base.__name__.endswith(_TRANSPORT) for base in type(error).__mro__)
+
+
+def _headers_of(error: Exception) -> dict[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return {str(name).lower(): str(value) for name, value in headers.items()} if isinstance(headers, Mapping) else {}

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import ipaddress
 import ssl
 from collections import deque
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from benchbook.errors import ConfigError
 from benchbook.providers.http_connection import BodyHandler, Connection, HttpError, Response
+from benchbook.providers.secrets import redact
 
 __all__ = ["HttpClient"]
 
@@ -21,7 +24,8 @@ __all__ = ["HttpClient"]
 class HttpClient:
     """Posts bytes to `url`. Belongs to one event loop; `close` it there.
 
-    The proxy that the environment names for this address is used (`https_proxy`, `http_proxy`, `no_proxy`).
+    The proxy that the environment names for this address is used (`https_proxy`, `http_proxy`, `all_proxy`,
+    `no_proxy`). Raises: ConfigError for a proxy that is no HTTP proxy.
     """
 
     def __init__(self, url: str, headers: dict[str, str], *, timeout_s: float, max_body: int) -> None:
@@ -31,7 +35,7 @@ class HttpClient:
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._timeout_s = timeout_s
         self._max_body = max_body
-        self._proxy = _proxy_for(parts)
+        self._proxy = _proxy_for(parts, self._port)
         self._head = self._request_head(parts, headers)
         self._idle: deque[Connection] = deque()
 
@@ -40,12 +44,7 @@ class HttpClient:
         if self._proxy is not None and self._tls is None:
             target = f"http://{parts.netloc}{target}"
             headers = headers | _proxy_authorization(self._proxy)
-        lines = [
-            f"POST {target} HTTP/1.1",
-            f"Host: {parts.netloc}",
-            *(f"{name}: {value}" for name, value in headers.items()),
-        ]
-        return ("\r\n".join(lines) + "\r\nContent-Length: ").encode("latin-1")
+        return _head(f"POST {target} HTTP/1.1", {"Host": parts.netloc} | headers) + b"Content-Length: "
 
     async def post(self, body: bytes, on_body: BodyHandler | None = None) -> Response:
         """The whole reply, whatever its status.
@@ -54,6 +53,7 @@ class HttpClient:
         """
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None  # noqa: S101 - we are in one
+        cancelling = task.cancelling()
         limit = _Limit(task)
         timer = loop.call_later(self._timeout_s, limit.reach)
         try:
@@ -61,7 +61,7 @@ class HttpClient:
             request = b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
             response = await connection.exchange(request, self._max_body, on_body)
         except asyncio.CancelledError:
-            if limit.reached and task.uncancel() == 0:
+            if limit.reached and task.uncancel() <= cancelling:
                 raise TimeoutError from None
             raise
         finally:
@@ -69,7 +69,7 @@ class HttpClient:
         if connection.usable:
             self._idle.append(connection)
         else:
-            connection.close()
+            connection.abort()
         return response
 
     def _idle_connection(self) -> Connection | None:
@@ -78,33 +78,26 @@ class HttpClient:
             connection = self._idle.pop()
             if connection.usable:
                 return connection
-            connection.close()
         return None
 
     async def _connect(self) -> Connection:
-        loop = asyncio.get_running_loop()
-        name = self._host if self._tls is not None else None
-        if self._proxy is None:
-            _, connection = await loop.create_connection(
-                Connection, self._host, self._port, ssl=self._tls, server_hostname=name
-            )
-            return connection
-        proxy = self._proxy
-        transport, connection = await loop.create_connection(Connection, proxy.hostname or "", proxy.port or 80)
+        if self._proxy is not None:
+            return await self._connect_by_proxy(self._proxy)
+        _, connection = await _open(self._host, self._port, self._tls)
+        return connection
+
+    async def _connect_by_proxy(self, proxy: SplitResult) -> Connection:
+        """For TLS through a tunnel (RFC 9110, section 9.3.6)."""
+        transport, connection = await _open(proxy.hostname or "", proxy.port or 80, None)
         if self._tls is None:
             return connection
-        return await self._tunnel(transport, connection, proxy)
-
-    async def _tunnel(self, transport: asyncio.Transport, connection: Connection, proxy: SplitResult) -> Connection:
-        """TLS through a proxy (RFC 9110, section 9.3.6)."""
-        place = f"{self._host}:{self._port}"
+        place = f"[{self._host}]:{self._port}" if ":" in self._host else f"{self._host}:{self._port}"
         head = _head(f"CONNECT {place} HTTP/1.1", {"Host": place} | _proxy_authorization(proxy))
         status = await connection.connect_through(head + b"\r\n")
         if status != 200:
-            connection.close()
+            connection.abort()
             raise HttpError(f"the proxy refuses to connect to {place} (status {status})")
         inner = Connection()
-        assert self._tls is not None  # noqa: S101 - a tunnel is for TLS
         secured = await asyncio.get_running_loop().start_tls(transport, inner, self._tls, server_hostname=self._host)
         if secured is None:
             raise HttpError("TLS through the proxy failed")
@@ -113,7 +106,7 @@ class HttpClient:
 
     async def close(self) -> None:
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop().abort()
         await asyncio.sleep(0)
 
 
@@ -136,15 +129,44 @@ def _head(first_line: str, headers: dict[str, str]) -> bytes:
     return ("\r\n".join(lines) + "\r\n").encode("latin-1")
 
 
-def _proxy_for(parts: SplitResult) -> SplitResult | None:
-    if not parts.hostname or proxy_bypass(parts.hostname):
+async def _open(host: str, port: int, tls: ssl.SSLContext | None) -> tuple[asyncio.Transport, Connection]:
+    try:
+        return await asyncio.get_running_loop().create_connection(
+            Connection, host, port, ssl=tls, server_hostname=host if tls is not None else None
+        )
+    except TimeoutError as error:  # the system's own, and not our limit, which comes as a cancellation
+        raise HttpError(f"no connection ({error})") from None
+
+
+def _proxy_for(parts: SplitResult, port: int) -> SplitResult | None:
+    """The proxy that the environment names for an address. There is none to this machine itself.
+
+    Raises: ConfigError for one that speaks something other than HTTP: to go past it unasked would be wrong.
+    """
+    host = parts.hostname or ""
+    if _is_loopback(host) or proxy_bypass(host) or proxy_bypass(f"{host}:{port}"):
         return None
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")
     if not found:
         return None
-    proxy = urlsplit(found if "//" in found else f"http://{found}")
-    return proxy if proxy.scheme == "http" and proxy.hostname else None
+    try:
+        proxy = urlsplit(found if "//" in found else f"http://{found}")
+        usable = proxy.scheme == "http" and proxy.hostname and proxy.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            f"{parts.scheme}_proxy", redact(found), f"http://host:port, or {host} among the hosts in no_proxy"
+        )
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _proxy_authorization(proxy: SplitResult) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 
 import httptools
@@ -12,8 +13,8 @@ __all__ = ["BodyTooLargeError", "Connection", "HttpError", "Response"]
 
 BodyHandler = Callable[[bytes], None]
 
-
-MAX_HEAD = 1 << 16  # bytes of status line and headers
+_STATUS = re.compile(rb"HTTP/1\.\d (\d{3})\b")
+MAX_HEAD = 1 << 16  # bytes between two pieces of a body: status lines, headers, chunk sizes, trailers
 
 
 class HttpError(Exception):
@@ -21,7 +22,7 @@ class HttpError(Exception):
 
 
 class BodyTooLargeError(HttpError):
-    """The reply is larger than was allowed; what was over the limit was not read."""
+    """The reply is larger than was allowed; what is over the limit is not kept."""
 
 
 class Response(msgspec.Struct):
@@ -42,16 +43,17 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[Response] | None = None
         self._tunnel: asyncio.Future[int] | None = None
         self._on_body: BodyHandler | None = None
-        self._reset(0)
+        self._tunnel_head = b""
+        self._max_body = 0
+        self._reset()
         self.usable = True  # whether another request may follow
 
-    def _reset(self, max_body: int) -> None:
+    def _reset(self) -> None:
         self._headers: dict[str, str] = {}
         self._pieces: list[bytes] = []
         self._size = 0
-        self._head_size = 0
+        self._bytes_without_body = 0
         self._in_head = True
-        self._max_body = max_body
 
     # ── for the client ───────────────────────────────────────────────────────────────────────────────────
 
@@ -64,7 +66,8 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None or not self.usable:
             raise HttpError("the connection is closed")
-        self._reset(max_body)
+        self._reset()
+        self._max_body = max_body
         self._on_body = on_body
         self._waiter = asyncio.get_running_loop().create_future()
         transport.write(request)
@@ -77,24 +80,26 @@ class Connection(asyncio.Protocol):
             self._waiter = None
 
     async def connect_through(self, request: bytes) -> int:
-        """Send a CONNECT to a proxy; returns its status. After a 200 the transport is a way to the other side."""
+        """Send a CONNECT to a proxy; returns its status. After a 200 the transport is a way to the other side.
+
+        Raises: HttpError. It breaks the connection then, as a cancelled task does.
+        """
         assert self._transport is not None  # noqa: S101 - the event loop made the connection
         self._tunnel = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         try:
             return await self._tunnel
+        except BaseException:
+            self.abort()
+            raise
         finally:
             self._tunnel = None
 
     def abort(self) -> None:
+        """Break the connection at once: nothing is under way that is worth waiting for."""
         self.usable = False
         if self._transport is not None:
             self._transport.abort()
-
-    def close(self) -> None:
-        self.usable = False
-        if self._transport is not None:
-            self._transport.close()
 
     # ── from the event loop ──────────────────────────────────────────────────────────────────────────────
 
@@ -103,25 +108,40 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._tunnel is not None and not self._tunnel.done():
-            # The parser would take what follows a CONNECT's head for its body: only the status line is read.
-            words = data.split(None, 2)
-            self._tunnel.set_result(int(words[1]) if len(words) > 1 and words[1].isdigit() else 0)
+            self._read_tunnel(self._tunnel, data)
             return
         if self._waiter is None or self._waiter.done():
             self.abort()  # bytes that nobody asked for: what follows can't be told apart
             return
+        size = self._size
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserCallbackError as error:
             self._fail(error.__context__ if isinstance(error.__context__, Exception) else HttpError(str(error)))
         except httptools.HttpParserError as error:
             self._fail(HttpError(f"not an HTTP reply ({error})"))
-        if self._in_head:
-            self._head_size += len(data)
-            if self._head_size > MAX_HEAD:
-                self._fail(BodyTooLargeError(f"the reply's head is larger than {MAX_HEAD} bytes"))
+        except httptools.HttpParserUpgrade:
+            self._fail(HttpError("the server changes to a protocol that was not asked for"))
+        if self._size > size:
+            self._bytes_without_body = 0
+            return
+        self._bytes_without_body += len(data)
+        if self._bytes_without_body > MAX_HEAD:
+            self._fail(BodyTooLargeError(f"the reply's head is larger than {MAX_HEAD} bytes"))
+
+    def _read_tunnel(self, tunnel: asyncio.Future[int], data: bytes) -> None:
+        """A CONNECT's reply is a head alone: httptools would take what follows for its body."""
+        self._tunnel_head += data
+        if b"\r\n\r\n" in self._tunnel_head:
+            status = _STATUS.match(self._tunnel_head)
+            tunnel.set_result(int(status[1]) if status else 0)
+        elif len(self._tunnel_head) > MAX_HEAD:
+            tunnel.set_exception(HttpError(f"the proxy: its head is larger than {MAX_HEAD} bytes"))
 
     def eof_received(self) -> None:
+        # A reply with neither a length nor chunks ends where its connection does.
+        if not self._in_head and "content-length" not in self._headers and "transfer-encoding" not in self._headers:
+            self._finish()
         self._lost("the server closed the connection")
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -131,13 +151,7 @@ class Connection(asyncio.Protocol):
         self.usable = False
         if self._tunnel is not None and not self._tunnel.done():
             self._tunnel.set_exception(HttpError(f"the proxy: {why}"))
-        if self._waiter is None or self._waiter.done():
-            return
-        # A reply with neither a length nor chunks ends where its connection does.
-        if self._size and "content-length" not in self._headers and "transfer-encoding" not in self._headers:
-            self._finish()
-        else:
-            self._fail(HttpError(f"{why} before the reply was whole"))
+        self._fail(HttpError(f"{why} before the reply was whole"))
 
     def _fail(self, error: Exception) -> None:
         self.usable = False
@@ -150,6 +164,10 @@ class Connection(asyncio.Protocol):
             self._waiter.set_result(Response(status, self._headers, b"".join(self._pieces)))
 
     # ── from the parser ──────────────────────────────────────────────────────────────────────────────────
+
+    def on_message_begin(self) -> None:
+        if self._waiter is None or self._waiter.done():
+            raise HttpError("a second reply to one request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
@@ -171,7 +189,8 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         if self._parser.get_status_code() < 200:  # an interim reply; the real one follows
-            self._reset(self._max_body)
+            self._headers = {}
+            self._in_head = True
             return
         self.usable = self.usable and self._parser.should_keep_alive()
         self._finish()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import ssl
 import time
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -19,6 +21,7 @@ __all__ = ["DEFAULT_BASE_URL", "OpenAIProvider", "checked_base_url"]
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 MAX_REPLY_BYTES = 16 << 20
 _NS_PER_MS = 1_000_000
+_PRINTABLE = re.compile("[!-~]+")
 
 
 def checked_base_url(url: str, setting: str) -> str:
@@ -26,10 +29,14 @@ def checked_base_url(url: str, setting: str) -> str:
 
     Raises: ConfigError for what is no http(s) address, and for one that holds credentials (they would end in records).
     """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(setting, redact(url), "an address such as https://host/v1")
-    if parts.username or parts.password or parts.query:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none, or half an IPv6 address
+        usable = False
+    if not usable or not _PRINTABLE.fullmatch(url):
+        raise ConfigError(setting, redact(url), "an address such as https://host/v1, in printable ASCII")
+    if "@" in parts.netloc or "?" in url or "#" in url:
         raise ConfigError(setting, "an address with credentials or a query in it", "the key in an environment variable")
     return url.rstrip("/")
 
@@ -63,7 +70,8 @@ class OpenAIProvider:
             raise CallFailed("provider_error", str(error), status=200, latency_ms=_since(started)) from None
         except (HttpError, OSError) as error:
             detail = redact(f"{type(error).__name__}: {error}")[:300]
-            raise CallFailed("provider_error", detail, retryable=True, latency_ms=_since(started)) from None
+            retryable = not isinstance(error, ssl.SSLCertVerificationError)
+            raise CallFailed("provider_error", detail, retryable=retryable, latency_ms=_since(started)) from None
         latency_ms = _since(started)
         if response.status != 200:
             raise self._failure(response, latency_ms)
@@ -98,25 +106,34 @@ class _Stream:
         self._started_ns = started_ns
         self._secret = secret
         self._stream = ChatStream()
-        self._rest = b""
-        self._whole = b""
+        self._rest: list[bytes] = []  # pieces of a line that has not ended, or of an answer in one piece
+        self._in_one_piece = False
 
     def feed(self, piece: bytes) -> None:
         """Raises: CallFailed for an error inside the stream; it ends the exchange."""
-        data = self._rest + piece
-        if not self._stream.begun and data.lstrip()[:1] == b"{":
-            self._whole += piece
-            self._rest = data
+        self._rest.append(piece)
+        if self._in_one_piece or b"\n" not in piece:
             return
-        *lines, self._rest = data.split(b"\n")
+        data = b"".join(self._rest)
+        if not self._stream.begun and data.lstrip().startswith(b"{"):
+            self._in_one_piece = True
+            return
+        *lines, rest = data.split(b"\n")
+        self._rest = [rest]
+        self._take(lines)
+
+    def _take(self, lines: list[bytes]) -> None:
         elapsed_ms = _since(self._started_ns)
         for line in lines:
             self._stream.feed(line if self._secret is None else self._secret.removed_from(line), elapsed_ms)
 
     def answer(self, response: Response, latency_ms: int) -> Answer:
-        if self._whole:
-            data = self._whole if self._secret is None else self._secret.removed_from(self._whole)
+        """Raises: CallFailed for a stream without its end mark, too."""
+        rest = b"".join(self._rest)
+        if not self._stream.begun and rest.lstrip().startswith(b"{"):
+            data = rest if self._secret is None else self._secret.removed_from(rest)
             return read_completion(data, response.headers, latency_ms)
+        self._take([rest])
         if not self._stream.done:
             detail = "the stream ended without its end mark"
             raise CallFailed("provider_error", detail, retryable=True, latency_ms=latency_ms)

@@ -5,8 +5,9 @@ Servers differ: usage may be missing or null in part, times are told in several 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -17,6 +18,8 @@ from benchbook.records.canonical import canonical_json, decode_json
 __all__ = ["ChatStream", "chat_body", "error_detail", "read_completion"]
 
 _MAX_DETAIL = 500
+_PROCESSING_MS = re.compile("[0-9]{1,12}")
+_STATUS = re.compile("[45][0-9][0-9]")
 # Words by which servers name an error that they send with status 200.
 _STATUS_OF_WORD = {
     "rate_limit_exceeded": 429,
@@ -41,9 +44,22 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
+# A number that no server can mean is taken as not told; it would not fit into a table.
+_MAX = 10**12
+_MAX_NS = 10**18
+_Count = Annotated[int, msgspec.Meta(ge=0, le=_MAX)]
+_Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=_MAX)]
+_Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=_MAX_NS)]
+
+
 class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
+
+
+class _Timings(msgspec.Struct):
+    prompt_ms: _Milliseconds | None = None
+    predicted_ms: _Milliseconds | None = None
 
 
 class _Completion(msgspec.Struct):
@@ -51,9 +67,9 @@ class _Completion(msgspec.Struct):
     usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
-    timings: dict[str, Any] | None = None
-    prompt_eval_duration: int | None = None
-    eval_duration: int | None = None
+    timings: _Timings | None = None
+    prompt_eval_duration: _Nanoseconds | None = None
+    eval_duration: _Nanoseconds | None = None
     error: Any = None
 
 
@@ -81,7 +97,7 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
     """
     try:
         completion: _Completion = _completion.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         completion = _read_loosely(data, latency_e2e_ms)
     if completion.error and not completion.choices:
         raise error_in_200(completion.error, latency_e2e_ms)
@@ -102,7 +118,7 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
 def _read_loosely(data: bytes, latency_ms: int) -> _Completion:
     """A body with a field of an unusual type: what can be read is read, the rest is null."""
     try:
-        value = decode_json(data, _anything)
+        value = _decode(data, _anything)
     except msgspec.DecodeError as error:
         raise CallFailed(
             "provider_error",
@@ -114,60 +130,87 @@ def _read_loosely(data: bytes, latency_ms: int) -> _Completion:
     if not isinstance(value, dict):
         value = {}
     if not isinstance(value.get("choices"), list):
-        if value.get("error"):
-            raise error_in_200(value["error"], latency_ms)
+        if told := value.get("error") or _error_object(value):
+            raise error_in_200(told, latency_ms)
         raise CallFailed("provider_error", "status 200, but the body has no choices", status=200, latency_ms=latency_ms)
-    choices = [_loose_choice(choice) for choice in value["choices"] if isinstance(choice, dict)]
-    usage = value.get("usage")
     return _Completion(
-        choices=choices,
-        usage=_loose_usage(usage) if isinstance(usage, dict) else None,
+        choices=[
+            _Choice(_Message(_loose_content(choice, "message")), _text_or_none(choice.get("finish_reason")))
+            for choice in value["choices"]
+            if isinstance(choice, dict)
+        ],
+        usage=_loose_usage(value.get("usage")),
         model=_text_or_none(value.get("model")),
         system_fingerprint=_text_or_none(value.get("system_fingerprint")),
-        timings=value["timings"] if isinstance(value.get("timings"), dict) else None,
-        prompt_eval_duration=_whole(value.get("prompt_eval_duration")),
-        eval_duration=_whole(value.get("eval_duration")),
+        timings=_loose_timings(value.get("timings")),
+        prompt_eval_duration=_whole(value.get("prompt_eval_duration"), _MAX_NS),
+        eval_duration=_whole(value.get("eval_duration"), _MAX_NS),
         error=value.get("error"),
     )
 
 
-def _loose_choice(choice: dict[str, Any]) -> _Choice:
-    message = choice.get("message")
+def _decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """`decode_json`, for which JSON that is nested too deeply is one more thing that it can't read."""
+    try:
+        return decode_json(data, decoder)
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None
+
+
+def _error_object(value: dict[str, Any]) -> dict[str, Any] | None:
+    """vLLM's form of an error, which is the body itself."""
+    return value if value.get("object") == "error" else None
+
+
+def _loose_content(choice: dict[str, Any], part_of: str) -> str | None:
+    message = choice.get(part_of)
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, list):  # parts: [{"type": "text", "text": …}, …]
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str)) or None
-    return _Choice(_Message(_text_or_none(content)), _text_or_none(choice.get("finish_reason")))
+    return _text_or_none(content)
 
 
-def _loose_usage(usage: dict[str, Any]) -> _Usage:
-    return _Usage(_whole(usage.get("prompt_tokens")), _whole(usage.get("completion_tokens")))
+def _loose_usage(usage: Any) -> _Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    return _Usage(_whole(usage.get("prompt_tokens"), _MAX), _whole(usage.get("completion_tokens"), _MAX))
+
+
+def _loose_timings(timings: Any) -> _Timings | None:
+    if not isinstance(timings, dict):
+        return None
+    return _Timings(_number(timings.get("prompt_ms"), _MAX), _number(timings.get("predicted_ms"), _MAX))
 
 
 def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _whole(value: Any) -> int | None:
-    """A count, or null: `12` and `12.0` are counts; anything else is not guessed at."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != int(value):
+def _number(value: Any, maximum: int) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= maximum:
         return None
-    return int(value)
+    return value
+
+
+def _whole(value: Any, maximum: int) -> int | None:
+    """A count, or null: `12` and `12.0` are counts; anything else is not guessed at."""
+    number = _number(value, maximum)
+    return int(number) if number is not None and number == int(number) else None
 
 
 def _model_ms(completion: _Completion, headers: Mapping[str, str]) -> int | None:
     """The server's own time: llama.cpp's `timings`, Ollama's durations (nanoseconds), or OpenAI's header."""
     timings = completion.timings
     if timings is not None:
-        parts = [timings.get("prompt_ms"), timings.get("predicted_ms")]
-        known = [part for part in parts if isinstance(part, int | float) and part >= 0]
+        known = [part for part in (timings.prompt_ms, timings.predicted_ms) if part is not None]
         if known:
             return round(sum(known))
     durations = [ns for ns in (completion.prompt_eval_duration, completion.eval_duration) if ns is not None]
     if durations:
         return round(sum(durations) / 1_000_000)
     header = headers.get("openai-processing-ms")
-    return int(header) if header is not None and header.isascii() and header.isdigit() else None
+    return int(header) if header is not None and _PROCESSING_MS.fullmatch(header) else None
 
 
 def error_in_200(error: Any, latency_ms: int) -> CallFailed:
@@ -190,7 +233,7 @@ def _status_named_by(error: Any) -> int | None:
     for key in ("code", "status", "type"):
         value = error.get(key)
         if isinstance(value, str):
-            value = int(value) if value.isascii() and value.isdigit() else _STATUS_OF_WORD.get(value)
+            value = int(value) if _STATUS.fullmatch(value) else _STATUS_OF_WORD.get(value)
         if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
             return value
     return None
@@ -199,9 +242,9 @@ def _status_named_by(error: Any) -> int | None:
 def error_detail(data: bytes) -> str:
     """What the body of an error says, shortened, keys removed."""
     try:
-        value = decode_json(data, _anything)
+        value = _decode(data, _anything)
     except msgspec.DecodeError:
-        return redact(data[:_MAX_DETAIL].decode("utf-8", "replace"))
+        return redact(data[: 4 * _MAX_DETAIL].decode("utf-8", "replace"))[:_MAX_DETAIL]
     return _describe(value.get("error", value) if isinstance(value, dict) else value)
 
 
@@ -214,12 +257,8 @@ def _describe(error: Any) -> str:
     return redact(text)[:_MAX_DETAIL]
 
 
-class _Delta(msgspec.Struct):
-    content: str | None = None
-
-
 class _ChunkChoice(msgspec.Struct):
-    delta: _Delta = msgspec.field(default_factory=_Delta)
+    delta: _Message = msgspec.field(default_factory=_Message)
     finish_reason: str | None = None
 
 
@@ -228,11 +267,39 @@ class _Chunk(msgspec.Struct):
     usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
-    timings: dict[str, Any] | None = None
+    timings: _Timings | None = None
     error: Any = None
+    object: Any = None
 
 
 _chunk = msgspec.json.Decoder(_Chunk)
+
+
+def _read_chunk(data: bytes) -> _Chunk:
+    """Raises: msgspec.DecodeError for what is no JSON. As with a whole body, a field of an unusual type is null."""
+    try:
+        chunk: _Chunk = _decode(data, _chunk)
+    except msgspec.ValidationError:
+        value = _decode(data, _anything)
+        if not isinstance(value, dict):
+            return _Chunk()
+        choices = value["choices"] if isinstance(value.get("choices"), list) else []
+        chunk = _Chunk(
+            choices=[
+                _ChunkChoice(_Message(_loose_content(choice, "delta")), _text_or_none(choice.get("finish_reason")))
+                for choice in choices
+                if isinstance(choice, dict)
+            ],
+            usage=_loose_usage(value.get("usage")),
+            model=_text_or_none(value.get("model")),
+            system_fingerprint=_text_or_none(value.get("system_fingerprint")),
+            timings=_loose_timings(value.get("timings")),
+            error=value.get("error"),
+            object=value.get("object"),
+        )
+    if chunk.object == "error" and not chunk.error:
+        chunk.error = _decode(data, _anything)
+    return chunk
 
 
 class ChatStream:
@@ -259,7 +326,7 @@ class ChatStream:
             self.done = True
             return
         try:
-            chunk: _Chunk = decode_json(data, _chunk)
+            chunk = _read_chunk(data)
         except msgspec.DecodeError as error:
             raise CallFailed(
                 "provider_error", f"a chunk of the stream is no JSON ({error})", retryable=True, latency_ms=elapsed_ms

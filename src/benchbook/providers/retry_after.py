@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 __all__ = ["retry_after_s"]
+
+_DECIMAL = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?)")
+_LONGEST = 1e12
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -24,7 +27,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
         return seconds
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
@@ -32,8 +35,8 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _number(value: str | None) -> float | None:
-    try:
-        number = float(value) if value is not None else math.nan
-    except ValueError:
+    """A plain decimal. Less than 0 is 0, and more than anyone can wait is `_LONGEST`."""
+    match = _DECIMAL.fullmatch(value.strip()) if value is not None else None
+    if match is None:
         return None
-    return max(0.0, number) if math.isfinite(number) else None
+    return 0.0 if match[1] == "-" else min(float(match[2]), _LONGEST)

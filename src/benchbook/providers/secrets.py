@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -9,20 +10,38 @@ from benchbook.errors import ConfigError
 
 __all__ = ["Secret", "redact"]
 
-# Keys of other accounts that a server may echo: vendors' prefixes, bearer tokens, credentials in URLs.
+# Keys of other accounts that a server may echo, half of them starred out at times. Prose has the same beginnings
+# (`task-force`, `key-value`, `bearer token`), so a key is long, or has a digit.
 _KEY_LIKE = re.compile(
-    r"(?:sk|pk|rk|gsk|xai|hf|key|AIza)[-_][A-Za-z0-9_-]{4,}|AIza[A-Za-z0-9_-]{20,}|(?i:bearer)\s+[^\s\"',;]+|(?<=://)[^/\s@]+@"
+    r"""
+    \b(?:sk|pk|rk|gsk|xai)[-_](?=[\w*-]*\d)[\w*-]{4,}
+    | \bkey-(?=[\w*-]*\d)[\w*-]{16,}
+    | \bsk-[\w*-]{20,}
+    | \bhf_[A-Za-z0-9]{20,}
+    | \bAIza[\w-]{20,}
+    | \b(?i:bearer)\s+(?=[^\s"',;]*\d|[^\s"',;]{16})[^\s"',;]+
+    | (?<=://)[^/\s@]+@       # credentials in a URL
+    """,
+    re.ASCII | re.VERBOSE,
 )
 _REMOVED = "[key removed]"
+_PLACEHOLDER_LENGTH = 7
 
 
 class Secret:
-    """A key that does not print. `header` is the only way to its value."""
+    """A key that does not print. `header` and `reveal` are the only ways to its value.
 
-    __slots__ = ("_value",)
+    One of fewer than 8 characters is a placeholder (`none`, `EMPTY`, `ollama`) for a server that asks for no key. It is
+    no secret, and a model may well say the word: it is not removed from anything.
+    """
+
+    __slots__ = ("_forms", "_value")
 
     def __init__(self, value: str) -> None:
         self._value = value
+        quoted = json.dumps(value)[1:-1]  # as it stands in JSON; PHP's writes a slash as `\/`
+        forms = {value, quoted, quoted.replace("/", "\\/")} if len(value) > _PLACEHOLDER_LENGTH else set()
+        self._forms = tuple(form.encode("ascii") for form in sorted(forms))
 
     @classmethod
     def from_environment(cls, variable: str | None, setting: str) -> Secret | None:
@@ -44,10 +63,15 @@ class Secret:
     def header(self) -> str:
         return f"Bearer {self._value}"
 
+    def reveal(self) -> str:
+        return self._value
+
     def removed_from(self, data: bytes) -> bytes:
         """`data` without the key, should a server echo it."""
-        value = self._value.encode("ascii")
-        return data.replace(value, _REMOVED.encode()) if value in data else data
+        for form in self._forms:
+            if form in data:
+                data = data.replace(form, _REMOVED.encode())
+        return data
 
     def __repr__(self) -> str:
         return "Secret(…)"

@@ -7,11 +7,12 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchbook.errors import RecordError, UsageError
 from benchbook.records.facts import RunStarted
+from benchbook.records.journal import JournalWriter
 from benchbook.records.reading import read_journal
 
 __all__ = ["RUN_ID", "Record", "create_record", "open_record", "write_file"]
@@ -79,11 +80,13 @@ def open_record(path: str | Path) -> Record:
     return record
 
 
-def create_record(runs: str | Path, run_id: str, inputs: Mapping[str, Path]) -> tuple[Record, dict[str, str]]:
-    """A new record under `runs`, with a copy of each input, and the inputs' hashes by name.
+def create_record(
+    runs: str | Path, run_id: str, inputs: Mapping[str, Path], first_fact: Callable[[dict[str, str]], RunStarted]
+) -> Record:
+    """A new record under `runs`, with a copy of each input and its first fact, made from the inputs' hashes by name.
 
-    The folder appears whole or not at all. Raises: UsageError for an id that is taken or unfit; RecordError where
-    the folder can't be written.
+    The folder appears whole or not at all: whatever moment a kill comes, there is no record, or one that resumes.
+    Raises: UsageError for an id that is taken or unfit; RecordError where the folder can't be written.
     """
     if not RUN_ID.fullmatch(run_id):
         raise UsageError(
@@ -103,6 +106,8 @@ def create_record(runs: str | Path, run_id: str, inputs: Mapping[str, Path]) -> 
         record.journal.mkdir()
         record.inputs.mkdir()
         hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
+        with JournalWriter(record.journal) as journal:
+            journal.append(first_fact(hashes))
         temporary.rename(target)
     except FileNotFoundError as error:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -113,7 +118,7 @@ def create_record(runs: str | Path, run_id: str, inputs: Mapping[str, Path]) -> 
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    return Record(target), hashes
+    return Record(target)
 
 
 def _copy_input(source: Path, folder: Path) -> str:

@@ -46,8 +46,8 @@ def segment_files(journal: Path) -> list[Path]:
     Raises: RecordDamagedError where one is missing.
     """
     found: dict[int, Path] = {}
-    for path in sorted(journal.glob("[0-9]*.jsonl*")):
-        if path.name.endswith((".jsonl", ".jsonl.zst")):
+    for path in sorted(journal.glob("[0-9][0-9][0-9][0-9][0-9][0-9].jsonl*")):
+        if path.name.endswith((".jsonl", ".jsonl.zst")) and path.is_file():
             # After a crash both forms may be there; the plain one is complete whenever it exists.
             found.setdefault(segment_number(path), path)
     for number in range(1, len(found) + 1):

@@ -118,6 +118,12 @@ class Asker:
         if endpoint.input_price is not None or endpoint.output_price is not None:
             self.budget.spend(endpoint.cost_usd(answer.input_tokens, answer.output_tokens))
 
+    def cost_of(self, reply: Reply) -> Decimal:
+        """What a reply cost, in dollars: nothing where it came from the cache or no price is known."""
+        if self.budget.limit_usd is None or reply.cached:
+            return Decimal(0)
+        return self.endpoints[reply.role].cost_usd(reply.input_tokens, reply.output_tokens)
+
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
         """What a failure ends, and how long to wait where that is only the attempt."""
         if failed.stops_run:
@@ -159,7 +165,6 @@ class Asker:
             cached=cached,
         )
         self.journal.append(reply)
-        self.stop.note_answer()
         return reply
 
     def _write_failure(

@@ -142,11 +142,18 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
         if values.get(name) is None:
             raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
     try:
-        return msgspec.convert(dict(values), RunConfig, strict=False, str_keys=True)
+        config = msgspec.convert(dict(values), RunConfig, strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$.")
         name = place.rstrip("`").split("[")[0].split(".")[0]
-        raise ConfigError(f"{source}: {name or 'settings'}", repr(values.get(name)), message) from None
+        raise ConfigError(
+            f"{source}: {name or 'settings'}", repr(values.get(name)), message.removeprefix("Expected ")
+        ) from None
+    for name in RunConfig.__struct_fields__:
+        value = getattr(config, name)
+        if isinstance(value, Decimal) and not (value.is_finite() and value >= 0):
+            raise ConfigError(f"{source}: {name}", str(value), "dollars, 0 or more")
+    return config
 
 
 def _nearest(name: str, known: set[str]) -> str:
@@ -173,6 +180,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(path, found=f"no TOML: {error}", expected="lines such as name = value") from None
+    if values.get("reports") == "none":
+        values["reports"] = None
     for name in ("evalset", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports"):
         if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
             values[name] = str(path.parent / values[name])

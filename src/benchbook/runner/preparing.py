@@ -18,6 +18,7 @@ from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_sch
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
 from benchbook.runner.recorded import read_outputs, resolve_columns
+from benchbook.scorers.rubric import rubric_scale
 from benchbook.specs import load_spec
 
 __all__ = ["Prepared", "prepare", "provider_settings"]
@@ -59,6 +60,7 @@ def prepare(config: RunConfig) -> Prepared:
         with evalset:  # faults are told before anything is written
             for _ in read_outputs(inputs["outputs"], table_form(config.outputs), columns, evalset, config.n_repeats):
                 pass
+    rubric_scale(frozenset(config.unmeasured))  # refuses what can't be declared
     defaults = spec.settings["generation"]
     plan = Plan(
         spec=spec.id,

@@ -67,23 +67,11 @@ async def start_run(config: RunConfig, on_progress: ProgressHandler | None = Non
     prepared.evalset.close()
     run_id = config.run_id or _new_run_id()
     async with _endpoints(config, prepared.plan) as endpoints:  # a missing key is told before a record exists
-        record, inputs = create_record(config.runs, run_id, prepared.inputs)
-        started = RunStarted(
-            run_id=run_id,
-            spec=prepared.plan.spec,
-            spec_sha256=prepared.plan.spec_sha256,
-            plan_sha256=plan_sha256(prepared.plan),
-            n_items=prepared.plan.n_items,
-            repeats=prepared.plan.repeats,
-            config=_storable(config),
-            inputs=inputs,
-            identity=_identity(prepared),
-            code_version=code_version(),
-            environment=environment(),
+        record = create_record(
+            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
         )
         sitting = _Sitting(record, config, prepared.plan, endpoints, on_progress)
-        await sitting.ask(started, prepared.evalset.copied_to(record.input(inputs["evalset"])))
-        del prepared  # its index of the eval set: the derivation makes its own
+        await sitting.ask(None, prepared.evalset.copied_to(record.input(prepared.evalset.sha256)))
         return sitting.result()
 
 
@@ -128,13 +116,13 @@ class _Sitting:
         self._resume = Resume(plan)
         self._ended = False
 
-    async def ask(self, first: RunStarted | Resumed, evalset: EvalSet) -> None:
-        """Open the journal, ask what it lacks, and say in it how the sitting ended."""
+    async def ask(self, resumed: Resumed | None, evalset: EvalSet) -> None:
+        """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first."""
         with evalset, JournalWriter(self._record.journal, on_line=self._note) as journal:
             if not self._ended:
-                journal.append(first)
-                started = first if isinstance(first, RunStarted) else self._record.started()
-                await self._ask_all(journal, started, evalset)
+                if resumed is not None:
+                    journal.append(resumed)
+                await self._ask_all(journal, self._record.started(), evalset)
                 if self._resume.n_done == self._plan.n_samples:
                     journal.append(RunEnded())
                 else:
@@ -227,6 +215,22 @@ async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, 
 def _gate(config: RunConfig, settings: ProviderSettings) -> Gate:
     ceiling = min(config.max_connections, SLOTS) if settings.kind == "local" else config.max_connections
     return Gate(ceiling, START_CONNECTIONS)
+
+
+def _run_started(run_id: str, prepared: Prepared, inputs: dict[str, str]) -> RunStarted:
+    return RunStarted(
+        run_id=run_id,
+        spec=prepared.plan.spec,
+        spec_sha256=prepared.plan.spec_sha256,
+        plan_sha256=plan_sha256(prepared.plan),
+        n_items=prepared.plan.n_items,
+        repeats=prepared.plan.repeats,
+        config=_storable(prepared.config),
+        inputs=inputs,
+        identity=_identity(prepared),
+        code_version=code_version(),
+        environment=environment(),
+    )
 
 
 def _identity(prepared: Prepared) -> dict[str, Any]:

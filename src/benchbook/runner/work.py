@@ -74,15 +74,9 @@ class Work:
             stop.because(f"the time limit: {self._max_seconds} seconds have passed")
 
     async def _worker(self, pending: Iterator[int]) -> None:
-        budget = self._asker.budget
         for sample in pending:
-            budget.begin()
-            before = budget.spent_usd
-            try:
-                finished = await self._sample(sample)
-            finally:
-                budget.end(budget.spent_usd - before if budget.limit_usd is not None else Decimal(0))
-            if finished:
+            self._asker.budget.begin()
+            if await self._sample(sample):
                 self._resume.mark_done(sample)
             self._on_sample()
 
@@ -90,13 +84,18 @@ class Work:
         """Ask what this sample lacks, one step after the other; whether it is finished."""
         item = self._evalset[sample % self._plan.n_items]
         history = read_history(self._resume.begun.pop(sample, []), self._plan)
-        while (call := self._next_call(sample, item, history)) is not None:
-            fact = await self._asker.ask(call)
-            history.add(fact)
-            if isinstance(fact, Reply):
-                self._pins.look_at(fact, self._asker.stop)
-            elif fact.ends == "run":
-                return False
+        cost = Decimal(0)
+        try:
+            while (call := self._next_call(sample, item, history)) is not None:
+                fact = await self._asker.ask(call)
+                history.add(fact)
+                if isinstance(fact, Reply):
+                    cost += self._asker.cost_of(fact)
+                    self._pins.look_at(fact, self._asker.stop)
+                elif fact.ends == "run":
+                    return False
+        finally:
+            self._asker.budget.end(cost)
         return True
 
     def _next_call(self, sample: int, item: Item, history: History) -> Call | None:

@@ -18,6 +18,7 @@ _FOLDER = Path(__file__).parent
 
 # name@vN -> SHA-256 over its files, each as `<name> NUL <bytes' sha256> LF`, in the order of their names.
 FROZEN: Mapping[str, str] = {
+    "answer_correctness@v1": "df63c01ff789290bcb8d6b8ab13fd804dd9bb77cf67d1f0ebad4209844d3db62",
     "candidate_prompt@v1": "2bcc30b53c1ebcb864b07959a4b666a220f3fde7326409549e9b0c6424b18775",
     "judge_protocol@v1": "348b2320560a9d2a3e5b61b221f033f7d7b39476bc6ba95c8e7c089b52de8796",
     "rubric@v1": "3641a5931c63cbdbd7d33e1e29a56a12e934f4074622e49e15f57dbeaea1fe63",

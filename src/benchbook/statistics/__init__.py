@@ -1,12 +1,145 @@
-"""statistics: intervals, paired tests, agreement, corrections, power. Pure functions over arrays; nothing about runs.
+"""statistics: intervals, paired tests, agreement, corrections, planning. Pure functions; nothing about runs.
 
 estimate    a number that stands for a larger whole, with its interval. Where nothing can be said it is None, with a
-            reason; never NaN, never 0.
+            reason (REASONS); never NaN, never 0.
+interval    `low` to `high`, two-sided, at `confidence` (95 % unless asked otherwise). Not: error bar.
+cluster     values that rise and fall together: one document, one template, one item's repeats. Not: group, block.
+pair        two runs' values of the same item. Differences are b - a. A pair that differs is discordant.
+unit        what is resampled whole: an item, a pair, or a cluster of them.
+seed        where random numbers are drawn, a parameter that the result returns: the same seed, the same result.
+warning     the result stands, but (WARNINGS).
+
+Names load their module when they are first used: what every run needs (`wilson`, `t_interval`, `clustered_mean`,
+`percentile_ranks`) never loads `scipy.stats`.
 """
 
-from benchbook.statistics.means import clustered_mean, t_interval
-from benchbook.statistics.percentiles import percentile_ranks
-from benchbook.statistics.proportions import wilson
-from benchbook.statistics.results import Estimate, RankInterval
+from __future__ import annotations
 
-__all__ = ["Estimate", "RankInterval", "clustered_mean", "percentile_ranks", "t_interval", "wilson"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchbook.statistics.agreement import Agreement, Weights, cohens_kappa, gwet_ac
+    from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
+    from benchbook.statistics.corrected import CorrectedRate, rogan_gladen
+    from benchbook.statistics.correlation import RankCorrelation, rank_correlation
+    from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
+    from benchbook.statistics.margins import Margin, equivalence, non_inferiority
+    from benchbook.statistics.means import clustered_mean, mean_interval, t_interval
+    from benchbook.statistics.multiplicity import AdjustedPValues, adjust_p_values
+    from benchbook.statistics.paired import (
+        McNemar,
+        PairedBinary,
+        bonett_price,
+        mcnemar,
+        paired_binary,
+        paired_difference,
+    )
+    from benchbook.statistics.percentiles import percentile_interval, percentile_ranks
+    from benchbook.statistics.planning import (
+        SampleSize,
+        design_effect,
+        sample_size_paired_binary,
+        sample_size_paired_mean,
+        sample_size_two_proportions,
+    )
+    from benchbook.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
+    from benchbook.statistics.proportions import clopper_pearson, wilson
+    from benchbook.statistics.ranking import RankedRun, Ranking, rank_runs
+    from benchbook.statistics.repeats import Repeats, VarianceComponents, repeat_summary, variance_components
+    from benchbook.statistics.results import REASONS, WARNINGS, Estimate, RankInterval
+    from benchbook.statistics.sequences import ConfidenceSequence, confidence_sequence
+    from benchbook.statistics.sign_flips import PermutationTest, paired_permutation_test
+    from benchbook.statistics.signed_ranks import SignedRanks, wilcoxon_signed_rank
+
+__all__ = [
+    "REASONS",
+    "WARNINGS",
+    "AdjustedPValues",
+    "Agreement",
+    "ConfidenceSequence",
+    "CorrectedRate",
+    "Estimate",
+    "Margin",
+    "McNemar",
+    "PairedBinary",
+    "PermutationTest",
+    "PredictionPoweredMean",
+    "RankCorrelation",
+    "RankInterval",
+    "RankedRun",
+    "Ranking",
+    "Repeats",
+    "SampleSize",
+    "SignedRanks",
+    "Units",
+    "VarianceComponents",
+    "Weights",
+    "adjust_p_values",
+    "bonett_price",
+    "bootstrap_interval",
+    "bootstrap_mean",
+    "clopper_pearson",
+    "clustered_mean",
+    "cohens_kappa",
+    "confidence_sequence",
+    "design_effect",
+    "equivalence",
+    "fleiss_kappa",
+    "gwet_ac",
+    "krippendorff_alpha",
+    "mcnemar",
+    "mean_interval",
+    "non_inferiority",
+    "paired_binary",
+    "paired_difference",
+    "paired_permutation_test",
+    "percentile_interval",
+    "percentile_ranks",
+    "prediction_powered_mean",
+    "rank_correlation",
+    "rank_runs",
+    "repeat_summary",
+    "rogan_gladen",
+    "sample_size_paired_binary",
+    "sample_size_paired_mean",
+    "sample_size_two_proportions",
+    "t_interval",
+    "variance_components",
+    "wilcoxon_signed_rank",
+    "wilson",
+]
+
+_NAMES_BY_MODULE = {
+    "agreement": "Agreement Weights cohens_kappa gwet_ac",
+    "bootstrap": "Units bootstrap_interval bootstrap_mean",
+    "corrected": "CorrectedRate rogan_gladen",
+    "correlation": "RankCorrelation rank_correlation",
+    "many_raters": "fleiss_kappa krippendorff_alpha",
+    "margins": "Margin equivalence non_inferiority",
+    "means": "clustered_mean mean_interval t_interval",
+    "multiplicity": "AdjustedPValues adjust_p_values",
+    "paired": "McNemar PairedBinary bonett_price mcnemar paired_binary paired_difference",
+    "percentiles": "percentile_interval percentile_ranks",
+    "planning": "SampleSize design_effect"
+    " sample_size_paired_binary sample_size_paired_mean sample_size_two_proportions",
+    "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
+    "proportions": "clopper_pearson wilson",
+    "ranking": "RankedRun Ranking rank_runs",
+    "repeats": "Repeats VarianceComponents repeat_summary variance_components",
+    "results": "REASONS WARNINGS Estimate RankInterval",
+    "sequences": "ConfidenceSequence confidence_sequence",
+    "sign_flips": "PermutationTest paired_permutation_test",
+    "signed_ranks": "SignedRanks wilcoxon_signed_rank",
+}
+_MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,63 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, assert_never
 
-from benchbook.statistics.results import Estimate
+from benchbook.statistics._distributions import t_quantile
+from benchbook.statistics._inputs import ROUNDING, all_alike, as_values, check_confidence, cluster_codes
+from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    import numpy as np
+    from benchbook.statistics._arrays import Labels, Values
 
-__all__ = ["clustered_mean", "t_interval"]
+__all__ = ["MeanMethod", "clustered_mean", "mean_interval", "t_interval"]
 
+MeanMethod = Literal["t", "bca"]
 FEW_CLUSTERS = 10
 
 
-def t_interval(values: Sequence[float] | np.ndarray[Any, Any], confidence: float = 0.95) -> Estimate:
-    """Student's t interval of the mean; null bounds with fewer than two values, or with no spread."""
+def mean_interval(
+    values: Values,
+    *,
+    clusters: Labels | None = None,
+    method: MeanMethod = "t",
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
+) -> Estimate:
+    """The mean with its interval by Student's t, or by bootstrap BCa; with clusters, whole clusters vary.
+
+    `seed` and `n_resamples` matter for `bca` alone.
+    """
+    match method:
+        case "t":
+            return t_interval(values, confidence) if clusters is None else clustered_mean(values, clusters, confidence)
+        case "bca":
+            from benchbook.statistics.bootstrap import bootstrap_mean
+
+            return bootstrap_mean(values, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples)
+        case _:
+            assert_never(method)
+
+
+def t_interval(values: Values, confidence: float = 0.95) -> Estimate:
+    """Student's t interval of the mean (Student 1908); null bounds with fewer than two values, or with no spread."""
     import numpy as np
 
-    x = np.asarray(values, dtype=np.float64)
+    x = as_values(values)
+    check_confidence(confidence)
     n = int(x.size)
     if n == 0:
-        return _without_interval(None, 0, confidence, "t", "no_data")
+        return without_interval(None, n=0, confidence=confidence, method="t", reason="no_data")
     mean = float(x.mean())
     if n == 1:
-        return _without_interval(mean, n, confidence, "t", "one_value")
-    spread = float(x.std(ddof=1))
-    if spread == 0:
-        return _without_interval(mean, n, confidence, "t", "no_variance")
-    half = _t_quantile(n - 1, confidence) * spread / sqrt(n)
-    return Estimate(estimate=mean, low=mean - half, high=mean + half, confidence=confidence, method="t", n=n)
+        return without_interval(mean, n=n, confidence=confidence, method="t", reason="one_value")
+    if all_alike(x, float(np.abs(x).max())):  # not by the variance, which rounding may leave above 0
+        return without_interval(float(x[0]), n=n, confidence=confidence, method="t", reason="no_variance")
+    error = float(x.std(ddof=1)) / sqrt(n)
+    half = t_quantile(n - 1, (1 + confidence) / 2) * error
+    return Estimate(
+        estimate=mean,
+        low=mean - half,
+        high=mean + half,
+        confidence=confidence,
+        method="t",
+        n=n,
+        standard_error=error,
+    )
 
 
-def clustered_mean(
-    values: Sequence[float] | np.ndarray[Any, Any],
-    clusters: Sequence[int] | np.ndarray[Any, Any],
-    confidence: float = 0.95,
-) -> Estimate:
+def clustered_mean(values: Values, clusters: Labels, confidence: float = 0.95) -> Estimate:
     """The mean with a standard error by clusters (Miller 2024, arXiv 2411.00640, section 2.2).
 
     SE = sqrt(sum over clusters of (sum of deviations)^2) / n, and t with clusters - 1 degrees of freedom.
     """
     import numpy as np
 
-    x = np.asarray(values, dtype=np.float64)
+    x = as_values(values)
+    check_confidence(confidence)
     n = int(x.size)
-    if n == 0:
-        return _without_interval(None, 0, confidence, "clustered_t", "no_data")
-    mean = float(x.mean())
-    _, members = np.unique(np.asarray(clusters), return_inverse=True)
-    sums = np.bincount(members, weights=x - mean)
-    if sums.size == 1:
-        return _without_interval(mean, n, confidence, "clustered_t", "one_cluster")
-    error = sqrt(float(np.sum(sums * sums))) / n
-    if error == 0:
-        return _without_interval(mean, n, confidence, "clustered_t", "no_variance")
-    half = _t_quantile(int(sums.size) - 1, confidence) * error
-    warnings = ("few_clusters",) if sums.size < FEW_CLUSTERS else ()
+    codes, n_clusters = cluster_codes(clusters, n)
+    mean = float(x.mean()) if n else None
+    sums = np.bincount(codes, weights=x - (mean or 0.0), minlength=n_clusters)
+    flat = n_clusters > 1 and bool(np.all(np.abs(sums) <= ROUNDING * np.abs(x).sum()))
+    reason = "no_data" if n == 0 else "one_cluster" if n_clusters == 1 else "no_variance" if flat else None
+    if mean is None or reason is not None:
+        return without_interval(
+            mean,
+            n=n,
+            confidence=confidence,
+            method="clustered_t",
+            reason=reason or "no_data",
+            n_clusters=n_clusters,
+        )
+    error = sqrt(float(sums @ sums)) / n
+    half = t_quantile(n_clusters - 1, (1 + confidence) / 2) * error
     return Estimate(
         estimate=mean,
         low=mean - half,
@@ -66,15 +102,7 @@ def clustered_mean(
         confidence=confidence,
         method="clustered_t",
         n=n,
-        warnings=warnings,
+        warnings=("few_clusters",) if n_clusters < FEW_CLUSTERS else (),
+        standard_error=error,
+        n_clusters=n_clusters,
     )
-
-
-def _without_interval(estimate: float | None, n: int, confidence: float, method: str, reason: str) -> Estimate:
-    return Estimate(estimate=estimate, low=None, high=None, confidence=confidence, method=method, n=n, reason=reason)
-
-
-def _t_quantile(degrees: int, confidence: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + confidence) / 2))

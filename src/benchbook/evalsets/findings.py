@@ -1,0 +1,88 @@
+"""What the validator says about an eval set's file (SPEC A10): findings and their stable codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import msgspec
+
+__all__ = ["CODES", "Code", "Fault", "Finding", "Rule", "Severity"]
+
+Severity = Literal["error", "warning"]
+Code = Literal[
+    "line_ends",
+    "byte_order_mark",
+    "blank_line",
+    "bad_utf8",
+    "line_too_long",
+    "malformed_json",
+    "not_an_object",
+    "duplicate_key",
+    "missing_field",
+    "wrong_type",
+    "empty_field",
+    "unknown_value",
+    "two_names",
+    "unknown_field",
+    "duplicate_id",
+    "duplicate_prompt",
+    "near_duplicate_prompt",
+    "answer_in_prompt",
+    "composition",
+    "no_items",
+]
+
+
+class Rule(NamedTuple):
+    """How grave a finding is, and what it means. An error makes the file unfit; a warning is said and allowed."""
+
+    severity: Severity
+    meaning: str
+
+
+CODES: Mapping[Code, Rule] = {
+    "line_ends": Rule("warning", "Lines end in CR LF; LF alone is the form"),
+    "byte_order_mark": Rule("warning", "The file starts with a byte-order mark"),
+    "blank_line": Rule("warning", "A line holds nothing"),
+    "bad_utf8": Rule("error", "A line is not UTF-8"),
+    "line_too_long": Rule("error", "A line is longer than the limit"),
+    "malformed_json": Rule("error", "A line is not one JSON text (RFC 8259)"),
+    "not_an_object": Rule("error", "A line is JSON, but no object"),
+    "duplicate_key": Rule("error", "An object has a field twice"),
+    "missing_field": Rule("error", "A field that every item needs is not there"),
+    "wrong_type": Rule("error", "A field is not text"),
+    "empty_field": Rule("error", "A field holds nothing but white space"),
+    "unknown_value": Rule("error", "A field's value is none of those that it can have"),
+    "two_names": Rule("error", "A field stands under two of its names"),
+    "unknown_field": Rule("warning", "A field's name is almost that of a field that is read"),
+    "duplicate_id": Rule("error", "An id stands on an earlier line too"),
+    "duplicate_prompt": Rule("error", "A prompt stands on an earlier line too"),
+    "near_duplicate_prompt": Rule("warning", "A prompt differs from an earlier one in form alone"),
+    "answer_in_prompt": Rule("warning", "The expected answer stands in the prompt"),
+    "composition": Rule("error", "The set is not made up as its profile asks"),
+    "no_items": Rule("error", "The file holds no items"),
+}
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing to know about a file.
+
+    `line` counts from 1 as the file stands, blank lines too; it is None for what concerns the whole file. `field` is
+    None for what concerns the whole line.
+    """
+
+    path: str
+    line: int | None
+    field: str | None
+    code: Code
+    severity: Severity
+    reason: str
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A finding that does not know its file and line yet."""
+
+    field: str | None
+    code: Code
+    reason: str

@@ -1,0 +1,92 @@
+"""Profiles: what an eval set has to be made of, from the frozen spec and `profiles.toml` (SPEC A8, A9)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from benchbook.errors import UsageError
+from benchbook.specs import load_spec
+
+__all__ = ["PROFILES", "Composition", "Profile", "ProfileName", "composition_faults", "load_profile", "vocabulary"]
+
+ProfileName = Literal["golden-v1", "eval_v1", "eval_v2", "rubric"]
+PROFILES: tuple[ProfileName, ...] = get_args(ProfileName)
+
+_SPEC_ID = "answer_correctness@v1"
+_COUNTED = ("section", "category", "difficulty")
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table of `profiles.toml`, whose comments say what the fields mean; None and empty ask for nothing."""
+
+    name: str = "A8"
+    n_items: int | None = None
+    counts: Mapping[str, Mapping[str, int]] = {}
+    every: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    free: bool = False
+
+
+class Composition(msgspec.Struct):
+    """How many items there are, and how many of them have which `(field, value)` of `_COUNTED`."""
+
+    n_items: int = 0
+    counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        self.n_items += 1
+        for field in _COUNTED:
+            value = item.get(field)
+            if isinstance(value, str):
+                self.counts[field, value] += 1
+
+
+@cache
+def load_profile(name: str | None) -> Profile:
+    """The profile called `name`; None: A8 alone.
+
+    Raises: UsageError for a name that is not there.
+    """
+    if name is None:
+        return Profile()
+    tables = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text("utf-8"))
+    if name not in tables:
+        raise UsageError(f"no profile {name!r}; there are {', '.join(tables)}")
+    return msgspec.convert({"name": name} | tables[name], Profile)
+
+
+@cache
+def vocabulary(field: str) -> tuple[str, ...]:
+    """The values that a field can have (SPEC A8); empty for a field with free text."""
+    return tuple(load_spec(_SPEC_ID).settings["items"].get(field, ()))
+
+
+def composition_faults(found: Composition, profile: Profile) -> Iterator[tuple[str | None, str]]:
+    """`(field, reason)` for each count that is not the profile's (SPEC A9)."""
+    name = profile.name
+    if profile.n_items is not None and found.n_items != profile.n_items:
+        yield None, f"{_items(found.n_items)}; {name} has {profile.n_items}"
+    for field, counts in profile.counts.items():
+        for value, wanted in counts.items():
+            n = found.counts[field, value]
+            if n != wanted:
+                yield field, f"{_items(n)} with {value!r}; {name} has {wanted} ({_gap(n, wanted)})"
+    for field in profile.every:
+        for value in vocabulary(field):
+            if not found.counts[field, value]:
+                yield field, f"no item with {value!r}; {name} has every {field}"
+
+
+def _items(n: int) -> str:
+    return "1 item" if n == 1 else f"{n} items"
+
+
+def _gap(n: int, wanted: int) -> str:
+    return f"{n - wanted} too many" if n > wanted else f"{wanted - n} missing"

@@ -1,0 +1,68 @@
+"""Prompts that are nearly the same, and answers that their prompts give away (SPEC A10)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["near_form", "stands_in"]
+
+# What reads the same with and without it. Operators, signs and brackets are not among them: 5 - 3 is not 5 + 3. A `!`
+# or `'` is kept after a digit, where it is a factorial or a foot.
+_IDLE = r""".,;:?"`’‘“”„«»–—…¡¿。、，；：？！"""
+_IDLE_PUNCTUATION = str.maketrans(dict.fromkeys(_IDLE, " "))
+_SIGNS_AFTER_WORDS = re.compile(r"(?<!\d)[!']")
+
+# From here on (CJK radicals) scripts that put no white space between words.
+_FIRST_UNSPACED = "\u2e80"
+
+
+def near_form(prompt: str) -> str:
+    """A prompt without what makes no difference: case, punctuation, white space, Unicode forms (NFKC)."""
+    text = prompt if prompt.isascii() else unicodedata.normalize("NFKC", prompt)
+    text = text.casefold().translate(_IDLE_PUNCTUATION)
+    if "!" in text or "'" in text:
+        text = _SIGNS_AFTER_WORDS.sub(" ", text)
+    return " ".join(text.split())
+
+
+def stands_in(answer: str, prompt: str) -> bool:
+    """Whether the answer stands in the prompt as words of its own, white space at its ends and case aside.
+
+    4 stands in `Is it 4 or 5?`; it does not in 14, 4.5, 1,400 or -4.
+    """
+    wanted, text = answer.strip().casefold(), prompt.casefold()
+    start = text.find(wanted) if wanted else -1
+    while start >= 0:
+        end = start + len(wanted)
+        if not (_joined_before(text, start) or _joined_after(text, end)):
+            return True
+        start = text.find(wanted, start + 1)
+    return False
+
+
+def _joined_before(text: str, start: int) -> bool:
+    """Whether the word or number that starts here really starts earlier."""
+    if not start:
+        return False
+    before, first = text[start - 1], text[start]
+    if _one_word(before, first):
+        return True
+    if not first.isdigit():
+        return False
+    earlier = text[start - 2] if start > 1 else " "
+    is_sign = before in "-\u2212" and not (earlier.isalnum() or earlier in ")]")
+    return is_sign or (before in ".," and earlier.isdigit())
+
+
+def _joined_after(text: str, end: int) -> bool:
+    if end == len(text):
+        return False
+    last, after = text[end - 1], text[end]
+    if _one_word(last, after):
+        return True
+    return last.isdigit() and after in ".," and text[end + 1 : end + 2].isdigit()
+
+
+def _one_word(left: str, right: str) -> bool:
+    return all((char.isalnum() or char == "_") and char < _FIRST_UNSPACED for char in (left, right))

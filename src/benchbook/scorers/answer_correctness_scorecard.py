@@ -1,0 +1,191 @@
+"""`answer_correctness@v1` for a run: the scorecard, and whether form keeps it at the floor (SPEC A4, A7, C2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.scorers.answer_correctness import REASONS, SPEC_ID, AnswerFormat, MissReason, reason
+from benchbook.scorers.exact import NANO, as_float, ratio, sample_sd
+from benchbook.specs import load_spec
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["GROUPINGS", "Answer", "Scorecard", "ScorecardTally", "Slice", "floor_warning", "scorecard", "tally_columns"]
+
+GROUPINGS = ("section", "category", "difficulty")
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What one item's score is computed from. `predicted` is None where the run has no prediction (SPEC A3)."""
+
+    expected: str
+    predicted: str | None
+    answer_format: AnswerFormat | None = None
+    section: str | None = None
+    category: str | None = None
+    difficulty: str | None = None
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """The items of one section, category or difficulty; `value` is None for those that name none."""
+
+    value: str | None
+    n_items: int
+    n_scored: int
+    mean: float | None  # of correctness over its items
+
+
+class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
+    """SPEC A4. Means are over all items, an item without a prediction counting 0.0; null where there are no items.
+
+    `stddev` is of correctness over the items, ddof = 1, null for fewer than two (C4). `misses` counts, for each
+    reason of A7, the items that have it. Slices stand in the frozen spec's order, other values after it, null last.
+    """
+
+    n_items: int
+    n_scored: int
+    n_skipped: int
+    primary_score: float | None
+    stddev: float | None
+    metrics: dict[str, float | None]
+    misses: dict[MissReason, int]
+    section: tuple[Slice, ...]
+    category: tuple[Slice, ...]
+    difficulty: tuple[Slice, ...]
+
+
+@dataclass(slots=True)
+class _Counts:
+    n_items: int = 0
+    n_scored: int = 0
+    n_correct: int = 0
+
+    def add(self, n_items: int, n_scored: int, n_correct: int) -> None:
+        self.n_items += n_items
+        self.n_scored += n_scored
+        self.n_correct += n_correct
+
+
+@dataclass(slots=True)
+class ScorecardTally:
+    """Counts, and nothing else: correctness is 0 or 1, so no order or partition of the items can matter (C2)."""
+
+    whole: _Counts = field(default_factory=_Counts)
+    misses: Counter[MissReason] = field(default_factory=Counter)
+    slices: dict[str, dict[str | None, _Counts]] = field(default_factory=lambda: {name: {} for name in GROUPINGS})
+
+    def add(
+        self,
+        values: Mapping[str, str | None],
+        why: MissReason | None,
+        *,
+        n_items: int = 1,
+        n_scored: int = 1,
+    ) -> None:
+        """Count items that share `values` (section, category, difficulty) and their reason; None: they are correct."""
+        n_correct = n_items if why is None else 0
+        self.whole.add(n_items, n_scored, n_correct)
+        if why is not None:
+            self.misses[why] += n_items
+        for name in GROUPINGS:
+            self.slices[name].setdefault(values.get(name), _Counts()).add(n_items, n_scored, n_correct)
+
+    def scorecard(self) -> Scorecard:
+        """The scorecard of the items added so far."""
+        whole = self.whole
+        score = as_float(ratio(whole.n_correct, whole.n_items))
+        spread = sample_sd([NANO] * whole.n_correct + [0] * (whole.n_items - whole.n_correct))
+        return Scorecard(
+            n_items=whole.n_items,
+            n_scored=whole.n_scored,
+            n_skipped=whole.n_items - whole.n_scored,
+            primary_score=score,
+            stddev=as_float(spread),
+            metrics={"answer_correctness": score},
+            misses={name: self.misses[name] for name in REASONS},
+            section=_slices("section", self.slices["section"]),
+            category=_slices("category", self.slices["category"]),
+            difficulty=_slices("difficulty", self.slices["difficulty"]),
+        )
+
+
+def scorecard(answers: Iterable[Answer]) -> Scorecard:
+    """Score and count `answers`, row by row.
+
+    Raises: UsageError where an expected answer is blank (SPEC A3).
+    """
+    tally = ScorecardTally()
+    for answer in answers:
+        why = reason(answer.expected, answer.predicted, answer.answer_format)
+        values = {name: getattr(answer, name) for name in GROUPINGS}
+        tally.add(values, why, n_scored=int(answer.predicted is not None))
+    return tally.scorecard()
+
+
+def tally_columns(frame: polars.DataFrame) -> ScorecardTally:
+    """The same counts out of a table of scored items: `predicted`, `reason`, and those of GROUPINGS that it has.
+
+    `reason` is what `score_columns` gives: null where the item is correct.
+    """
+    import polars as pl
+
+    names = [name for name in GROUPINGS if name in frame.columns]
+    counts = frame.group_by([*names, "reason"]).agg(n_items=pl.len(), n_scored=pl.col("predicted").count())
+    tally = ScorecardTally()
+    for row in counts.iter_rows(named=True):
+        tally.add(row, row["reason"], n_items=row["n_items"], n_scored=row["n_scored"])
+    return tally
+
+
+def floor_warning(card: Scorecard) -> str | None:
+    """What to say where a run is at the floor because of form (SPEC A7); None where it is not.
+
+    It stands beside the score and changes nothing in it.
+    """
+    floor = _settings()["floor"]
+    if not card.n_items:
+        return None
+    counts = {name: card.misses[name] for name in floor["form_reasons"]}
+    n_correct = card.n_items - sum(card.misses.values())
+    is_low = n_correct <= Decimal(floor["correct_at_most"]) * card.n_items
+    is_form = sum(counts.values()) >= Decimal(floor["form_at_least"]) * card.n_items
+    if not (is_low and is_form):
+        return None
+    return (
+        f"{n_correct} of {card.n_items} items are correct, but form keeps the score at its floor: {SPEC_ID} compares "
+        f"the whole answer, and in {counts['expected_inside_longer_text']} items the expected answer stands inside a "
+        f"longer text, in {counts['numerically_equal']} the number is right and written otherwise. Ask for the answer "
+        "alone, or give the items an answer_format."
+    )
+
+
+@cache
+def _settings() -> Mapping[str, Any]:
+    return load_spec(SPEC_ID).settings
+
+
+def _slices(name: str, counts: Mapping[str | None, _Counts]) -> tuple[Slice, ...]:
+    known: Sequence[str] = _settings()["items"][name]
+
+    def place(value: str | None) -> tuple[int, int, str]:
+        if value is None:
+            return (2, 0, "")
+        return (0, known.index(value), "") if value in known else (1, 0, value)
+
+    return tuple(
+        Slice(
+            value=value,
+            n_items=counts[value].n_items,
+            n_scored=counts[value].n_scored,
+            mean=as_float(ratio(counts[value].n_correct, counts[value].n_items)),
+        )
+        for value in sorted(counts, key=place)
+    )

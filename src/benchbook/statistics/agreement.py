@@ -1,0 +1,194 @@
+"""Agreement of two raters on the same items, beyond chance."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from benchbook.statistics._arrays import Floats, Ints, Labels
+from benchbook.statistics._inputs import cluster_codes
+from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
+from benchbook.statistics.results import Estimate
+
+__all__ = ["Agreement", "Weights", "cohens_kappa", "gwet_ac", "with_agreement"]
+
+Weights = Literal["unweighted", "linear", "quadratic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Estimate):
+    """Agreement beyond chance, at most 1. `observed_agreement` is the share of items (of pairs of ratings, where there
+    are more than two raters) with the same category: shown also where chance leaves nothing to estimate."""
+
+    observed_agreement: float | None
+
+
+def cohens_kappa(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    categories: Sequence[Hashable] | None = None,
+    *,
+    weights: Weights = "unweighted",
+    clusters: Labels | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
+) -> Agreement:
+    """Cohen's kappa (Cohen 1960; weighted: Cohen 1968) with a bootstrap BCa interval over items, or clusters.
+
+    `categories` gives all of them in their order, by which weights are set; without it, those that occur, sorted.
+    Null: `one_category` where both raters only ever used the same one.
+
+    Raises: ValueError for a rating that is not among the categories.
+    """
+    table = _Table.of(a, b, categories)
+    disagreement = _disagreement(table.n_categories, weights)
+
+    def kappa(cells: Floats) -> Floats:
+        observed = cells @ disagreement[table.cell_a, table.cell_b]
+        by_a, by_b = cells @ table.marks_a, cells @ table.marks_b
+        return _one_minus(observed * cells.sum(axis=1), ((by_a @ disagreement) * by_b).sum(axis=1))
+
+    return table.agreement(kappa, f"cohens_kappa_{weights}", clusters, confidence, seed, n_resamples)
+
+
+def gwet_ac(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    categories: Sequence[Hashable] | None = None,
+    *,
+    weights: Weights = "unweighted",
+    clusters: Labels | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
+) -> Agreement:
+    """Gwet's AC1, or AC2 with weights (Gwet 2008; 2014, chapter 5), with a bootstrap BCa interval.
+
+    It does not collapse when nearly all ratings agree. `categories` matters: all that could have been given count.
+    Null: `one_category` where there is but one to give. Raises: ValueError for a rating outside of them.
+    """
+    table = _Table.of(a, b, categories)
+    n_categories = table.n_categories
+    disagreement = _disagreement(n_categories, weights)
+    agreement = 1 - disagreement / max(disagreement.max(initial=0.0), 1.0)
+    scale = agreement.sum() / max(n_categories * (n_categories - 1), 1)
+
+    def ac(cells: Floats) -> Floats:
+        n = cells.sum(axis=1)
+        observed = 1 - cells @ agreement[table.cell_a, table.cell_b] / n
+        shares = (cells @ table.marks_a + cells @ table.marks_b) / (2 * n[:, None])
+        chance = scale * (shares * (1 - shares)).sum(axis=1)
+        return _one_minus(observed, 1 - chance if n_categories > 1 else np.zeros_like(n))
+
+    name = "gwet_ac1" if weights == "unweighted" else f"gwet_ac2_{weights}"
+    return table.agreement(ac, name, clusters, confidence, seed, n_resamples)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The cells that occur in the table of two raters: `cell_a` and `cell_b` are their row and column."""
+
+    item_cells: Ints  # which cell each item is in
+    cell_a: Ints
+    cell_b: Ints
+    n_categories: int
+
+    @classmethod
+    def of(cls, a: Sequence[Hashable], b: Sequence[Hashable], categories: Sequence[Hashable] | None) -> _Table:
+        if len(a) != len(b):
+            raise ValueError(f"a has {len(a)} ratings and b {len(b)}")
+        known = _category_numbers(categories if categories is not None else _occurring(a, b))
+        code_a, code_b = _codes(a, known), _codes(b, known)
+        cells, item_cells = np.unique(code_a * len(known) + code_b, return_inverse=True)
+        return cls(item_cells, cells // max(len(known), 1), cells % max(len(known), 1), len(known))
+
+    @property
+    def marks_a(self) -> Floats:
+        return np.eye(self.n_categories)[self.cell_a]
+
+    @property
+    def marks_b(self) -> Floats:
+        return np.eye(self.n_categories)[self.cell_b]
+
+    def agreement(
+        self,
+        coefficient: Statistic,
+        method: str,
+        clusters: Labels | None,
+        confidence: float,
+        seed: int,
+        n_resamples: int,
+    ) -> Agreement:
+        n, n_cells = self.item_cells.size, self.cell_a.size
+        if clusters is None:
+            n_clusters = None
+            units = Units(np.eye(n_cells), np.bincount(self.item_cells, minlength=n_cells))
+        else:
+            codes, n_clusters = cluster_codes(clusters, n)
+            cells = np.bincount(codes * n_cells + self.item_cells, minlength=n_clusters * n_cells)
+            units = Units.of(cells.reshape(n_clusters, n_cells).astype(np.float64))
+        same = float((self.cell_a == self.cell_b)[self.item_cells].mean()) if n else None
+        found = bootstrap_interval(
+            units, coefficient, n=n, n_clusters=n_clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
+        )
+        return with_agreement(found, method, same)
+
+
+def with_agreement(found: Estimate, method: str, observed_agreement: float | None) -> Agreement:
+    """A bootstrap's result as a coefficient's. Where there are items but no value, chance leaves nothing."""
+    reason = "one_category" if found.estimate is None and found.n else found.reason
+    return Agreement(
+        estimate=found.estimate,
+        low=found.low,
+        high=found.high,
+        confidence=found.confidence,
+        method=method,
+        n=found.n,
+        reason=reason,
+        warnings=found.warnings,
+        standard_error=found.standard_error,
+        n_clusters=found.n_clusters,
+        seed=found.seed,
+        observed_agreement=observed_agreement,
+    )
+
+
+def _one_minus(numerator: Floats, denominator: Floats) -> Floats:
+    """1 - numerator / denominator; NaN where the denominator is 0."""
+    undefined = denominator <= 1e-12
+    return np.where(undefined, np.nan, 1 - numerator / np.where(undefined, 1.0, denominator))
+
+
+def _disagreement(n: int, weights: Weights) -> Floats:
+    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(np.float64)
+    if weights == "unweighted":
+        return np.minimum(apart, 1.0)
+    return apart if weights == "linear" else apart**2
+
+
+def _occurring(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Any]:
+    occurring: set[Any] = {*a, *b}
+    if None in occurring or any(rating != rating for rating in occurring):  # only NaN does
+        raise ValueError("a rating is missing (None or NaN): leave its item out")
+    try:
+        return sorted(occurring)
+    except TypeError:
+        raise ValueError("ratings of different types have no order: give all categories, in theirs") from None
+
+
+def _category_numbers(categories: Sequence[Hashable]) -> dict[Hashable, int]:
+    known = {category: number for number, category in enumerate(categories)}
+    if len(known) != len(categories):
+        raise ValueError("a category is listed twice")
+    return known
+
+
+def _codes(ratings: Sequence[Hashable], known: dict[Hashable, int]) -> Ints:
+    for rating in ratings:
+        if rating not in known:
+            raise ValueError(f"rating {rating!r} is not among the categories {list(known)}")
+    return np.array([known[rating] for rating in ratings], dtype=np.intp)

@@ -1,0 +1,154 @@
+"""Agreement of many raters, also where some ratings are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from benchbook.statistics._arrays import Floats
+from benchbook.statistics._inputs import as_values
+from benchbook.statistics.agreement import Agreement, with_agreement
+from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
+from benchbook.statistics.results import without_interval
+
+__all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+MOST_CELLS = 1_000_000  # a resample sums, over distinct items, tables of values by values
+
+
+def krippendorff_alpha(
+    ratings: Sequence[Sequence[float | str | None]],
+    *,
+    level: Level = "ordinal",
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
+) -> Agreement:
+    """Krippendorff's alpha (Krippendorff 2011) with a bootstrap BCa interval over items.
+
+    `ratings` has a row a rater and a column an item; None where a rater left it out. Words are nominal only. Items with
+    fewer than two ratings say nothing and are left out. Null: `no_data` where no item has two, `one_category`; null
+    bounds: `too_many_values` where resampling would take too long (1,000 items that differ, at 32 values).
+
+    Raises: ValueError for rows of different lengths, or words at another level.
+    """
+    counts, values = _counts(ratings, level)
+    counts = counts[counts.sum(axis=1) >= 2]
+    n = len(counts)
+    table = _coincidences(counts)
+    same = float(np.trace(table) / table.sum()) if n else None
+    if n == 0 or np.count_nonzero(counts.sum(axis=0)) < 2:
+        reason = "one_category" if n else "no_data"
+        nothing = without_interval(None, n=n, confidence=confidence, method="", reason=reason)
+        return with_agreement(nothing, f"krippendorff_alpha_{level}", same)
+    from krippendorff import alpha
+
+    estimate = float(alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
+    distinct, times = np.unique(counts, axis=0, return_counts=True)
+    if len(distinct) * values.size**2 > MOST_CELLS:
+        found = without_interval(estimate, n=n, confidence=confidence, method="", reason="too_many_values")
+        return with_agreement(found, f"krippendorff_alpha_{level}", same)
+    units = Units(np.stack([_coincidences(one[None, :]).ravel() for one in distinct]), times)
+    found = bootstrap_interval(
+        units, _alpha_of(values, level), n=n, confidence=confidence, seed=seed, n_resamples=n_resamples
+    )
+    return with_agreement(found, f"krippendorff_alpha_{level}", same)
+
+
+def fleiss_kappa(
+    counts: Sequence[Sequence[int]], *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
+) -> Agreement:
+    """Fleiss' kappa (Fleiss 1971) with a bootstrap BCa interval over items.
+
+    `counts` has a row an item and a column a category: how many raters chose it. Null: `no_data`, `one_category`.
+
+    Raises: ValueError unless every item has the same number of raters, two at least.
+    """
+    table = np.asarray(counts, dtype=np.float64).reshape(len(counts), -1 if len(counts) else 0)
+    raters = np.unique(table.sum(axis=1))
+    whole = bool((table >= 0).all() and (table % 1 == 0).all())  # nor NaN
+    if not whole or raters.size > 1 or (raters.size == 1 and raters[0] < 2):
+        raise ValueError("every item needs the same number of raters, two at least, counted in whole numbers")
+    m = float(raters[0]) if raters.size else 0.0
+    same = float(((table**2).sum() / len(table) - m) / (m * (m - 1))) if raters.size else None
+
+    def kappa(totals: Floats) -> Floats:
+        n = totals[:, 1:].sum(axis=1) / m
+        observed = (totals[:, 0] / n - m) / (m * (m - 1))
+        chance = ((totals[:, 1:] / (n * m)[:, None]) ** 2).sum(axis=1)
+        undefined = chance >= 1 - 1e-12
+        return np.where(undefined, np.nan, (observed - chance) / np.where(undefined, 1.0, 1 - chance))
+
+    units = Units.of(np.column_stack([(table**2).sum(axis=1), table]))
+    found = bootstrap_interval(units, kappa, n=len(table), confidence=confidence, seed=seed, n_resamples=n_resamples)
+    return with_agreement(found, "fleiss_kappa", same)
+
+
+def _counts(ratings: Sequence[Sequence[float | str | None]], level: Level) -> tuple[Floats, Floats]:
+    """`(counts, values)`: how many raters gave each item (row) each value (column, ascending)."""
+    if len({len(row) for row in ratings}) > 1:
+        raise ValueError("every rater needs a rating, or None, for every item")
+    value_of = _value_of({rating for row in ratings for rating in row if rating is not None}, level)
+    values = np.unique(np.array(list(value_of.values()), dtype=np.float64))
+    column = {rating: int(np.searchsorted(values, value)) for rating, value in value_of.items()}
+    counts = np.zeros((len(ratings[0]) if ratings else 0, values.size))
+    for row in ratings:
+        for item, rating in enumerate(row):
+            if rating is not None:
+                counts[item, column[rating]] += 1
+    return counts, values
+
+
+def _value_of(given: set[float | str], level: Level) -> dict[float | str, float]:
+    """Each rating as a number; words, which have no order, by their place in the alphabet."""
+    if not any(isinstance(rating, str) for rating in given):
+        listed = [float(rating) for rating in given]
+        if level == "ratio" and min(listed, default=0.0) < 0:
+            raise ValueError("alpha of level 'ratio' needs ratings of 0 or more")
+        return dict(zip(given, as_values(listed, "ratings").tolist(), strict=True))
+    if level != "nominal":
+        raise ValueError(f"words have no order; alpha of level {level!r} needs numbers")
+    return {rating: float(place) for place, rating in enumerate(sorted(given, key=str))}
+
+
+def _coincidences(counts: Floats) -> Floats:
+    """Pairs of values within items, each item's pairs weighing as much as its ratings."""
+    weights = 1 / (counts.sum(axis=1) - 1)
+    pairs = (counts * weights[:, None]).T @ counts
+    return np.asarray(pairs - np.diag((counts * weights[:, None]).sum(axis=0)))
+
+
+def _alpha_of(values: Floats, level: Level) -> Statistic:
+    """Alpha of summed coincidences; the library computes one at a time, and resamples are many."""
+    size = values.size
+
+    def alpha(totals: Floats) -> Floats:
+        table = totals.reshape(-1, size, size)
+        marginals = table.sum(axis=2)
+        distance = _ordinal_distances(marginals) if level == "ordinal" else _distances(values, level)[None]
+        observed = (table * distance).sum(axis=(1, 2))
+        chance = ((marginals[:, :, None] * marginals[:, None, :]) * distance).sum(axis=(1, 2))
+        undefined = chance <= 1e-12
+        scale = marginals.sum(axis=1) - 1
+        return np.where(undefined, np.nan, 1 - scale * observed / np.where(undefined, 1.0, chance))
+
+    return alpha
+
+
+def _distances(values: Floats, level: Level) -> Floats:
+    apart = np.abs(np.subtract.outer(values, values))
+    if level == "nominal":
+        return (apart > 0).astype(np.float64)
+    if level == "interval":
+        return apart**2
+    sums = np.add.outer(values, values)
+    return np.where(sums == 0, 0.0, apart / np.where(sums == 0, 1.0, sums)) ** 2
+
+
+def _ordinal_distances(marginals: Floats) -> Floats:
+    """Squared number of ratings between two values, the two counted half (Krippendorff 2011, section C)."""
+    middles = np.cumsum(marginals, axis=1) - marginals / 2
+    return np.asarray((middles[:, :, None] - middles[:, None, :]) ** 2)

@@ -1,0 +1,150 @@
+"""Two runs on the same items: pairing takes the items' difficulty out of the comparison. Differences are b - a."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Literal
+
+from benchbook.statistics._distributions import binomial_cdf, normal_quantile
+from benchbook.statistics._inputs import ROUNDING, all_alike, as_pairs, check_confidence
+from benchbook.statistics.means import MeanMethod, mean_interval
+from benchbook.statistics.results import Estimate, refuse_nan, without_interval
+
+if TYPE_CHECKING:
+    from benchbook.statistics._arrays import Floats, Labels, Values
+
+__all__ = ["McNemar", "PairedBinary", "PairedMethod", "bonett_price", "mcnemar", "paired_binary", "paired_difference"]
+
+PairedMethod = Literal["t", "bca", "bonett_price"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McNemar:
+    """McNemar's test: are the pairs that only `a` won as many as those that only `b` won? p is two-sided."""
+
+    p_exact: float
+    p_mid: float  # less conservative than the exact one, and still close to its level
+    only_a: int
+    only_b: int
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedBinary:
+    """The fourfold table of two runs with its difference and test. Rates are of all `n` pairs."""
+
+    n: int
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    difference: Estimate
+    test: McNemar
+
+
+def paired_difference(
+    a: Values,
+    b: Values,
+    *,
+    clusters: Labels | None = None,
+    method: PairedMethod = "t",
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
+) -> Estimate:
+    """The mean of b - a over pairs, with its paired interval (Miller 2024, section 4.2).
+
+    `bonett_price` is for values of 0 and 1 without clusters, and gives an interval even where no pair differs.
+    Null bounds: `no_discordant_pairs` where no pair differs, `no_variance` where all differ alike; see `means`.
+    """
+    x, y = as_pairs(a, b)
+    if method == "bonett_price":
+        if clusters is not None:
+            raise ValueError("bonett_price takes pairs as independent: it has no form with clusters")
+        table = _fourfold(x, y)
+        return bonett_price(table["only_a"], table["only_b"], int(x.size), confidence)
+    mean_method: MeanMethod = method
+    differences = _differences(x, y)
+    found = mean_interval(
+        differences, clusters=clusters, method=mean_method, confidence=confidence, seed=seed, n_resamples=n_resamples
+    )
+    reason = "no_discordant_pairs" if found.reason == "no_variance" and not differences.any() else found.reason
+    return replace(found, method=f"paired_{found.method}", reason=reason)
+
+
+def paired_binary(a: Values, b: Values, *, clusters: Labels | None = None, confidence: float = 0.95) -> PairedBinary:
+    """Everything about two runs of passes (1) and failures (0) on the same items.
+
+    Raises: ValueError for any other value.
+    """
+    x, y = as_pairs(a, b)
+    table = _fourfold(x, y)
+    test = mcnemar(table["only_a"], table["only_b"])
+    if clusters is not None:
+        test = replace(test, warnings=("clusters_ignored",))
+    difference = paired_difference(x, y, clusters=clusters, confidence=confidence)
+    return PairedBinary(n=int(x.size), difference=difference, test=test, **table)
+
+
+def mcnemar(only_a: int, only_b: int) -> McNemar:
+    """Exact and mid-p McNemar test of the discordant pairs (Fagerland, Lydersen and Laake 2013)."""
+    if only_a < 0 or only_b < 0:
+        raise ValueError(f"counts can't be negative: {only_a}, {only_b}")
+    n, fewer = only_a + only_b, min(only_a, only_b)
+    if n == 0:
+        return McNemar(p_exact=1.0, p_mid=1.0, only_a=0, only_b=0, reason="no_discordant_pairs")
+    up_to, below = binomial_cdf(fewer, n, 0.5), binomial_cdf(fewer - 1, n, 0.5)
+    result = McNemar(p_exact=min(1.0, 2 * up_to), p_mid=min(1.0, up_to + below), only_a=only_a, only_b=only_b)
+    refuse_nan(result)
+    return result
+
+
+def bonett_price(only_a: int, only_b: int, n: int, confidence: float = 0.95) -> Estimate:
+    """Interval of the difference of paired rates, with one pair added to each discordant count.
+
+    Bonett and Price 2012; recommended by Fagerland, Lydersen and Laake 2014 for its coverage in small samples.
+    """
+    check_confidence(confidence)
+    if only_a < 0 or only_b < 0 or only_a + only_b > n:
+        raise ValueError(f"{only_a} and {only_b} discordant pairs of {n}")
+    if n == 0:
+        return without_interval(None, n=0, confidence=confidence, method="bonett_price", reason="no_data")
+    p_a, p_b = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
+    error = sqrt((p_a + p_b - (p_b - p_a) ** 2) / (n + 2))
+    half = normal_quantile((1 + confidence) / 2) * error
+    return Estimate(
+        estimate=(only_b - only_a) / n,
+        low=max(-1.0, p_b - p_a - half),
+        high=min(1.0, p_b - p_a + half),
+        confidence=confidence,
+        method="bonett_price",
+        n=n,
+    )
+
+
+def _differences(x: Floats, y: Floats) -> Floats:
+    """b - a; where they differ by rounding alone, what they round."""
+    import numpy as np
+
+    differences = y - x
+    size = float(np.abs(np.concatenate([x, y])).max(initial=0.0))
+    if not x.size or not all_alike(differences, size):
+        return differences
+    middle = float(differences.mean())
+    return np.full_like(differences, middle if abs(middle) > ROUNDING * size else 0.0)
+
+
+def _fourfold(x: Values, y: Values) -> dict[str, int]:
+    import numpy as np
+
+    if not (np.isin(x, (0, 1)).all() and np.isin(y, (0, 1)).all()):
+        raise ValueError("a and b must be 0 or 1")
+    won_a, won_b = np.asarray(x, dtype=bool), np.asarray(y, dtype=bool)
+    return {
+        "both": int((won_a & won_b).sum()),
+        "only_a": int((won_a & ~won_b).sum()),
+        "only_b": int((won_b & ~won_a).sum()),
+        "neither": int((~won_a & ~won_b).sum()),
+    }

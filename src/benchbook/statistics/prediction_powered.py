@@ -1,0 +1,103 @@
+"""A mean of people's labels, made sharper by a judge that saw more samples than people did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from benchbook.statistics._arrays import Floats, Values
+from benchbook.statistics._distributions import normal_quantile
+from benchbook.statistics._inputs import as_pairs, as_values, check_confidence
+from benchbook.statistics.results import Estimate
+
+__all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
+
+FEW_LABELS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionPoweredMean(Estimate):
+    """The mean label. `judge_weight` is PPI++'s lambda: 0 takes no notice of the judge, 1 trusts it as plain PPI does.
+
+    `n` counts labelled samples.
+    """
+
+    judge_weight: float | None
+    n_unlabelled: int
+
+
+def prediction_powered_mean(
+    labels: Values,
+    judge_on_labelled: Values,
+    judge_on_unlabelled: Values,
+    *,
+    judge_weight: float | None = None,
+    confidence: float = 0.95,
+) -> PredictionPoweredMean:
+    """Prediction-powered mean (Angelopoulos et al. 2023, PPI and PPI++), right however bad the judge is.
+
+    w * mean(judge, unlabelled) + mean(label - w * judge, labelled), with a normal interval from population variances.
+    `judge_weight` None chooses w so that the interval is narrowest, within 0 to 1. Null: `no_data`; null bounds:
+    `one_value`, `no_variance`. Without unlabelled samples it is the labels' mean, with a warning.
+    """
+    y, judged = as_pairs(labels, judge_on_labelled)
+    unseen = as_values(judge_on_unlabelled, "judge_on_unlabelled")
+    check_confidence(confidence)
+    if judge_weight is not None and not abs(judge_weight) <= 1e6:  # nor NaN
+        raise ValueError(f"judge_weight must be a number, from 0 to 1 as a rule, not {judge_weight}")
+    if not y.size:
+        return _result(None, None, "no_data", confidence, y, unseen, None)
+    weight = _tuned_weight(y, judged, unseen) if judge_weight is None else float(judge_weight)
+    if not unseen.size:
+        weight, unseen_mean, unseen_variance = 0.0, 0.0, 0.0
+    else:
+        unseen_mean, unseen_variance = float(unseen.mean()), float(unseen.var()) / unseen.size
+    rectifier = y - weight * judged
+    estimate = weight * unseen_mean + float(rectifier.mean())
+    if y.size == 1:
+        return _result(estimate, None, "one_value", confidence, y, unseen, weight)
+    error = sqrt(weight**2 * unseen_variance + float(rectifier.var()) / y.size)
+    if error <= 1e-13 * max(1.0, abs(estimate)):
+        return _result(estimate, None, "no_variance", confidence, y, unseen, weight)
+    return _result(estimate, error, None, confidence, y, unseen, weight)
+
+
+def _tuned_weight(y: Floats, judged: Floats, unseen: Floats) -> float:
+    """PPI++, example 6.1: covariance of label and judge over (1 + n/N) times the judge's variance, within 0 to 1."""
+    everything = np.concatenate([judged, unseen])
+    if not unseen.size or everything.size < 2 or np.ptp(everything) == 0:
+        return 0.0
+    covariance = float(((y - y.mean()) * (judged - judged.mean())).mean())
+    weight = covariance / ((1 + y.size / unseen.size) * float(everything.var(ddof=1)))
+    return min(1.0, max(0.0, weight))
+
+
+def _result(
+    estimate: float | None,
+    error: float | None,
+    reason: str | None,
+    confidence: float,
+    y: Floats,
+    unseen: Floats,
+    weight: float | None,
+) -> PredictionPoweredMean:
+    low = high = None
+    if estimate is not None and error is not None:
+        half = normal_quantile((1 + confidence) / 2) * error
+        low, high = estimate - half, estimate + half
+    few = estimate is not None and y.size < FEW_LABELS
+    return PredictionPoweredMean(
+        estimate=estimate,
+        low=low,
+        high=high,
+        confidence=confidence,
+        method="ppi++",
+        n=int(y.size),
+        reason=reason,
+        warnings=("few_labels",) * few + ("no_unlabelled",) * (estimate is not None and not unseen.size),
+        standard_error=error,
+        judge_weight=weight,
+        n_unlabelled=int(unseen.size),
+    )

@@ -1,0 +1,139 @@
+"""Confidence sequences: intervals that hold at every moment at once, so one may look at each and stop at any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import Literal
+
+import numpy as np
+
+from benchbook.statistics._arrays import Floats, Values
+from benchbook.statistics._inputs import as_values, check_confidence
+from benchbook.statistics.results import Estimate, without_interval
+
+__all__ = ["ConfidenceSequence", "SequenceMethod", "confidence_sequence"]
+
+SequenceMethod = Literal["betting", "empirical_bernstein"]
+
+GRID = 1000  # candidate means; bounds are rounded outwards to the next one
+LARGEST_BET = 0.5
+_BLOCK = 256  # values at a time: each has a number a candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceSequence:
+    """`lows[i]` and `highs[i]` bound the mean after i + 1 values; all of them at once with `confidence`."""
+
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    last: Estimate  # after all values
+
+
+def confidence_sequence(
+    values: Values,
+    *,
+    smallest: float = 0.0,
+    largest: float = 1.0,
+    confidence: float = 0.95,
+    method: SequenceMethod = "betting",
+) -> ConfidenceSequence:
+    """Bounds of a mean that hold under optional stopping (Waudby-Smith and Ramdas 2024).
+
+    `values`, in the order in which they came, lie in `smallest`..`largest`; that order must not depend on what they
+    are (shuffle the items first). `betting` is their hedged capital process, rounded outwards to a thousandth of the
+    range; `empirical_bernstein` their predictable plug-in, wider and quicker. Bounds never widen.
+
+    Raises: ValueError for a value outside the range.
+    """
+    check_confidence(confidence)
+    smallest, largest = as_values([smallest, largest], "smallest and largest").tolist()
+    if not smallest < largest:
+        raise ValueError(f"smallest ({smallest}) must be below largest ({largest})")
+    x = as_values(values)
+    if x.size and (x.min() < smallest or x.max() > largest):
+        raise ValueError(f"values must lie in {smallest}..{largest}")
+    if not x.size:
+        nothing = without_interval(None, n=0, confidence=confidence, method=method, reason="no_data")
+        return ConfidenceSequence(lows=(), highs=(), last=nothing)
+    unit = (x - smallest) / (largest - smallest)
+    alpha = 1 - confidence
+    low, high = _betting(unit, alpha) if method == "betting" else _empirical_bernstein(unit, alpha)
+    lows, highs, crossed = _never_empty(low, high)
+    lows, highs = smallest + (largest - smallest) * lows, smallest + (largest - smallest) * highs
+    return ConfidenceSequence(
+        lows=tuple(lows.tolist()),
+        highs=tuple(highs.tolist()),
+        last=Estimate(
+            estimate=float(x.mean()),
+            low=float(lows[-1]),
+            high=float(highs[-1]),
+            confidence=confidence,
+            method=method,
+            n=int(x.size),
+            warnings=("bounds_crossed",) * crossed,
+        ),
+    )
+
+
+def _bets(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """`(bets, means)` before each value: sqrt(2 log(2/alpha) / (variance t log(1 + t))) and the running mean.
+
+    Both know only the values before: half a value of 1/2 with variance 1/4 stands in for the first.
+    """
+    t = np.arange(1, x.size + 1)
+    means = (0.5 + np.cumsum(x)) / (t + 1)
+    variances = (0.25 + np.cumsum((x - means) ** 2)) / (t + 1)
+    before_means = np.concatenate([[0.5], means[:-1]])
+    before_variances = np.concatenate([[0.25], variances[:-1]])
+    return np.sqrt(2 * log(2 / alpha) / (before_variances * t * np.log(t + 1))), before_means
+
+
+def _empirical_bernstein(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Waudby-Smith and Ramdas 2024, theorem 2."""
+    bets, means = _bets(x, alpha)
+    bets = np.minimum(bets, LARGEST_BET)
+    cost = (x - means) ** 2 * (-np.log1p(-bets) - bets)
+    weight = np.cumsum(bets)
+    middle = np.cumsum(bets * x) / weight
+    half = (log(2 / alpha) + np.cumsum(cost)) / weight
+    return middle - half, middle + half
+
+
+def _betting(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Waudby-Smith and Ramdas 2024, theorem 3: a candidate is ruled out once bets against it made 1 into 2/alpha.
+
+    Half of alpha goes to bets that the mean is higher, half to bets that it is lower. The former earn less the higher
+    the candidate is: so what they rule out is all candidates up to a bound; and the other way round.
+    """
+    bets, _ = _bets(x, alpha)
+    return _first_left(x, bets, alpha), 1 - _first_left(1 - x, bets, alpha)
+
+
+def _first_left(x: Floats, bets: Floats, alpha: float) -> Floats:
+    """After each value, the largest candidate that bets on a higher mean ruled out (the bound lies between it and the
+    next one, so this errs outwards); 0 where there is none."""
+    candidates = np.arange(GRID + 1) / GRID
+    most = np.full(GRID + 1, np.inf)
+    most[1:] = LARGEST_BET / candidates[1:]  # so that no value takes more than half of the capital
+    capital, found = np.zeros(GRID + 1), np.empty(x.size)
+    for start in range(0, x.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        gains = np.log1p(np.minimum(bets[part, None], most) * (x[part, None] - candidates))
+        grown = capital + np.cumsum(gains, axis=0)
+        ruled_out = (grown >= log(2 / alpha)).sum(axis=1)
+        found[part] = np.maximum(ruled_out - 1, 0) / GRID
+        capital = grown[-1]
+    return found
+
+
+def _never_empty(low: Floats, high: Floats) -> tuple[Floats, Floats, bool]:
+    """Bounds that only narrow. Where they would cross, by chance or because the mean drifts, they stay."""
+    lows, highs = np.clip(np.maximum.accumulate(low), 0.0, 1.0), np.clip(np.minimum.accumulate(high), 0.0, 1.0)
+    crossed = lows > highs
+    if not crossed.any():
+        return lows, highs, False
+    first = int(crossed.argmax())
+    before = (lows[first - 1], highs[first - 1]) if first else (0.0, 1.0)
+    lows[first:], highs[first:] = before
+    return lows, highs, True
