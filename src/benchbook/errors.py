@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "BenchbookError",
@@ -64,12 +65,20 @@ class InputError(UsageError):
         self.found = found
         self.expected = expected
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles, so that a worker process can raise it."""
+        return _input_error, self.args
+
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
         what = f"found {self.found}" if self.expected else self.found
         field = f"{self.field}: " if self.field else ""
         wanted = f"; expected {self.expected}" if self.expected else ""
         return f"{where}: {field}{what}{wanted}"
+
+
+def _input_error(path: str | Path, line: int | None, field: str | None, found: str, expected: str | None) -> InputError:
+    return InputError(path, line=line, field=field, found=found, expected=expected)
 
 
 class ConfigError(UsageError):

@@ -125,7 +125,7 @@ def test_the_three_that_must_be_there_are_asked_for(name: str) -> None:
     [
         pytest.param("repeats", 0, "`int` >= 1", id="too-few"),
         pytest.param("repeats", 1_001, "`int` <= 1000", id="too-many"),
-        pytest.param("repeats", 1.5, "`int`", id="a-fraction"),
+        pytest.param("repeats", 1.5, "`int", id="a-fraction"),
         pytest.param("repeats", "three", "`int", id="a-word"),
         pytest.param("max_connections", 0, "`int` >= 1", id="no-connection"),
         pytest.param("max_retries", -1, "`int` >= 0", id="fewer-than-none"),
@@ -179,7 +179,7 @@ def test_a_file_that_can_not_be_read_is_named(tmp_path: Path, content: bytes, sa
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="absent.toml: can't be read"):
+    with pytest.raises(UsageError, match=r"absent\.toml: can't be read"):
         read_config_file(tmp_path / "absent.toml")
 
 

@@ -297,9 +297,6 @@ main()
 """
 
 
-@pytest.mark.xfail(
-    reason="a kill between the folder's appearance and its first fact: it neither resumes nor begins anew"
-)
 def test_a_kill_before_the_first_fact_leaves_a_way_on(tmp_path: Path) -> None:
     """Either nothing stands under the run's id, so that it begins anew, or its first fact does, so that it resumes."""
     write_items(tmp_path / "items.jsonl", 2)

@@ -296,7 +296,6 @@ def test_the_cost_limit_counts_what_earlier_sittings_spent(tmp_path: Path) -> No
     assert verify(record).holds
 
 
-@pytest.mark.xfail(reason="Work._worker takes what all workers spend meanwhile for the cost of one sample")
 def test_the_cost_limit_is_used_up_with_many_at_once_too(tmp_path: Path) -> None:
     """Eight at once may leave unspent what eight samples cost, and not most of the money."""
     with running(always_good) as server:

@@ -40,7 +40,7 @@ def find_record(run: str | None, runs: str) -> Record:
     Raises: UsageError.
     """
     if run is None:
-        records = [path for path in Path(runs).glob("*") if (path / "journal").is_dir()]
+        records = [path for path in Path(runs).glob("[!.]*") if (path / "journal").is_dir()]
         if not records:
             raise UsageError(f"{runs}: there is no record yet; name one, or start with `benchbook run`")
         return Record(max(records, key=lambda path: (path / "journal").stat().st_mtime_ns))

@@ -38,11 +38,12 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
         result = _start(ctx, config, settings, options)
     reports = result.record.started().config.get("reports") if "reports" not in settings else settings["reports"]
     print_run(result.record, result.derived, reports=reports, as_json=options["as_json"], quiet=options["quiet"])
-    if result.stop.reason is not None and not result.stop.interrupted:
-        error = UsageError if result.stop.usage else RunStoppedError
-        raise error(f"stopped: {result.stop.reason}. Resume: benchbook run --resume {result.record.path}")
     if result.stop.reason is not None:
-        click.echo(f"{result.stop.reason}. Resume: benchbook run --resume {result.record.path}", err=True)
+        hint = "" if result.stop.usage else f". Resume: benchbook run --resume {result.record.path}"
+        if not result.stop.interrupted:
+            error = UsageError if result.stop.usage else RunStoppedError
+            raise error(f"stopped: {result.stop.reason}{hint}")
+        click.echo(f"{result.stop.reason}{hint}", err=True)
     ctx.exit(_exit_code(result, gate=options["gate"]))
 
 
@@ -74,9 +75,9 @@ def _resume(run: str, config: str | None, settings: dict[str, Any], options: dic
 
 
 def _exit_code(result: Any, *, gate: bool) -> int:
+    if result.stop.reason is not None:
+        return 3
     decision = result.derived.decision
     if gate:
         return 0 if decision is not None and decision.release_ready else 1
-    if result.stop.reason is not None:
-        return 3
     return 0 if decision is not None and result.derived.aggregates.ledger.n_scored else 1

@@ -18,7 +18,7 @@ __all__ = ["runs"]
 @json_option
 def runs(runs: str, as_json: bool) -> None:
     """List the records in a folder, the newest first."""
-    rows = [_row(path) for path in sorted(Path(runs).glob("*"), reverse=True) if (path / "journal").is_dir()]
+    rows = [_row(path) for path in sorted(Path(runs).glob("[!.]*"), reverse=True) if (path / "journal").is_dir()]
     if as_json:
         print_json(rows)
         return

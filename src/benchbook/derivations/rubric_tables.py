@@ -79,7 +79,7 @@ def derive(
     with open_evalset(record.input(state.started.inputs["evalset"])) as evalset:
         write_table(target / "samples.parquet", RubricRow, counts.rows(evalset, check))
     if confidence is None:
-        confidence = state.started.config.get("confidence")
+        confidence = state.config.get("confidence")
     aggregates = counts.aggregates_file()
     manifest_without_files = _manifest(state, counts.plan)
     decision = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchbook.derivations.identity import Reported
-from benchbook.errors import RecordError
-from benchbook.records.facts import FIRST_PREV, Interrupted, Reply, Resumed, RunEnded, RunStarted
+from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.records.facts import FIRST_PREV, Failure, Interrupted, Reply, Resumed, RunEnded, RunStarted
 from benchbook.records.reading import FactIndex, Line, read_journal
 
 __all__ = ["JournalState", "read_state"]
@@ -17,6 +18,7 @@ __all__ = ["JournalState", "read_state"]
 class JournalState:
     """What a journal says, but for the samples themselves."""
 
+    journal: Path
     started: RunStarted
     index: FactIndex
     candidate_reported: Reported = field(default_factory=Reported)
@@ -24,10 +26,15 @@ class JournalState:
     ended: RunEnded | None = None
     interrupted: Interrupted | None = None
     resumed: int = 0
+    config: dict[str, Any] = field(default_factory=dict)  # the last sitting's
     n_facts: int = 0
     n_segments: int = 1
     last_line: int = 0  # its number in the last segment
     last_sha256: str = FIRST_PREV
+
+    @property
+    def n_samples(self) -> int:
+        return self.started.n_items * self.started.repeats
 
     @property
     def state(self) -> str:
@@ -35,6 +42,10 @@ class JournalState:
         return "complete" if self.ended else "interrupted" if self.interrupted else "open"
 
     def add(self, line: Line) -> None:
+        if isinstance(line.fact, Reply | Failure) and not 0 <= line.fact.sample < self.n_samples:
+            reason = f"sample {line.fact.sample} is none of the {self.n_samples} that were planned"
+            path = self.journal / f"{line.segment:06d}.jsonl"
+            raise RecordDamagedError(path if path.exists() else f"{path}.zst", line.number, reason)
         self.n_facts += 1
         self.n_segments, self.last_line = line.segment, line.number
         self.last_sha256 = line.sha256
@@ -45,8 +56,9 @@ class JournalState:
                 reported.add(reply.model_reported, reply.fingerprint)
             case Interrupted() as interrupted:
                 self.interrupted = interrupted
-            case Resumed():
+            case Resumed() as resumed:
                 self.resumed += 1
+                self.config = resumed.config
                 self.interrupted = None
             case RunEnded() as ended:
                 self.ended = ended
@@ -64,7 +76,7 @@ def read_state(journal: Path) -> JournalState:
         if state is None:
             if not isinstance(line.fact, RunStarted):
                 break
-            state = JournalState(line.fact, FactIndex(journal))
+            state = JournalState(journal, line.fact, FactIndex(journal), config=line.fact.config)
         state.add(line)
     if state is None:
         raise RecordError(f"{journal.parent}: the journal does not begin with run_started; nothing was asked yet")

@@ -20,7 +20,7 @@ from benchbook.errors import BenchbookError, RecordDamagedError
 from benchbook.evalsets import Item
 from benchbook.records.facts import FIRST_PREV, RunStarted, Sealed
 from benchbook.records.folder import Record
-from benchbook.records.reading import read_journal, read_segment, segment_files
+from benchbook.records.reading import read_journal, read_segment, segment_files, segment_number
 from benchbook.records.tables import read_rows, writer_version
 from benchbook.specs import load_spec
 
@@ -68,19 +68,27 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
     except BenchbookError as error:
         findings.append(Finding("journal", None, str(error)))
     if state is not None and not findings:
-        findings += _check_start(state.started)
-        findings += _check_inputs(record, state.started)
-        findings += _check_folder(record)
-        if not findings:
-            findings += _check_derived(record, state)
-        if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
-            findings.append(Finding("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
+        try:
+            findings += _check_content(record, state, expect)
+        except Exception as error:
+            findings.append(Finding("journal", None, f"its facts make no sense ({type(error).__name__}: {error})"))
     return Verification(
         tuple(findings),
         state.last_sha256 if state else FIRST_PREV,
         state.n_facts if state else 0,
         state.state if state else "damaged",
     )
+
+
+def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Finding]:
+    """What a whole chain of facts still leaves to check."""
+    findings = [*_check_start(state.started), *_check_inputs(record, state.started)]
+    if not findings:
+        findings += _check_derived(record, state)
+    findings += _check_folder(record)
+    if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
+        findings.append(Finding("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
+    return findings
 
 
 def _inside(record: Record, path: str) -> str:
@@ -108,9 +116,7 @@ def _check_journal_files(record: Record) -> list[Finding]:
     except RecordDamagedError as error:
         findings.append(Finding(_inside(record, error.path), error.line, error.reason))
         return findings
-    if not findings:
-        findings += _check_seals(record, known)
-    return findings
+    return findings + _check_seals(record, known)
 
 
 def _torn_line(path: Path) -> int | None:
@@ -120,15 +126,20 @@ def _torn_line(path: Path) -> int | None:
 
 def _check_seals(record: Record, files: set[Path]) -> list[Finding]:
     seals: dict[str, str] = {}
+    whole = True
     try:
         for line in read_journal(record.journal):
             if isinstance(line.fact, Sealed):
                 seals[f"{line.fact.segment:06d}.jsonl.zst"] = line.fact.sha256
     except RecordDamagedError:
-        pass  # told by the caller, with its line; compressed bytes are still checked below
+        whole = False  # told by the caller, with its line; of segments before it the bytes are still checked below
     findings = []
-    for path in sorted(files):
-        if path.suffix == ".zst" and seals.get(path.name, "") != hashlib.sha256(path.read_bytes()).hexdigest():
+    for path in sorted(path for path in files if path.suffix == ".zst"):
+        seal = seals.get(path.name)
+        if seal is None and whole:
+            following = f"journal/{segment_number(path) + 1:06d}.jsonl"
+            findings.append(Finding(following, None, f"is missing: it begins with the seal of {path.name}"))
+        elif seal is not None and seal != hashlib.sha256(path.read_bytes()).hexdigest():
             findings.append(Finding(_inside(record, str(path)), None, "its bytes are not those that were sealed"))
     return findings
 

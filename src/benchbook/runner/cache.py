@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -38,16 +39,18 @@ class ResponseCache:
 
     def get(self, scope: str, role: str, request_sha256: str) -> Answer | None:
         key = _key(scope, role, request_sha256)
-        row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return None
-        answer: Answer = decode_json(row[0], _answer)
+        try:
+            row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+            answer: Answer | None = None if row is None else decode_json(row[0], _answer)
+        except (sqlite3.Error, msgspec.DecodeError):
+            return None  # a cache that can't be read is a cache that lacks it
         return answer
 
     def put(self, scope: str, role: str, request_sha256: str, answer: Answer) -> None:
-        self._database.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)", (_key(scope, role, request_sha256), canonical_json(answer))
-        )
+        """Keep an answer. Where that fails (a full disk), the run goes on without: the journal has it."""
+        row = (_key(scope, role, request_sha256), canonical_json(answer))
+        with suppress(sqlite3.Error):
+            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
 
     def close(self) -> None:
         self._database.close()

@@ -93,7 +93,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "model_base_url": "an OpenAI-compatible address, such as http://localhost:8000/v1",
         "model_api_key_env": "the environment variable with its key; by default OPENAI_API_KEY for OpenAI itself",
         "model_path": "a GGUF file (local) or a script (scripted)",
-        "model_params": "generation parameters over temperature 0, top_p 1, max_tokens 1024, seed 42; null: not sent",
+        "model_params": 'generation parameters over temperature 0, top_p 1, max_tokens 1024, seed 42; "null": not sent',
         "model_reasoning_tags": "tags such as think, in which the model wraps thoughts before its answer",
         "model_input_price": "US dollars per million input tokens",
         "model_output_price": "US dollars per million output tokens",
@@ -122,7 +122,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     },
     "Where it goes": {
         "runs": "the folder with the records",
-        "run_id": "the record's name; by default the time and six random digits",
+        "run_id": "the record's name; by default the time and six hexadecimal digits",
         "reports": "the folder with the reports; none for no reports",
         "confidence": "ask that the gates' confidence bounds hold too, such as 0.95",
     },

@@ -117,7 +117,7 @@ def _role_plan(config: RunConfig, setting: str, defaults: dict[str, Any]) -> Rol
         file = find_model(model_id.name, getattr(config, f"{setting}_path"), setting)
         model_id = ModelId(model_id.provider, model_id.name, weights_version(file))
     given: dict[str, Any] = getattr(config, f"{setting}_params")
-    params = {name: value for name, value in (defaults | given).items() if value is not None}
+    params = {name: value for name, value in (defaults | given).items() if value not in (None, "null")}
     if reserved := {"messages", "model", "stream", "response_format"} & params.keys():
         raise ConfigError(f"{setting}_params", ", ".join(sorted(reserved)), "generation parameters only")
     is_judge = setting == "judge"

@@ -66,11 +66,11 @@ async def start_run(config: RunConfig, on_progress: ProgressHandler | None = Non
     prepared = prepare(config)
     prepared.evalset.close()
     run_id = config.run_id or _new_run_id()
-    async with _endpoints(config, prepared.plan) as endpoints:  # a missing key is told before a record exists
+    async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
         record = create_record(
             config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
         )
-        sitting = _Sitting(record, config, prepared.plan, endpoints, on_progress)
+        sitting = _Sitting(record, config, prepared.plan, means, on_progress)
         await sitting.ask(None, prepared.evalset.copied_to(record.input(prepared.evalset.sha256)))
         return sitting.result()
 
@@ -88,9 +88,9 @@ async def resume_run(
             raise UsageError(f"resume: {name} is part of the plan and can't change; start a new run")
     config = config_from_mapping({**started.config, **(changes or {})}, "resume")
     plan = plan_of(started)
-    async with _endpoints(config, plan) as endpoints:
+    async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=_storable(config))
-        sitting = _Sitting(record, config, plan, endpoints, on_progress)
+        sitting = _Sitting(record, config, plan, means, on_progress)
         await sitting.ask(resumed, open_evalset(record.input(started.inputs["evalset"])))
         return sitting.result()
 
@@ -103,10 +103,10 @@ class _Sitting:
         record: Record,
         config: RunConfig,
         plan: Plan,
-        endpoints: dict[Role, Endpoint],
+        means: _Means,
         on_progress: ProgressHandler | None,
     ) -> None:
-        self._endpoints = endpoints
+        self._means = means
         self._record = record
         self._config = config
         self._plan = plan
@@ -142,8 +142,7 @@ class _Sitting:
             outputs = self._record.input(started.inputs["outputs"])
             form, columns = started.identity["output_form"], started.identity["output_columns"]
             import_outputs(outputs, form, columns, evalset, plan.repeats, self._resume, journal)
-        cache = ResponseCache(config.cache) if config.cache else None
-        asker = self._asker(journal, cache)
+        asker = self._asker(journal)
         work = Work(
             plan,
             evalset,
@@ -154,15 +153,11 @@ class _Sitting:
             max_seconds=config.max_seconds,
             on_sample=lambda: self._report(asker),
         )
-        try:
-            with two_step_interrupt(self._stop):
-                await work.run()
-        finally:
-            if cache is not None:
-                cache.close()
+        with two_step_interrupt(self._stop):
+            await work.run()
 
-    def _asker(self, journal: JournalWriter, cache: ResponseCache | None) -> Asker:
-        config, endpoints, tokens = self._config, self._endpoints, self._resume.tokens
+    def _asker(self, journal: JournalWriter) -> Asker:
+        config, endpoints, tokens = self._config, self._means.endpoints, self._resume.tokens
         spent = sum((endpoint.cost_usd(*tokens[role]) for role, endpoint in endpoints.items()), start=Decimal(0))
         return Asker(
             journal=journal,
@@ -173,7 +168,7 @@ class _Sitting:
             max_wait_ms=config.max_wait_ms,
             requests=RateLimit(config.requests_per_minute) if config.requests_per_minute else None,
             tokens=RateLimit(config.tokens_per_minute) if config.tokens_per_minute else None,
-            cache=cache,
+            cache=self._means.cache,
         )
 
     def _report(self, asker: Asker) -> None:
@@ -184,9 +179,20 @@ class _Sitting:
             self._on_progress(self._progress)
 
 
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """What a sitting asks with."""
+
+    endpoints: dict[Role, Endpoint]
+    cache: ResponseCache | None
+
+
 @asynccontextmanager
-async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, Endpoint]]:
-    """Both roles' endpoints, closed at the end; one provider and gate where both are the same model in one place."""
+async def _means(config: RunConfig, plan: Plan) -> AsyncIterator[_Means]:
+    """Both roles' endpoints and the cache, closed at the end.
+
+    One provider and one gate serve both roles where they are the same model in one place.
+    """
     candidate = provider_settings(config, "model", parse_model_id(plan.candidate.model_id, "model"))
     judge = provider_settings(config, "judge", parse_model_id(plan.judge.model_id, "judge"))
     first = Endpoint(
@@ -204,9 +210,12 @@ async def _endpoints(config: RunConfig, plan: Plan) -> AsyncIterator[dict[Role, 
         output_price=config.judge_output_price,
         cache_scope=f"{judge.base_url}\n{plan.judge.model_id}",
     )
+    cache = ResponseCache(config.cache) if config.cache else None
     try:
-        yield {"candidate": first, "judge": second}
+        yield _Means({"candidate": first, "judge": second}, cache)
     finally:
+        if cache is not None:
+            cache.close()
         await first.provider.close()
         if not shared:
             await second.provider.close()

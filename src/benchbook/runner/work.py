@@ -11,7 +11,7 @@ from benchbook.derivations.plan import Plan
 from benchbook.derivations.requests import Requests
 from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, History, next_step, read_history
 from benchbook.evalsets import EvalSet, Item
-from benchbook.records import Reply
+from benchbook.records import Failure, Reply
 from benchbook.runner.asking import Asker, Call
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import Resume
@@ -85,6 +85,7 @@ class Work:
         item = self._evalset[sample % self._plan.n_items]
         history = read_history(self._resume.begun.pop(sample, []), self._plan)
         cost = Decimal(0)
+        fact: Reply | Failure | None = None
         try:
             while (call := self._next_call(sample, item, history)) is not None:
                 fact = await self._asker.ask(call)
@@ -96,6 +97,8 @@ class Work:
                     return False
         finally:
             self._asker.budget.end(cost)
+        if isinstance(fact, Reply):
+            self._asker.stop.note_answer()  # R3.6 counts samples: a candidate's answer does not undo its judge's error
         return True
 
     def _next_call(self, sample: int, item: Item, history: History) -> Call | None:

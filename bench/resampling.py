@@ -7,7 +7,7 @@ of the data count. Goal: 10,000 resamples over 100,000 pairs within 3 CPU second
 
 A script's own folder comes first on sys.path: what says `import statistics` in bench/ finds this file, and not the
 standard library's. So imported under that name, it puts that one in its place, and loads nothing else of size.
-"""  # noqa: A005 - see above
+"""
 
 from __future__ import annotations
 

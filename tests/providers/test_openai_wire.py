@@ -1,0 +1,497 @@
+"""The chat completions format: what is sent, and what servers send back (SPEC R1.4, R2.3, R3.6)."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from benchbook.providers.calls import Answer, CallFailed, Generation
+from benchbook.providers.openai_wire import ChatStream, chat_body, error_detail, read_completion
+from benchbook.records.canonical import canonical_json
+
+# Any text that Python can hold, lone surrogates among it: a model's answer goes into the judge's prompt as it came.
+ANY_TEXT = st.text(st.characters(codec=None))
+
+
+def completion(content: Any = "Seven.", **more: Any) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return json.dumps({"model": "m-2026-01-01", "choices": [choice]} | more).encode()
+
+
+def read(data: bytes, **headers: str) -> Answer:
+    return read_completion(data, {name.replace("_", "-"): value for name, value in headers.items()}, 5)
+
+
+def failure(data: bytes) -> CallFailed:
+    with pytest.raises(CallFailed) as caught:
+        read(data)
+    return caught.value
+
+
+# ── bodies ───────────────────────────────────────────────────────────────────────────────────────────────
+
+PARAMS = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}
+
+
+def test_a_body_is_one_user_message_and_the_parameters_in_canonical_form() -> None:
+    assert (
+        chat_body("m", "Whät?", Generation(PARAMS))
+        == (
+            '{"max_tokens":1024,"messages":[{"content":"Whät?","role":"user"}],"model":"m","seed":42,"temperature":0,"top_p":1}'
+        ).encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sha256"),
+    [
+        pytest.param(
+            'q "\\ \u2028\U0001f600\x7f\0',
+            "5f2a86c33f7081da42d88a1d1d5992677bfe572802b8ea0cea31dbfbe8a22c32",
+            id="text",
+        ),
+        pytest.param(
+            'q "\\ \u2028\U0001f600\x7f\0\ud800',
+            "3ecfcd0a2249a667856dc95558efb049dc50f206bf41ce1176818773d44d9759",
+            id="lone-surrogate",
+        ),
+    ],
+)
+def test_the_bytes_of_a_body_do_not_change(prompt: str, sha256: str) -> None:
+    """Records keep a request as its hash alone: other bytes would be another request."""
+    generation = Generation(PARAMS | {"top_p": 0.95}, {"type": "object", "properties": {"b": {}, "a": {}}})
+    body = chat_body("org/m", prompt, generation, stream=True)
+    assert hashlib.sha256(body).hexdigest() == sha256
+
+
+def test_a_json_schema_is_asked_for_strictly() -> None:
+    body = json.loads(chat_body("m", "q", Generation({}, {"type": "object"})))
+    assert body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "strict": True, "schema": {"type": "object"}},
+    }
+
+
+def test_a_stream_is_asked_for_with_its_usage() -> None:
+    body = json.loads(chat_body("m", "q", Generation({}), stream=True))
+    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+
+
+@given(ANY_TEXT)
+@example("\ud83d\ude00")
+@example("\udc00\ud800\0\u2028")
+def test_any_prompt_arrives_as_it_is(prompt: str) -> None:
+    body = chat_body("m", prompt, Generation(PARAMS))
+    assert as_units(json.loads(body)["messages"][0]["content"]) == as_units(prompt)
+
+
+def as_units(text: str) -> bytes:
+    """As UTF-16, in which a pair of surrogates and their character are the same, as in JSON's escapes."""
+    return text.encode("utf-16", "surrogatepass")
+
+
+@given(st.permutations(list(PARAMS.items())))
+def test_the_order_of_parameters_does_not_matter(items: list[tuple[str, int]]) -> None:
+    assert chat_body("m", "q", Generation(dict(items))) == chat_body("m", "q", Generation(PARAMS))
+
+
+# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_usual_completion() -> None:
+    more = {"system_fingerprint": "fp_1", "usage": {"prompt_tokens": 20, "completion_tokens": 2, "total_tokens": 22}}
+    assert read(completion(**more, id="x", created=1, service_tier=None)) == Answer(
+        text="Seven.",
+        finish_reason="stop",
+        latency_e2e_ms=5,
+        input_tokens=20,
+        output_tokens=2,
+        model_reported="m-2026-01-01",
+        fingerprint="fp_1",
+    )
+
+
+HUGE = 10**30
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        pytest.param({"prompt_tokens": 3, "completion_tokens": 4}, (3, 4), id="both"),
+        pytest.param({"prompt_tokens": 0, "completion_tokens": 0}, (0, 0), id="zero-is-a-count"),
+        pytest.param({"prompt_tokens": 3}, (3, None), id="one-missing"),
+        pytest.param({"prompt_tokens": None, "completion_tokens": 4}, (None, 4), id="one-null"),
+        pytest.param({"prompt_tokens": 3.0, "completion_tokens": 4.5}, (3, None), id="floats"),
+        pytest.param({"prompt_tokens": "3", "completion_tokens": 4}, (None, 4), id="a-string"),
+        pytest.param({"prompt_tokens": True, "completion_tokens": 4}, (None, 4), id="a-boolean"),
+        pytest.param({"prompt_tokens": [3], "completion_tokens": {}}, (None, None), id="lists-and-objects"),
+        pytest.param({"prompt_tokens": -1, "completion_tokens": 4}, (None, 4), id="negative"),
+        pytest.param({"prompt_tokens": HUGE, "completion_tokens": 4}, (None, 4), id="huge"),
+        pytest.param({"prompt_tokens": 1e300, "completion_tokens": 4}, (None, 4), id="a-huge-float"),
+        pytest.param({}, (None, None), id="empty"),
+        pytest.param(None, (None, None), id="null"),
+        pytest.param("many", (None, None), id="text"),
+        pytest.param([3, 4], (None, None), id="a-list"),
+    ],
+)
+def test_tokens_are_as_told_or_null_and_never_guessed(usage: Any, tokens: tuple[int | None, int | None]) -> None:
+    answer = read(completion(usage=usage))
+    assert (answer.text, answer.input_tokens, answer.output_tokens) == ("Seven.", *tokens)
+
+
+def test_usage_may_be_missing() -> None:
+    assert read(completion()).input_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("told", "milliseconds"),
+    [
+        pytest.param({"timings": {"prompt_ms": 10.4, "predicted_ms": 20.3}}, 31, id="llama.cpp"),
+        pytest.param({"timings": {"prompt_n": 1, "predicted_ms": 20}}, 20, id="llama.cpp-in-part"),
+        pytest.param({"timings": {"prompt_ms": -1, "predicted_ms": 20}}, 20, id="llama.cpp-negative-part"),
+        pytest.param({"timings": {"prompt_ms": "1", "predicted_ms": True}}, None, id="llama.cpp-no-numbers"),
+        pytest.param({"timings": {"prompt_ms": HUGE}}, None, id="llama.cpp-huge"),
+        pytest.param({"timings": {}}, None, id="llama.cpp-empty"),
+        pytest.param({"timings": None}, None, id="llama.cpp-null"),
+        pytest.param({"timings": "fast"}, None, id="llama.cpp-text"),
+        pytest.param({"prompt_eval_duration": 1_500_000, "eval_duration": 2_000_000}, 4, id="ollama-half-to-even"),
+        pytest.param({"eval_duration": 20_000_000}, 20, id="ollama-in-part"),
+        pytest.param({"prompt_eval_duration": -5, "eval_duration": 20_000_000.0}, 20, id="ollama-odd-types"),
+        pytest.param({"eval_duration": HUGE}, None, id="ollama-huge"),
+        pytest.param({}, None, id="nothing"),
+    ],
+)
+def test_the_servers_own_time(told: dict[str, Any], milliseconds: int | None) -> None:
+    answer = read(completion(**told))
+    assert (answer.text, answer.latency_model_ms) == ("Seven.", milliseconds)
+
+
+@pytest.mark.parametrize(
+    ("header", "milliseconds"),
+    [("123", 123), ("0", 0), ("12.5", None), ("-1", None), ("fast", None), ("", None), ("٣", None), ("9" * 5000, None)],
+    ids=["whole", "zero", "fraction", "negative", "text", "empty", "not-ascii", "5000-digits"],
+)
+def test_openais_header_tells_the_servers_time(header: str, milliseconds: int | None) -> None:
+    assert read(completion(), openai_processing_ms=header).latency_model_ms == milliseconds
+
+
+def test_timings_in_the_body_go_before_the_header() -> None:
+    assert read(completion(timings={"predicted_ms": 7}), openai_processing_ms="9").latency_model_ms == 7
+
+
+TEXT = {"type": "text"}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        pytest.param("Seven.", "Seven.", id="text"),
+        pytest.param("", "", id="empty"),
+        pytest.param(None, None, id="null"),
+        pytest.param([TEXT | {"text": "Se"}, TEXT | {"text": "ven."}], "Seven.", id="parts"),
+        pytest.param([{"type": "image_url"}, None, "x", TEXT | {"text": 5}, TEXT | {"text": "7"}], "7", id="odd-parts"),
+        pytest.param([], None, id="no-parts"),
+        pytest.param(7, None, id="a-number-is-no-text"),
+        pytest.param({"text": "Seven."}, None, id="an-object"),
+        pytest.param("\ud835 and \udc00", "\ud835 and \udc00", id="lone-surrogates"),
+        pytest.param("\0\x1b[31m\u202e", "\0\x1b[31m\u202e", id="controls"),
+    ],
+)
+def test_the_text_is_kept_as_it_came(content: Any, text: str | None) -> None:
+    assert read(completion(content)).text == text
+
+
+@given(ANY_TEXT)
+def test_any_text_is_kept_as_it_came(text: str) -> None:
+    data = completion(text)
+    assert read(data).text == json.loads(data)["choices"][0]["message"]["content"]
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [[], [None], [{}], [{"message": None}], [{"message": {}}], [{"message": {"role": "assistant"}}], ["Seven."]],
+    ids=["none", "null", "no-message", "null-message", "empty-message", "no-content", "text"],
+)
+def test_choices_without_a_text_are_an_answer_without_one(choices: list[Any]) -> None:
+    assert read(json.dumps({"choices": choices, "usage": {"prompt_tokens": 3}}).encode()) == Answer(
+        text=None, latency_e2e_ms=5, input_tokens=3
+    )
+
+
+def test_fields_of_other_types_are_null_and_the_text_stays() -> None:
+    answer = read(completion(model=5, system_fingerprint=["x"], finish_reason={}, usage={"prompt_tokens": 3}))
+    assert (answer.text, answer.model_reported, answer.fingerprint, answer.input_tokens) == ("Seven.", None, None, 3)
+
+
+def test_the_first_choice_is_the_answer() -> None:
+    two = {"choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}]}
+    assert read(json.dumps(two).encode()).text == "one"
+
+
+# ── a 200 that is no answer ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "retryable", "stops_run"),
+    [
+        pytest.param({"code": 429, "message": "slow"}, 429, True, False, id="number"),
+        pytest.param({"code": "429"}, 429, True, False, id="numeric-string"),
+        pytest.param({"code": "rate_limit_exceeded"}, 429, True, False, id="word"),
+        pytest.param({"code": None, "type": "overloaded_error"}, 503, True, False, id="word-as-type"),
+        pytest.param({"code": "x", "status": 500}, 500, True, False, id="status-after-an-unknown-code"),
+        pytest.param({"code": 408}, 408, True, False, id="408"),
+        pytest.param({"code": 400}, 400, False, False, id="400"),
+        pytest.param({"code": 401}, 401, False, True, id="401-stops"),
+        pytest.param({"type": "permission_error"}, 403, False, True, id="word-that-stops"),
+        pytest.param({"code": 200}, 200, False, False, id="200-is-no-error's-status"),
+        pytest.param({"code": 700}, 200, False, False, id="no-status"),
+        pytest.param({"code": True}, 200, False, False, id="boolean"),
+        pytest.param({"code": "9" * 5000}, 200, False, False, id="5000-digits"),
+        pytest.param({"message": "broken"}, 200, False, False, id="no-code"),
+        pytest.param("broken", 200, False, False, id="text"),
+        pytest.param(["broken"], 200, False, False, id="list"),
+        pytest.param({"code": HUGE, "x": HUGE}, 200, False, False, id="huge"),
+    ],
+)
+@pytest.mark.parametrize("beside", [{}, {"choices": None}, {"choices": []}], ids=["alone", "null", "empty"])
+def test_an_error_in_a_200_counts_as_the_status_it_names(
+    error: Any, status: int, retryable: bool, stops_run: bool, beside: dict[str, Any]
+) -> None:
+    failed = failure(json.dumps({"error": error} | beside).encode())
+    assert (failed.error, failed.status, failed.retryable, failed.stops_run) == (
+        "provider_error", status, retryable, stops_run,
+    )  # fmt: skip
+    assert failed.detail.startswith("status 200 with an error inside: ")
+    assert failed.latency_ms == 5
+
+
+def test_a_body_that_is_the_error_object_counts_too() -> None:
+    failed = failure(b'{"object":"error","message":"busy","type":"ServiceUnavailable","param":null,"code":503}')
+    assert (failed.status, failed.retryable) == (503, True)
+    assert "503: ServiceUnavailable: busy" in failed.detail
+
+
+def test_an_answer_with_a_null_error_is_an_answer() -> None:
+    assert read(completion(error=None)).text == "Seven."
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"<html><body>502 Bad Gateway</body></html>", id="html"),
+        pytest.param(completion()[:-1], id="cut"),
+        pytest.param(completion() + b"x", id="more"),
+        pytest.param(b"\xff\xfe{}", id="not-utf-8"),
+        pytest.param(b'{"choices":[{"message":{"content":"\xff"}}]}', id="not-utf-8-in-the-text"),
+        pytest.param(b'{"choices":[],"usage":NaN}', id="nan"),
+        pytest.param(b"[" * 200_000, id="deep"),
+        pytest.param(b'{"choices":[],"x":' + b"[" * 200_000, id="deep-inside"),
+    ],
+)
+def test_what_is_no_json_may_be_asked_for_again(data: bytes) -> None:
+    failed = failure(data)
+    assert (failed.error, failed.status, failed.retryable) == ("provider_error", 200, True)
+    assert failed.detail.startswith("status 200, but the body is no JSON")
+
+
+@pytest.mark.parametrize("data", [b"{}", b"[]", b"null", b'"x"', b"5", b'{"choices":{}}', b'{"detail":"x"}'])
+def test_json_without_choices_is_a_fault(data: bytes) -> None:
+    failed = failure(data)
+    assert (failed.status, failed.retryable) == (200, False)
+    assert failed.detail == "status 200, but the body has no choices"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+_FIELDS = ("choices", "usage", "model", "timings", "error", "eval_duration", "system_fingerprint", "object")
+
+
+@given(
+    (st.dictionaries(st.sampled_from(_FIELDS), json_values) | json_values).map(lambda value: json.dumps(value).encode())
+)
+def test_any_json_is_an_answer_or_a_failure(data: bytes) -> None:
+    with contextlib.suppress(CallFailed):
+        canonical_json(read(data))  # what the journal does with it
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_an_answer_or_a_failure(data: bytes) -> None:
+    with contextlib.suppress(CallFailed):
+        read(data)
+
+
+# ── the bodies of errors ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("data", "detail"),
+    [
+        pytest.param(b'{"error":{"code":"c","type":"t","message":"m"}}', "c: t: m", id="openai"),
+        pytest.param(b'{"error":"model not found"}', "model not found", id="ollama"),
+        pytest.param(b'{"detail":"Not Found"}', "Not Found", id="fastapi"),
+        pytest.param(b'{"object":"error","message":"m","code":400}', "400: m", id="vllm"),
+        pytest.param(b'{"error":{"why":[1]}}', '{"why":[1]}', id="other-words"),
+        pytest.param(b"[1]", "[1]", id="a-list"),
+        pytest.param(b"<h1>Bad Gateway</h1>", "<h1>Bad Gateway</h1>", id="html"),
+        pytest.param(b"\xff\xfe", "��", id="not-utf-8"),
+        pytest.param(b'{"error":"\\ud800"}', "\ud800", id="lone-surrogate"),
+        pytest.param(b'{"error":"key sk-abcd1234 is bad"}', "key [key removed] is bad", id="a-key"),
+        pytest.param(b"key sk-abcd1234 is bad", "key [key removed] is bad", id="a-key-in-no-json"),
+    ],
+)
+def test_what_the_body_of_an_error_says(data: bytes, detail: str) -> None:
+    assert error_detail(data) == detail
+
+
+@pytest.mark.parametrize("data", [b'{"error":"' + b"x" * 10_000 + b'"}', b"x" * 10_000, b"[" * 200_000])
+def test_a_long_error_is_shortened(data: bytes) -> None:
+    assert len(error_detail(data)) == 500
+
+
+def test_a_key_at_the_cut_does_not_stay_in_part() -> None:
+    assert "sk-" not in error_detail(b"x" * 490 + b" sk-abcdefgh1234567890")
+
+
+# ── streams ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def streamed(*lines: bytes) -> ChatStream:
+    """The lines, the first at 1 ms, each 1 ms after the one before."""
+    stream = ChatStream()
+    for elapsed_ms, line in enumerate(lines, start=1):
+        stream.feed(line, elapsed_ms)
+    return stream
+
+
+def chunk(content: Any = None, **more: Any) -> bytes:
+    delta = {} if content is None else {"content": content}
+    return b"data: " + json.dumps({"model": "m", "choices": [{"delta": delta}]} | more).encode()
+
+
+DONE = b"data: [DONE]"
+
+
+def test_a_usual_stream() -> None:
+    stream = streamed(
+        b'data: {"choices":[{"delta":{"role":"assistant","content":""}}]}',
+        b"",
+        chunk("Se"),
+        b"",
+        chunk("ven."),
+        chunk(choices=[{"delta": {}, "finish_reason": "stop"}], system_fingerprint="fp"),
+        chunk(choices=[], usage={"prompt_tokens": 20, "completion_tokens": 2}, timings={"predicted_ms": 3}),
+        DONE,
+    )
+    assert stream.done
+    assert stream.answer({}, 9) == Answer(
+        text="Seven.",
+        finish_reason="stop",
+        latency_e2e_ms=9,
+        latency_model_ms=3,
+        time_to_first_token_ms=3,  # the empty role chunk is no token
+        input_tokens=20,
+        output_tokens=2,
+        model_reported="m",
+        fingerprint="fp",
+    )
+
+
+@pytest.mark.parametrize("end", [b"", b"\r"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("start", [b"data: ", b"data:", b"data:   "], ids=["a-space", "no-space", "spaces"])
+def test_lines_as_servers_write_them(start: bytes, end: bytes) -> None:
+    body = chunk("Seven.").removeprefix(b"data: ")
+    assert streamed(start + body + end, end, start + b"[DONE]" + end).answer({}, 9).text == "Seven."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b": keep-alive", b"event: message", b"id: 5", b"retry: 100", b"", b"   ", b"\xff", b"datum: x"],
+    ids=["comment", "event", "id", "retry", "empty", "blank", "garbage", "another-field"],
+)
+def test_lines_that_are_no_data_are_passed_over(line: bytes) -> None:
+    stream = streamed(line, chunk("Se"), line, chunk("ven."), line, DONE)
+    assert stream.answer({}, 9).text == "Seven."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'data: {"choices":null}', id="null-choices"),
+        pytest.param(b'data: {"choices":[null, 5]}', id="odd-choices"),
+        pytest.param(b'data: {"choices":[{"delta":null,"finish_reason":5}]}', id="null-delta"),
+        pytest.param(b'data: {"choices":[{"index":1}]}', id="no-delta"),
+        pytest.param(b'data: {"model":5,"usage":"x","timings":[],"choices":[]}', id="odd-types"),
+        pytest.param(b'data: {"prompt_filter_results":[],"choices":[]}', id="azure"),
+        pytest.param(b"data: null", id="null"),
+        pytest.param(b"data: []", id="a-list"),
+        pytest.param(b'data: {"error":null}', id="null-error"),
+    ],
+)
+def test_an_odd_chunk_takes_nothing_from_the_answer(line: bytes) -> None:
+    answer = streamed(chunk("Se"), line, chunk("ven."), line, DONE).answer({}, 9)
+    assert (answer.text, answer.model_reported) == ("Seven.", "m")
+
+
+def test_chunks_are_read_as_loosely_as_whole_bodies() -> None:
+    parts = [{"type": "text", "text": "Seven."}]
+    answer = streamed(
+        chunk(parts), chunk(choices=[], usage={"prompt_tokens": 20.0, "completion_tokens": -1}), DONE
+    ).answer({}, 9)
+    assert (answer.text, answer.input_tokens, answer.output_tokens) == ("Seven.", 20, None)
+
+
+def test_lone_surrogates_in_a_chunk_are_kept() -> None:
+    assert streamed(chunk("\ud835"), DONE).answer({}, 9).text == "\ud835"
+
+
+def test_a_stream_without_its_end_mark_is_not_done() -> None:
+    assert not streamed(chunk("Seven."), b"").done
+
+
+def test_a_stream_without_a_text_is_an_answer_without_one() -> None:
+    answer = streamed(chunk(choices=[{"delta": {}, "finish_reason": "length"}]), DONE).answer({}, 9)
+    assert (answer.text, answer.finish_reason, answer.time_to_first_token_ms) == (None, "length", None)
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "retryable"),
+    [
+        (b'data: {"error":{"code":429,"message":"slow"}}', 429, True),
+        (b'data: {"error":{"message":"broken"},"choices":[]}', 200, False),
+        (b'data: {"error":"broken","choices":null}', 200, False),
+        (b'data: {"object":"error","code":503,"message":"busy"}', 503, True),
+    ],
+    ids=["named", "unnamed", "text", "the-chunk-itself"],
+)
+def test_an_error_inside_ends_the_stream(line: bytes, status: int, retryable: bool) -> None:
+    with pytest.raises(CallFailed) as caught:
+        streamed(chunk("Se"), line)
+    failed = caught.value
+    assert (failed.status, failed.retryable, failed.latency_ms) == (status, retryable, 2)
+
+
+@pytest.mark.parametrize(
+    "line", [b"data: {", b"data: x", b"data: \xff", b"data: ", b"data: " + b"[" * 200_000],
+    ids=["cut", "word", "not-utf-8", "nothing", "deep"],
+)  # fmt: skip
+def test_a_chunk_that_is_no_json_may_be_asked_for_again(line: bytes) -> None:
+    with pytest.raises(CallFailed, match="no JSON") as caught:
+        streamed(chunk("Se"), line)
+    assert caught.value.retryable
+
+
+@given(st.lists(ANY_TEXT, max_size=5))
+def test_the_pieces_add_up_to_the_text(pieces: list[str]) -> None:
+    lines = [chunk(piece) for piece in pieces]
+    arrived = [json.loads(line[5:])["choices"][0]["delta"]["content"] for line in lines]
+    assert streamed(*lines, DONE).answer({}, 9).text == ("".join(arrived) or None)
