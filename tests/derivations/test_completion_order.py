@@ -18,9 +18,6 @@ from benchbook.records.tables import read_rows
 from running import run
 from scripted_server import OK_JUDGE, always_good, running
 
-# Where a fact stands in the journal is a way back to it, and no part of what was measured.
-PLACES = ("answer_seq", "judge_replies")
-
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
@@ -86,6 +83,7 @@ def test_rows_are_the_same_but_for_their_places_in_the_journal(
     record: Record, tmp_path: Path, order: Callable[[list[Any]], list[Any]]
 ) -> None:
     def without_places(made: Record) -> list[RubricRow]:
+        """`seq` is the way back to a fact, and no part of what was measured."""
         return [
             msgspec.structs.replace(
                 row,
@@ -97,8 +95,6 @@ def test_rows_are_the_same_but_for_their_places_in_the_journal(
 
     made = rewritten(record, tmp_path, order)
     assert without_places(made) == without_places(record)
-    assert {name for row, other in zip(read_rows(made.samples, RubricRow), read_rows(record.samples, RubricRow), strict=True)
-            for name in RubricRow.__struct_fields__ if getattr(row, name) != getattr(other, name)} <= set(PLACES)  # fmt: skip
 
 
 def test_samples_are_asked_and_listed_repeat_by_repeat(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_mean_and_sd_of_the_score(tmp_path: Path) -> None:
 
 
 def test_mean_and_sd_of_the_95th_percentile_of_latency(tmp_path: Path) -> None:
-    """Type 7 over two values is low + 0.95 (high - low): 195, 295, 490. Their mean is 980/3, their sd sqrt(135050/6)."""
+    """Type 7 over two values is low + 0.95 (high - low): 195, 295, 490. Mean 980/3, sd the root of 135050/6."""
     assert summary(recorded(tmp_path, TWO_BY_THREE, 2, repeats=3), "latency_e2e_p95_ms") == (
         [195.0, 295.0, 490.0], 326.666666667, 150.027775206
     )  # fmt: skip
