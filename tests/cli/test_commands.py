@@ -139,7 +139,7 @@ def test_a_mistake_is_one_clear_line_and_leaves_nothing(tmp_path: Path, words: l
     (tmp_path / "unknown.toml").write_text('modle = "openai/m@1"\n', encoding="utf-8")
     before = sorted(tmp_path.iterdir())
     found = benchbook(*words, cwd=tmp_path, env={"OPENAI_API_KEY": ""})
-    error = found.stderr.decode("utf-8")
+    error = found.stderr.decode("utf-8", "replace")
     assert found.returncode == 2, error
     assert named in error
     assert "Traceback" not in error

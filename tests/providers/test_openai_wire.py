@@ -435,6 +435,7 @@ def test_lines_that_are_no_data_are_passed_over(line: bytes) -> None:
         pytest.param(b"data: null", id="null"),
         pytest.param(b"data: []", id="a-list"),
         pytest.param(b'data: {"error":null}', id="null-error"),
+        pytest.param(b'data: {"\\ud800":1,"usage":{"prompt_tokens":"\\ud800"}}', id="lone-surrogates-in-odd-places"),
     ],
 )
 def test_an_odd_chunk_takes_nothing_from_the_answer(line: bytes) -> None:
@@ -488,6 +489,12 @@ def test_a_chunk_that_is_no_json_may_be_asked_for_again(line: bytes) -> None:
     with pytest.raises(CallFailed, match="no JSON") as caught:
         streamed(chunk("Se"), line)
     assert caught.value.retryable
+
+
+@given((st.dictionaries(st.sampled_from(_FIELDS), json_values) | json_values).map(json.dumps))
+def test_any_chunk_is_taken_or_a_failure(value: str) -> None:
+    with contextlib.suppress(CallFailed):
+        canonical_json(streamed(b"data: " + value.encode(), DONE).answer({}, 9))
 
 
 @given(st.lists(ANY_TEXT, max_size=5))

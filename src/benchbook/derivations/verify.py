@@ -18,7 +18,8 @@ from benchbook.derivations.rubric_tables import DERIVED_FILES, derive, plan_of, 
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.errors import BenchbookError, RecordDamagedError
 from benchbook.evalsets import Item
-from benchbook.records.facts import FIRST_PREV, RunStarted, Sealed
+from benchbook.records.canonical import decode_json
+from benchbook.records.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
 from benchbook.records.folder import Record
 from benchbook.records.reading import read_journal, read_segment, segment_files, segment_number
 from benchbook.records.tables import read_rows, writer_version
@@ -125,23 +126,27 @@ def _torn_line(path: Path) -> int | None:
 
 
 def _check_seals(record: Record, files: set[Path]) -> list[Finding]:
-    seals: dict[str, str] = {}
-    whole = True
-    try:
-        for line in read_journal(record.journal):
-            if isinstance(line.fact, Sealed):
-                seals[f"{line.fact.segment:06d}.jsonl.zst"] = line.fact.sha256
-    except RecordDamagedError:
-        whole = False  # told by the caller, with its line; of segments before it the bytes are still checked below
+    """Each sealed segment has the bytes that the next one's first line names, wherever else the chain is broken."""
     findings = []
-    for path in sorted(path for path in files if path.suffix == ".zst"):
-        seal = seals.get(path.name)
-        if seal is None and whole:
-            following = f"journal/{segment_number(path) + 1:06d}.jsonl"
-            findings.append(Finding(following, None, f"is missing: it begins with the seal of {path.name}"))
-        elif seal is not None and seal != hashlib.sha256(path.read_bytes()).hexdigest():
+    segments = sorted(files)
+    for path, following in zip_longest(segments, segments[1:]):
+        if path.suffix != ".zst":
+            continue
+        if following is None:
+            missing = f"journal/{segment_number(path) + 1:06d}.jsonl"
+            findings.append(Finding(missing, None, f"is missing: it begins with the seal of {path.name}"))
+        elif _seal_in(following) not in (None, hashlib.sha256(path.read_bytes()).hexdigest()):
             findings.append(Finding(_inside(record, str(path)), None, "its bytes are not those that were sealed"))
     return findings
+
+
+def _seal_in(segment: Path) -> str | None:
+    """The hash in a segment's first line; None where that can't be read, which is told with its line."""
+    try:
+        fact = decode_json(read_segment(segment).partition(b"\n")[0], fact_decoder)
+    except (RecordDamagedError, msgspec.DecodeError):
+        return None
+    return fact.sha256 if isinstance(fact, Sealed) else None
 
 
 def _check_start(started: RunStarted) -> list[Finding]:

@@ -150,11 +150,13 @@ def _read_loosely(data: bytes, latency_ms: int) -> _Completion:
 
 
 def _decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """`decode_json`, for which JSON that is nested too deeply is one more thing that it can't read."""
+    """`decode_json`, where also what is nested too deeply, or has a lone surrogate in an odd place, can't be read."""
     try:
         return decode_json(data, decoder)
     except RecursionError:
         raise msgspec.DecodeError("nested too deeply") from None
+    except UnicodeEncodeError:
+        raise msgspec.ValidationError("a lone surrogate in a key, or where no text belongs") from None
 
 
 def _error_object(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,0 +1,118 @@
+"""Canonical JSON: one form for a value, for all that is hashed (SPEC R2.2; DESIGN, The record)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from benchbook.records import canonical_json, decode_json
+
+anything = msgspec.json.Decoder()
+ANY_TEXT = st.text(st.characters(codec=None))
+
+
+class Point(msgspec.Struct):
+    y: int
+    x: str | None = None
+
+
+point = msgspec.json.Decoder(Point)
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        pytest.param({"b": 1, "a": [True, None, "x"]}, '{"a":[true,null,"x"],"b":1}', id="sorted-and-without-spaces"),
+        pytest.param(
+            {"é": 1, "z": 2, "\U0001f600": 3, "\uffff": 4},
+            '{"z":2,"é":1,"\uffff":4,"\U0001f600":3}',
+            id="by-code-point",
+        ),
+        pytest.param({"": {"b": {}, "a": []}}, '{"":{"a":[],"b":{}}}', id="inside-too"),
+        pytest.param('é\u2028\x7f/<>&"\\', 'é\u2028\x7f/<>&\\"\\\\', id="no-escapes-but-where-they-must-be"),
+        pytest.param("\0\t\n\r\x1f", "\\u0000\\t\\n\\r\\u001f", id="controls"),
+        pytest.param("\ud835x\udc00", "\\ud835x\\udc00", id="lone-surrogates"),
+        pytest.param({"\udc00": 1, "a": "\ud800"}, '{"a":"\\ud800","\\udc00":1}', id="lone-surrogates-in-keys"),
+        pytest.param([0, -1, 10**18, 2**64 - 1], "[0,-1,1000000000000000000,18446744073709551615]", id="integers"),
+        pytest.param([0.1, 1.0, -0.5, 1e-7, 1e300], "[0.1,1.0,-0.5,1e-7,1e300]", id="floats"),
+        pytest.param(Point(y=1, x="p"), '{"x":"p","y":1}', id="a-struct"),
+        pytest.param(Point(y=1, x="\ud800"), '{"x":"\\ud800","y":1}', id="a-struct-with-a-lone-surrogate"),
+        pytest.param([Point(y=1)], '[{"x":null,"y":1}]', id="structs-in-a-list"),
+    ],
+)
+def test_the_form(value: Any, data: str) -> None:
+    quoted = f'"{data}"' if isinstance(value, str) else data
+    assert canonical_json(value) == quoted.encode("utf-8")
+
+
+integers = st.integers(-(2**63), 2**64 - 1)
+floats = st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | integers | floats | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+@example(["\ud83d", "\ude00"])
+def test_what_was_written_is_read_back(value: Any) -> None:
+    assert decode_json(canonical_json(value), anything) == value
+
+
+@given(json_values)
+def test_json_reads_it_too(value: Any) -> None:
+    assert json.loads(canonical_json(value)) == value
+
+
+@given(json_values)
+def test_the_bytes_are_utf_8_on_one_line(value: Any) -> None:
+    data = canonical_json(value)
+    assert b"\n" not in data
+    data.decode("utf-8")
+
+
+@given(json_values)
+def test_writing_it_again_gives_the_same_bytes(value: Any) -> None:
+    data = canonical_json(value)
+    assert canonical_json(decode_json(data, anything)) == data
+
+
+@given(st.dictionaries(ANY_TEXT, st.integers(0, 9), min_size=2), st.randoms(use_true_random=False))
+def test_the_order_of_keys_does_not_matter(value: dict[str, int], rng: Any) -> None:
+    shuffled = list(value.items())
+    rng.shuffle(shuffled)
+    assert canonical_json(dict(shuffled)) == canonical_json(value)
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_type_may_be_asked_for() -> None:
+    assert decode_json(b'{"y":1,"x":"\\ud800","z":5}', point) == Point(y=1, x="\ud800")
+
+
+@pytest.mark.parametrize("data", [b'{"y":"1"}', b"{}", b"[]"], ids=["type", "missing", "list"])
+def test_another_type_is_refused(data: bytes) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        decode_json(data, point)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b'{"a":1}x', b"{'a':1}", b'{"a":1,}', b"NaN", b"[Infinity]", b'["\\ud800",NaN]', b'"\xff"',
+     b'"\xed\xa0\x80"', b'"\\ud800', b'"\\ud8"', b"\xef\xbb\xbf\xff", b'"\\ud800\n"'],
+)  # fmt: skip
+def test_what_is_no_json_is_refused(data: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode_json(data, anything)
+
+
+def test_nan_is_refused_beside_a_lone_surrogate() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json(["\ud800", float("nan")])
