@@ -67,6 +67,7 @@ def server() -> Iterator[ScriptedServer]:
         yield found
 
 
+@pytest.mark.slow  # twenty seconds of real commands
 @pytest.mark.parametrize("page", pages_that_run(slow=False), ids=name_of)
 def test_what_a_page_says_to_do_works(page: Path, tmp_path: Path, server: ScriptedServer) -> None:
     follow(page, tmp_path / "here", server, slow=False)
