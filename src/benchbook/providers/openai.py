@@ -72,18 +72,31 @@ class OpenAIProvider:
             detail = redact(f"{type(error).__name__}: {error}")[:300]
             retryable = not isinstance(error, ssl.SSLCertVerificationError)
             raise CallFailed("provider_error", detail, retryable=retryable, latency_ms=_since(started)) from None
+        except CallFailed as failed:  # an error inside the stream
+            raise self._without_key(failed) from None
         latency_ms = _since(started)
-        if response.status != 200:
-            raise self._failure(response, latency_ms)
-        if stream is not None:
-            return stream.answer(response, latency_ms)
-        return read_completion(self._clean(response.body), response.headers, latency_ms)
+        try:
+            if response.status != 200:
+                raise self._failure(response, latency_ms)
+            if stream is not None:
+                answer = stream.answer(response, latency_ms)
+            else:
+                answer = read_completion(self._clean(response.body), response.headers, latency_ms)
+        except CallFailed as failed:
+            raise self._without_key(failed) from None
+        # Once more on what was decoded: a key may have come as escapes, or split over the pieces of a stream.
+        return answer if self._secret is None else self._secret.removed_from_answer(answer)
 
     async def close(self) -> None:
         await self._client.close()
 
     def _clean(self, data: bytes) -> bytes:
         return data if self._secret is None else self._secret.removed_from(data)
+
+    def _without_key(self, failed: CallFailed) -> CallFailed:
+        if self._secret is not None:
+            failed.detail = self._secret.removed_from_text(failed.detail)
+        return failed
 
     def _failure(self, response: Response, latency_ms: int) -> CallFailed:
         status = response.status

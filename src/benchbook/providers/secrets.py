@@ -6,7 +6,10 @@ import json
 import os
 import re
 
+import msgspec
+
 from benchbook.errors import ConfigError
+from benchbook.providers.calls import Answer
 
 __all__ = ["Secret", "redact"]
 
@@ -54,7 +57,7 @@ class Secret:
         value = os.environ.get(variable, "").strip()
         if not value:
             raise ConfigError(
-                setting, f"{variable}, which is not set", "the name of an environment variable with a key"
+                setting, f"{redact(variable)}, which is not set", "the name of an environment variable with a key"
             )
         if not value.isascii() or not value.isprintable():
             raise ConfigError(setting, f"{variable} with characters that a header can't hold", "printable ASCII")
@@ -72,6 +75,20 @@ class Secret:
             if form in data:
                 data = data.replace(form, _REMOVED.encode())
         return data
+
+    def removed_from_text(self, text: str) -> str:
+        """`text` without the key."""
+        if len(self._value) <= _PLACEHOLDER_LENGTH or self._value not in text:
+            return text
+        return text.replace(self._value, _REMOVED)
+
+    def removed_from_answer(self, answer: Answer) -> Answer:
+        """`answer` without the key in any of its texts."""
+        texts = {name: getattr(answer, name) for name in ("text", "finish_reason", "model_reported", "fingerprint")}
+        clean = {name: self.removed_from_text(text) for name, text in texts.items() if text is not None}
+        if all(texts[name] == text for name, text in clean.items()):
+            return answer
+        return msgspec.structs.replace(answer, **clean)
 
     def __repr__(self) -> str:
         return "Secret(…)"
