@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,21 @@ def cases(name: str) -> list[Any]:
     if not path.exists():
         return [pytest.param(None, id="absent", marks=pytest.mark.skip(f"{path.name} is not in BENCHBOOK_CASES"))]
     return [pytest.param(case, id=case["id"]) for case in json.loads(path.read_text("utf-8"))]
+
+
+def peak_memory_mb(main: str, words: list[str]) -> tuple[int, float]:
+    """`(exit code, peak MB)` of a Python program in a process of its own: `main` is a statement that runs it.
+
+    The kernel counts it for that program alone; `ru_maxrss` would hold what the test's own process had when it forked.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        pytest.skip("the peak of a process is read from /proc")
+    tell = f"print(open({str(status)!r}, encoding='utf-8').read(), file=sys.stderr)"
+    code = f"import atexit, sys; atexit.register(lambda: {tell}); {main}"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=False)
+    (line,) = (line for line in done.stderr.decode().splitlines() if line.startswith("VmHWM:"))
+    return done.returncode, int(line.split()[1]) / 1024
 
 
 def shared_data(name: str) -> Path:

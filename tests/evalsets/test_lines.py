@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchbook.evalsets import lines
 from benchbook.evalsets.lines import Line, encoding_fault, read_lines, utf8_fault
+from support import peak_memory_mb
 
 
 def read(path: Path, data: bytes) -> list[Line]:
@@ -78,13 +77,7 @@ def test_a_million_lines_take_bounded_memory(tmp_path: Path) -> None:
             item = {"id": f"i{number}", "prompt": prompt, "expected_answer": f"w{number}", "section": "core",
                     "category": "arithmetic", "difficulty": "easy"}  # fmt: skip
             file.write(json.dumps(item) + "\n")
-    status = Path("/proc/self/status")
-    if not status.exists():
-        pytest.skip("the peak of a process is read from /proc")
-    code = (
-        "import sys; from pathlib import Path; from benchbook.evalsets.validate import main;"
-        f"code = main([sys.argv[1]]); print(Path({str(status)!r}).read_text('utf-8'), file=sys.stderr); sys.exit(code)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=True)
-    (line,) = (line for line in done.stderr.decode().splitlines() if line.startswith("VmHWM:"))
-    assert int(line.split()[1]) / 1024 < 200  # MB; the file has 200
+    main = "from benchbook.evalsets.validate import main; sys.exit(main(sys.argv[1:]))"
+    exit_code, peak_mb = peak_memory_mb(main, [str(path)])
+    assert exit_code == 0
+    assert peak_mb < 200  # the file has 200

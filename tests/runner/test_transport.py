@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from benchbook.runner.loop import run_async
 from benchbook.runner.run import RunResult, start_run
 from running import options
 from scripted_server import OK_CANDIDATE, OK_JUDGE, ScriptedServer, running
-from support import cases
+from support import cases, peak_memory_mb
 
 
 def script_of(case: dict[str, Any]) -> Any:
@@ -81,7 +79,7 @@ def test_a_server_does_and_the_sample_becomes(
     if (secret := expect.pop("absent_everywhere", None)) is not None:
         assert [path for path in files_of(tmp_path / "runs") if secret.encode() in path.read_bytes()] == []
     if (limit := expect.pop("peak_memory_mb_below", None)) is not None:
-        assert peak_memory_mb(case, tmp_path) < limit
+        assert peak_of_a_run(case, tmp_path) < limit
     found = {
         "attempts": len(server.asked[case["role"]]),
         "outcome": outcome_of(result, row, case["role"]),
@@ -98,19 +96,10 @@ def files_of(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def peak_memory_mb(case: dict[str, Any], folder: Path) -> float:
-    """Of a whole `benchbook run` in a process of its own, as the kernel counts it for that program alone."""
-    if not Path("/proc/self/status").exists():
-        pytest.skip("the peak of a process is read from /proc")
-    code = (
-        "import atexit, sys; from pathlib import Path; from benchbook.cli import main; out = Path(sys.argv.pop(1));"
-        "atexit.register(lambda: out.write_text(Path('/proc/self/status').read_text('utf-8'), 'utf-8')); main()"
-    )
-    status = folder / "status"
+def peak_of_a_run(case: dict[str, Any], folder: Path) -> float:
+    """Megabytes, of a whole `benchbook run` in a process of its own."""
     with running(script_of(case)) as server:
         config_of(case, server, folder)
         words = options(folder, server, evalset=folder / "set.jsonl", runs=folder / "again")
-        words += ["--quiet", "--max-retries", "0"]
-        subprocess.run([sys.executable, "-c", code, str(status), "run", *words], check=False, capture_output=True)
-    (line,) = (line for line in status.read_text("utf-8").splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) / 1024
+        main = "from benchbook.cli import main; main()"
+        return peak_memory_mb(main, ["run", *words, "--quiet", "--max-retries", "0"])[1]

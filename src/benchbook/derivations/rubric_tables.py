@@ -67,14 +67,20 @@ def template_of(record: Record, started: RunStarted) -> PromptTemplate:
 
 
 def derive(
-    record: Record, target: Path, *, confidence: float | None = None, check: SampleCheck | None = None
+    record: Record,
+    target: Path,
+    *,
+    confidence: float | None = None,
+    check: SampleCheck | None = None,
+    state: JournalState | None = None,
 ) -> Derived:
     """Write the derived files of `record` into the folder `target` (the record's own, or another to compare with).
 
-    `confidence` asks that gates' bounds hold (R6.4); by default as the run was configured. Raises:
-    RecordDamagedError, RecordError.
+    `confidence` asks that gates' bounds hold (R6.4); by default as the run was configured. `state` is the journal's,
+    where the caller has read it already. Raises: RecordDamagedError, RecordError.
     """
-    state = read_state(record.journal)
+    if state is None:
+        state = read_state(record.journal)
     counts = _Counts(state)
     with open_evalset(record.input(state.started.inputs["evalset"])) as evalset:
         write_table(target / "samples.parquet", RubricRow, counts.rows(evalset, check))

@@ -196,7 +196,7 @@ def _check_derived(record: Record, state: JournalState) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="benchbook-verify-") as name:
         again = Path(name)
         try:
-            derive(record, again, check=requests.check)
+            derive(record, again, check=requests.check, state=state)
         except RecordDamagedError as error:
             return [Finding(_inside(record, error.path), error.line, error.reason)]
         except BenchbookError as error:

@@ -118,7 +118,7 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
 def _read_loosely(data: bytes, latency_ms: int) -> _Completion:
     """A body with a field of an unusual type: what can be read is read, the rest is null."""
     try:
-        value = _decode(data, _anything)
+        value = decode_json(data, _anything)
     except msgspec.DecodeError as error:
         raise CallFailed(
             "provider_error",
@@ -147,16 +147,6 @@ def _read_loosely(data: bytes, latency_ms: int) -> _Completion:
         eval_duration=_whole(value.get("eval_duration"), _MAX_NS),
         error=value.get("error"),
     )
-
-
-def _decode(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """`decode_json`, where also what is nested too deeply, or has a lone surrogate in an odd place, can't be read."""
-    try:
-        return decode_json(data, decoder)
-    except RecursionError:
-        raise msgspec.DecodeError("nested too deeply") from None
-    except UnicodeEncodeError:
-        raise msgspec.ValidationError("a lone surrogate in a key, or where no text belongs") from None
 
 
 def _error_object(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -244,7 +234,7 @@ def _status_named_by(error: Any) -> int | None:
 def error_detail(data: bytes) -> str:
     """What the body of an error says, shortened, keys removed."""
     try:
-        value = _decode(data, _anything)
+        value = decode_json(data, _anything)
     except msgspec.DecodeError:
         return redact(data[: 4 * _MAX_DETAIL].decode("utf-8", "replace"))[:_MAX_DETAIL]
     return _describe(value.get("error", value) if isinstance(value, dict) else value)
@@ -280,9 +270,9 @@ _chunk = msgspec.json.Decoder(_Chunk)
 def _read_chunk(data: bytes) -> _Chunk:
     """Raises: msgspec.DecodeError for what is no JSON. As with a whole body, a field of an unusual type is null."""
     try:
-        chunk: _Chunk = _decode(data, _chunk)
+        chunk: _Chunk = decode_json(data, _chunk)
     except msgspec.ValidationError:
-        value = _decode(data, _anything)
+        value = decode_json(data, _anything)
         if not isinstance(value, dict):
             return _Chunk()
         choices = value["choices"] if isinstance(value.get("choices"), list) else []
@@ -300,7 +290,7 @@ def _read_chunk(data: bytes) -> _Chunk:
             object=value.get("object"),
         )
     if chunk.object == "error" and not chunk.error:
-        chunk.error = _decode(data, _anything)
+        chunk.error = decode_json(data, _anything)
     return chunk
 
 

@@ -38,9 +38,9 @@ def _refuse(constant: str) -> Any:
 
 
 def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """`data` as `decoder`'s type, lone surrogates allowed.
+    """`data` as `decoder`'s type, lone surrogates allowed in its texts.
 
-    Raises: msgspec.DecodeError, msgspec.ValidationError.
+    Raises: msgspec.DecodeError, also for what is no UTF-8 or is nested too deeply; msgspec.ValidationError.
     """
     try:
         return decoder.decode(data)
@@ -48,10 +48,19 @@ def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         raise
     except UnicodeDecodeError as error:
         raise msgspec.DecodeError(f"no UTF-8 at byte {error.start + 1}") from None
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None
     except msgspec.DecodeError:
-        # msgspec refuses an escaped lone surrogate; json takes it. Anything else fails again here.
-        try:
-            value = json.loads(data, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            raise msgspec.DecodeError(str(error)) from None
+        return _decode_with_surrogates(data, decoder)
+
+
+def _decode_with_surrogates(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """msgspec refuses an escaped lone surrogate; json takes it. Anything else fails here again."""
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from None
+    try:
         return msgspec.convert(value, decoder.type)
+    except UnicodeEncodeError:
+        raise msgspec.ValidationError("a lone surrogate in a key, or where no text belongs") from None

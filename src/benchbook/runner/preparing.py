@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from benchbook.derivations.plan import Plan, RolePlan
 from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.evalsets.tabular import table_form
 from benchbook.providers.local import find_model, weights_version
 from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema
@@ -88,10 +88,9 @@ def evalset_path(name: str) -> Path:
     """
     if not name.startswith("@"):
         return Path(name)
-    shipped = files("benchbook.evalsets").joinpath("shipped", f"{name[1:]}.jsonl")
-    if "/" in name or not shipped.is_file():
+    if name[1:] not in shipped_names():
         raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`)")
-    return Path(str(shipped))
+    return shipped_path(name[1:])
 
 
 def _read_template(path: Path) -> str:

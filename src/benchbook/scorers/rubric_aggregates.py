@@ -92,7 +92,6 @@ class RubricTally:
     n_evaluator_errors: int = 0
     accuracy_counts: Counter[int] = field(default_factory=Counter)
     faithfulness_counts: Counter[int] = field(default_factory=Counter)
-    evaluator_errors: Counter[str] = field(default_factory=Counter)
     fail_reasons: Counter[str] = field(default_factory=Counter)
     input_tokens: int = 0
     output_tokens: int = 0
@@ -119,7 +118,6 @@ class RubricTally:
         self.n_timed_out += outcome.timed_out
         if outcome.evaluator_error is not None:
             self.n_evaluator_errors += 1
-            self.evaluator_errors[outcome.evaluator_error] += 1
         self._add_scores(outcome, scored)
         self._add_costs(outcome, scored)
         if cluster is not None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import sqrt
 
+from benchbook.statistics._distributions import t_quantile
 from benchbook.statistics.means import FEW_CLUSTERS
-from benchbook.statistics.results import Estimate
+from benchbook.statistics.results import Estimate, without_interval
 
 __all__ = ["clustered_mean_of_sums", "t_interval_of_sums"]
 
@@ -21,7 +22,7 @@ def t_interval_of_sums(n: int, total: int, total_of_squares: int, confidence: fl
     squares = n * total_of_squares - total * total  # n times the sum of squared deviations
     reason = "no_data" if n == 0 else "one_value" if n == 1 else "no_variance" if squares == 0 else None
     if mean is None or reason is not None:
-        return _without_interval(mean, n, confidence, "t", reason or "no_data")
+        return without_interval(mean, n=n, confidence=confidence, method="t", reason=reason or "no_data")
     error = sqrt(Fraction(squares, n * n * (n - 1)))
     return _symmetric(mean, error, n - 1, n, confidence, "t", ())
 
@@ -39,7 +40,7 @@ def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: floa
     squares = sum((n * total - size * whole) ** 2 for size, total in parts)
     reason = "no_data" if n == 0 else "one_cluster" if len(parts) == 1 else "no_variance" if squares == 0 else None
     if mean is None or reason is not None:
-        return _without_interval(mean, n, confidence, "clustered_t", reason or "no_data")
+        return without_interval(mean, n=n, confidence=confidence, method="clustered_t", reason=reason or "no_data")
     warnings = ("few_clusters",) if len(parts) < FEW_CLUSTERS else ()
     error = sqrt(Fraction(squares, n**4))
     return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", warnings)
@@ -48,13 +49,7 @@ def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: floa
 def _symmetric(
     mean: float, error: float, degrees: int, n: int, confidence: float, method: str, warnings: tuple[str, ...]
 ) -> Estimate:
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
+    half = t_quantile(degrees, (1 + confidence) / 2) * error
     return Estimate(
         estimate=mean, low=mean - half, high=mean + half, confidence=confidence, method=method, n=n, warnings=warnings
     )
-
-
-def _without_interval(estimate: float | None, n: int, confidence: float, method: str, reason: str) -> Estimate:
-    return Estimate(estimate=estimate, low=None, high=None, confidence=confidence, method=method, n=n, reason=reason)
