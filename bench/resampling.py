@@ -109,7 +109,7 @@ def run(name: str, n: int, resamples: int) -> dict[str, Any]:
 def run_apart(name: str, n: int, resamples: int) -> dict[str, Any]:
     """Does one job in a process of its own."""
     command = [sys.executable, __file__, "--here", "--only", name, "--pairs", str(n), "--resamples", str(resamples)]
-    done = subprocess.run([*command, "--json"], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*command, "--json"], check=True, stdout=subprocess.PIPE, encoding="utf-8")
     return dict(json.loads(done.stdout))
 
 

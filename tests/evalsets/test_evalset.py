@@ -348,7 +348,7 @@ print(peak_mb() - before)
 
 def test_memory_does_not_grow_with_the_length_of_the_lines(large: Path) -> None:
     """Eight bytes an item for its place, eight for the hash of its id, and as many to sort these."""
-    found = subprocess.run([sys.executable, "-c", MEASURE, large], capture_output=True, check=True, text=True)
+    found = subprocess.run([sys.executable, "-c", MEASURE, large], capture_output=True, check=True, encoding="utf-8")
     assert float(found.stdout) < 10
 
 

@@ -265,6 +265,6 @@ def test_pandas_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "pandas.py").write_text("", encoding="utf-8")  # one is installed, at any rate
     environment = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
     found = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "t"], check=True, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", code, tmp_path / "t"], check=True, env=environment, capture_output=True, encoding="utf-8"
     )
     assert "pandas" not in found.stdout.split()
