@@ -149,5 +149,7 @@ def test_opening_loads_only_the_provider_that_is_asked_for(tmp_path: Path) -> No
         f"open_provider(ProviderSettings('model', 'scripted', 'm', None, None, {str(tmp_path / 'script.json')!r}, 1))\n"
         "print(*sys.modules)"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8").stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8"
+    ).stdout.split()
     assert not {"httptools", "ssl", "xllamacpp", "any_llm", "polars", "pyarrow"} & set(loaded)
