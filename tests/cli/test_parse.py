@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from running import benchbook
 from support import cases
@@ -36,12 +39,10 @@ def line(**case: Any) -> bytes:
 @pytest.mark.parametrize("case", cases("judge_reply"))
 def test_a_reply_on_the_command_line_is_worth_what_it_is_worth(case: dict[str, Any]) -> None:
     """The command's own steps, in this process; `test_commands.py` runs all of them through a pipe."""
-    from benchbook.cli.parse import _parser_of, _read
+    from benchbook.cli.parse import _object_on, _reader_of
 
     given = {key: case[key] for key in ("id", "reply", "options") if key in case}
-    read, fault = _read(json.dumps(given).encode("utf-8"))
-    assert fault is None
-    found = _parser_of("rubric@v1")(read)
+    found = _reader_of("rubric@v1").read(_object_on(json.dumps(given).encode("utf-8")))
     assert (found["id"], found["ok"]) == (case["id"], case["expect"]["ok"])
 
 
@@ -75,7 +76,7 @@ def test_a_line_that_is_no_case_is_told_and_stops_nothing(tmp_path: Path, conten
     assert found[1]["parse_error_reason"] is None
     assert found[1]["detail"].startswith(f"{tmp_path / 'replies.jsonl'}:2: ")
     assert says in found[1]["detail"]
-    assert "1 lines are not objects with an id and a reply" in stderr
+    assert "1 line is no object with an id and a reply" in stderr
 
 
 @pytest.mark.parametrize(
@@ -141,24 +142,56 @@ def test_an_empty_file_is_no_fault(tmp_path: Path) -> None:
     assert parsed(tmp_path, b"") == (0, [], "")
 
 
-def test_nan_is_no_json(tmp_path: Path) -> None:
-    """Python reads it; JSON has none, and what comes out must be JSON for every reader."""
-    (tmp_path / "replies.jsonl").write_bytes(b'{"id": NaN, "reply": ""}\n')
-    found = benchbook("parse", "rubric@v1", str(tmp_path / "replies.jsonl"))
-    if b"NaN" in found.stdout.split(b'"detail"')[0]:
-        pytest.xfail("json.loads takes NaN for an id, and json.dumps writes it")
-    assert found.returncode == 2
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_a_number_that_json_does_not_have_is_no_id(tmp_path: Path, number: str) -> None:
+    """Python reads these; JSON has none, and what comes out must be JSON for every reader."""
+    content = f'{{"id": {number}, "reply": ""}}\n'.encode()
+    code, (found,), _ = parsed(tmp_path, content)
+    assert (code, found["id"], found["ok"]) == (2, None, False)
 
 
-@pytest.mark.parametrize(
-    "bad", [b"{}\n", b'{"id": 1}\n', b'{"reply": "{}", "asked": 3, "output_text": [], "evaluation_set": 7}\n'], ids=[
-        "nothing", "an-id-alone", "fields-of-other-types"
-    ]
-)  # fmt: skip
-def test_a_bad_line_does_not_stop_the_judge_protocol_either(tmp_path: Path, bad: bytes) -> None:
-    (tmp_path / "replies.jsonl").write_bytes(bad * 2)
-    found = benchbook("parse", "judge_protocol@v1", str(tmp_path / "replies.jsonl"))
-    assert b"Traceback" not in found.stderr
-    if found.stdout.count(b"\n") != 2:
-        pytest.xfail("judge_protocol's parse_line raises InputError, which ends the command")
+BAD_PROTOCOL_LINES = [
+    pytest.param(b"{}", "reply", id="nothing"),
+    pytest.param(b'{"id": 1}', "reply", id="an-id-alone"),
+    pytest.param(b'{"reply": "{}"}', "output_text", id="no-output-text"),
+    pytest.param(b'{"reply": "{}", "output_text": []}', "output_text", id="a-list-for-a-text"),
+    pytest.param(b'{"reply": "{}", "output_text": "", "asked": 3}', "asked", id="asked-a-number"),
+    pytest.param(b'{"reply": "{}", "output_text": "", "evaluation_set": 7}', "evaluation_set", id="set-a-number"),
+    pytest.param(b'{"reply": "{}", "output_text": "", "evaluation_set": [7]}', "evaluation_set[0]", id="cell-a-number"),
+    pytest.param(b'{"reply": "{}", "output_text": "", "options": {"evidence": 1}}', "options.evidence", id="evidence"),
+    pytest.param(b'{"reply": "{}", "output_text": "", "options": {"reasoning_tags": 3}}', "reasoning_tags", id="tags"),
+    pytest.param(b'{"reply": "{}", "output_text": "", "options": {"same_model": 3}}', "same_model", id="same-model"),
+]
+
+
+@pytest.mark.parametrize(("bad", "names"), BAD_PROTOCOL_LINES)
+def test_a_bad_line_does_not_stop_the_judge_protocol_either(tmp_path: Path, bad: bytes, names: str) -> None:
+    path = tmp_path / "replies.jsonl"
+    path.write_bytes(bad + b"\n" + line(id="good", reply="{}", output_text="text"))
+    found = benchbook("parse", "judge_protocol@v1", str(path), "--json")
+    told, good = (json.loads(text) for text in found.stdout.splitlines())
     assert found.returncode == 2
+    assert (told["valid"], told["flags"], told["verdict"], told["located"]) == (False, [], None, [])
+    assert told["detail"].startswith(f"{path}:1: ")
+    assert names in told["detail"]
+    assert (good["id"], good["valid"]) == ("good", False)
+    assert "UNPARSABLE_OUTPUT" in good["flags"]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(case=st.fixed_dictionaries({"reply": _JSON, "output_text": _JSON, "asked": _JSON, "evaluation_set": _JSON,
+                                   "options": _JSON | st.fixed_dictionaries({"same_model": _JSON})}))  # fmt: skip
+def test_no_line_is_more_than_wrong_use(case: dict[str, Any]) -> None:
+    """Whatever JSON stands in its fields, a line is read or refused with a reason."""
+    from benchbook.cli.parse import _reader_of
+    from benchbook.errors import UsageError
+
+    for spec in ("rubric@v1", "judge_protocol@v1"):
+        with contextlib.suppress(UsageError):
+            _reader_of(spec).read(case)

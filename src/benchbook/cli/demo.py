@@ -6,11 +6,13 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
+from benchbook.cli.output import json_option, print_json
 from benchbook.cli.progress import shown_progress
-from benchbook.cli.summary import print_run
+from benchbook.cli.summary import print_run, run_json
 from benchbook.records.folder import Record
 
 __all__ = ["demo"]
@@ -22,7 +24,8 @@ MODEL = "local/smollm2-135m"
 @click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--reports", default="reports", show_default=True, help="The folder with the reports.")
 @click.option("--repeats", default=3, show_default=True, help="How often the set is asked.")
-def demo(runs: str, reports: str, repeats: int) -> None:
+@json_option
+def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
     """Evaluate a small local model on a shipped eval set, start to end: no key, no network.
 
     A model of 135 million parameters answers 16 questions of a shop's customers, three times, and judges its own
@@ -41,7 +44,13 @@ def demo(runs: str, reports: str, repeats: int) -> None:
         judge_params={"max_tokens": 256},
         runs=runs,
         reports=reports,
+        timeout_ms=180_000,  # on a busy machine the model is slow, and the demo shows that it is judged so
     )
+    if as_json:
+        with shown_progress(quiet=True) as on_progress:
+            result = run_async(start_run(config, on_progress))
+        print_json(run_json(result.record, result.derived) | {"verification": _verification_json(result.record)})
+        return
     click.echo(f"A small real model, {MODEL}, answers the 16 items of support_v1, {repeats} times, and judges itself.")
     click.echo("It runs on this machine. This takes a minute or two.\n")
     with shown_progress(quiet=False) as on_progress:
@@ -60,14 +69,35 @@ def _show_verification(record: Record) -> None:
     click.echo(f"$ benchbook verify {record.path}")
     whole = verify(record)
     click.echo(f"verified: every number follows from {whole.n_facts} facts" if whole.holds else "does not hold")
+    place, findings = _verify_changed_copy(record)
+    click.echo(f"$ # one byte of a copy was changed: {place}\n$ benchbook verify a-copy")
+    for finding in findings:
+        click.echo(finding)
+    _refuse_unverified(whole.holds)
+
+
+def _verification_json(record: Record) -> dict[str, Any]:
+    from benchbook.derivations.verify import verify
+
+    whole = verify(record)
+    _refuse_unverified(whole.holds)
+    place, findings = _verify_changed_copy(record)
+    return {"holds": whole.holds, "sha256": whole.sha256, "changed_copy": {"changed": place, "findings": findings}}
+
+
+def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
+    """Where a byte of a copy was changed, and what `verify` says of that."""
+    from benchbook.derivations.verify import verify
+
     with tempfile.TemporaryDirectory(prefix="benchbook-demo-") as folder:
         copy = Path(folder) / "a-copy"
         shutil.copytree(record.path, copy)
         place = _change_one_byte(copy)
-        click.echo(f"$ # one byte of a copy was changed: {place}\n$ benchbook verify a-copy")
-        for finding in verify(Record(copy)).findings:
-            click.echo(str(finding))
-    if not whole.holds:
+        return place, [str(finding) for finding in verify(Record(copy)).findings]
+
+
+def _refuse_unverified(holds: bool) -> None:
+    if not holds:
         raise click.ClickException("the record does not verify; this is a fault of Benchbook")
 
 

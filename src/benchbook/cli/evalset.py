@@ -130,11 +130,15 @@ def _print_difference(found: EvalSetDifference) -> None:
 @evalset.command()
 @click.argument("file", metavar="FILE.jsonl")
 @click.option("--for", "kind", type=click.Choice(_KINDS), default=_KINDS[0], show_default=True, help="The evaluator.")
-def new(file: str, kind: str) -> None:
+@json_option
+def new(file: str, kind: str, as_json: bool) -> None:
     """Start a set: write FILE.jsonl with one item that keeps the rules. A file that is there is left as it is."""
     from benchbook.evalsets.starting import start_evalset
 
     path = start_evalset(file, "rubric" if kind == "rubric" else "answer_correctness")
+    if as_json:
+        print_json({"path": str(path), "kind": kind})
+        return
     profile = " --as rubric" if kind == "rubric" else ""
     click.echo(visible(f"{path}: written. Put your items there, then: benchbook evalset validate{profile} {path}"))
 
@@ -169,8 +173,9 @@ def _path_of(file: str) -> Path:
 
     if Path(file).exists():
         return Path(file)
-    if file.replace("-", "_") in shipped_names():
-        return shipped_path(file)
+    name = file.removeprefix("@")  # as `benchbook run` spells it
+    if name.replace("-", "_") in shipped_names():
+        return shipped_path(name)
     raise UsageError(
         f"{file}: no such file, and no set of that name is shipped; there are {', '.join(shipped_names())}"
     )

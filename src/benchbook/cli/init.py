@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from benchbook.cli.output import json_option, print_json
 from benchbook.errors import UsageError
+from benchbook.text import visible
 
 __all__ = ["init"]
 
@@ -17,7 +19,8 @@ _SET = {"evalset": "@support_v1", "model": "local/smollm2-135m", "judge": "local
 @click.command()
 @click.argument("file", default="benchbook.toml")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
-def init(file: str, force: bool) -> None:
+@json_option
+def init(file: str, force: bool, as_json: bool) -> None:
     """Write a commented config to FILE (benchbook.toml). It runs as it is: `benchbook run FILE`."""
     path = Path(file)
     if path.exists() and not force:
@@ -26,7 +29,10 @@ def init(file: str, force: bool) -> None:
         path.write_text(config_text(), encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"{file}: can't be written ({error.strerror})") from None
-    click.echo(f"{file}: written. Next: benchbook run {file}")
+    if as_json:
+        print_json({"path": str(path)})
+    else:
+        click.echo(visible(f"{file}: written. Next: benchbook run {file}"))
 
 
 def config_text() -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import click
 
+from benchbook.cli.streams import prepare_streams
 from benchbook.errors import BenchbookError
 
 __all__ = ["COMMANDS", "main"]
@@ -72,9 +73,7 @@ def benchbook() -> None:
 def main() -> None:
     """The console script. Users' mistakes end in one line on standard error, not in a traceback."""
     _save_memory()
-    # What a terminal can't show is escaped and breaks nothing, whatever the locale.
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    prepare_streams()
     try:
         code = benchbook.main(prog_name="benchbook", standalone_mode=False)
         sys.stdout.flush()
@@ -89,10 +88,6 @@ def main() -> None:
         code = error.exit_code
     except KeyboardInterrupt:
         code = _say("interrupted", EXIT_BROKEN)
-    except BrokenPipeError:
-        # The reader went away (`| head`): nothing is wrong, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_GOOD
     sys.exit(code if isinstance(code, int) else EXIT_GOOD)
 
 

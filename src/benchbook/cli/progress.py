@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ def shown_progress(*, quiet: bool) -> Iterator[ProgressHandler | None]:
 
 class _Lines:
     def __init__(self) -> None:
-        self._started = self._last = time.monotonic()
+        self._started = time.monotonic()
+        self._last = -math.inf  # the first sample is told at once: it works
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()

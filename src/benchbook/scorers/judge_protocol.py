@@ -71,7 +71,7 @@ class Options:
         if rule not in _EVIDENCE_RULES:
             raise ConfigError("options.evidence", said(rule), " or ".join(_EVIDENCE_RULES))
         tags = options.get("reasoning_tags", ())
-        if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
             raise ConfigError("options.reasoning_tags", said(tags), "a list of strings")
         return cls(rule, tuple(tags), SameModel(options.get("same_model")))
 
@@ -186,10 +186,14 @@ def parse_line(case: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises: ConfigError naming the field that is missing or of another type.
     """
+    asked = {name: value for name, value in _member(case, "asked", dict, {}).items() if value is not None}
+    for name, value in asked.items():
+        if not isinstance(value, str):
+            raise ConfigError(f"asked.{name}", json_type(value), "a JSON string")
     evaluation = validate(
         _member(case, "reply", str),
         output_text=_member(case, "output_text", str),
-        asked=_member(case, "asked", dict, {}),
+        asked=asked,
         evaluation_set=_member(case, "evaluation_set", list, None),
         options=Options.read(_member(case, "options", dict, {})),
     )

@@ -39,6 +39,8 @@ class EvaluationSet:
 
 
 def _cell_of(row: Mapping[str, Any], at: int, models: SameModel) -> Cell:
+    if not isinstance(row, Mapping):
+        raise ConfigError(f"evaluation_set[{at}]", repr(row), "an object with the four identifiers")
     for name in protocol().identifiers:
         if not isinstance(row.get(name), str):
             raise ConfigError(f"evaluation_set[{at}].{name}", repr(row.get(name)), "a string")

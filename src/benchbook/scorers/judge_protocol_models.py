@@ -13,7 +13,12 @@ class SameModel:
     """A declared table, alias -> model. Nothing is guessed: a name that is not in it means itself alone."""
 
     def __init__(self, table: Mapping[str, str] | None = None) -> None:
+        if table is not None and not isinstance(table, Mapping):
+            raise ConfigError("same_model", repr(table), "a table, alias to model")
         self._table = dict(table or {})
+        for alias, model in self._table.items():
+            if not isinstance(model, str):
+                raise ConfigError(f"same_model[{alias!r}]", repr(model), "a model's name")
         for name in self._table:
             self._check_ends(name)
 

@@ -1,0 +1,41 @@
+"""Standard streams that break nothing: whatever the locale, whoever reads, and where there are none."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any, TextIO
+
+__all__ = ["prepare_streams"]
+
+
+class _DeafPipe(io.FileIO):
+    """A reader that went away (`| head`) is no fault: the rest is not written, and the exit code stays the answer's."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            return len(memoryview(data).cast("B"))
+
+
+def prepare_streams() -> None:
+    """What a terminal can't show is escaped; closed streams (`>&-`) lead nowhere."""
+    # Lowest first: a descriptor that is free would go to the next file that is opened, and be written into.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open
+    sys.stdout = _prepared(sys.stdout, 1)
+    sys.stderr = _prepared(sys.stderr, 2)
+
+
+def _prepared(stream: TextIO | None, descriptor: int) -> TextIO:
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - stays open
+    stream.flush()
+    raw = _DeafPipe(descriptor, "wb", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.isatty() or descriptor == 2,
+    )
