@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +39,7 @@ def fault(folder: Path, data: bytes, **options: bool) -> InputError:
     with pytest.raises(InputError) as caught:
         open_evalset(path, **options)
     assert caught.value.path == str(path)
-    return caught.value.with_traceback(None)  # which would hold on to the open file
-
-
-@pytest.fixture
-def collected() -> Iterator[None]:
-    yield
-    gc.collect()
-
-
-def closes_late(test: Callable[..., None]) -> Callable[..., None]:
-    """`open_evalset` leaves its file to the garbage collector when it refuses an id: it warns here, and not later."""
-    quiet = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-    marked: Callable[..., None] = pytest.mark.usefixtures("collected")(quiet(test))
-    return marked
+    return caught.value
 
 
 # ── items ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -166,6 +151,12 @@ def test_texts_are_kept_as_they_are(tmp_path: Path, text: str) -> None:
         pytest.param(b'{"id":"a","prompt":"p"}{"id":"b","prompt":"q"}', None, "malformed JSON", id="two-on-a-line"),
         pytest.param(b'{"id":"a","prompt":"p","context":NaN}', None, "malformed JSON", id="nan"),
         pytest.param(b'{"id":"a","prompt":"\\ud800"}', None, "malformed JSON", id="lone-surrogate"),
+        pytest.param(b'{"id":"a","prompt":"p","context":' + b"[" * 100_000, None, "JSON that is nested", id="too-deep"),
+        pytest.param(b'{"x":' + b"[" * 100_000, None, "JSON that is nested", id="an-unknown-field-too-deep"),
+        pytest.param(b'{"id":"a","prompt":"p","id":"b"}', "id", "the field more than once", id="an-id-twice"),
+        pytest.param(b'{"id":"a","prompt":"p","\\u0069d":"b"}', "id", "the field more than once", id="escaped-twice"),
+        pytest.param(b'{"id":"a","prompt":"p","t\\u0061sk":"q"}', "prompt", "prompt and task", id="an-escaped-alias"),
+        pytest.param(line(prompt="x" * (17 << 20)), None, "a line of over 16 MiB", id="a-very-long-line"),
         pytest.param(b"[]", None, "a JSON list", id="list"),
         pytest.param(b"null", None, "a JSON NoneType", id="null"),
         pytest.param(b'{"prompt":"p"}', "id", "nothing", id="no-id"),
@@ -193,18 +184,18 @@ def test_a_fault_is_told_with_its_line_and_field(tmp_path: Path, data: bytes, fi
     ("bad", "found"),
     [
         (b'{"id":"a","prompt":"caf\xe9"}', "byte 0xe9 at byte 24 of the line"),
+        (b'{"id":"a","prompt":"p","note":"caf\xe9"}', "byte 0xe9 at byte 35 of the line"),
         (b"\xff\xfe{\x00", "byte 0xff at byte 1 of the line"),
         (b'{"id":"a","prompt":"\xed\xa0\x80"}', "byte 0xed at byte 21 of the line"),
         (b'{"id":"a","prompt":"\xc0\xaf"}', "byte 0xc0 at byte 21 of the line"),
     ],
-    ids=["latin-1", "utf-16", "encoded-surrogate", "overlong"],
+    ids=["latin-1", "in-an-unknown-field", "utf-16", "encoded-surrogate", "overlong"],
 )
 def test_what_is_not_utf_8_is_told_with_its_byte(tmp_path: Path, bad: bytes, found: str) -> None:
     error = fault(tmp_path, line() + bad + b"\n")
     assert (error.line, error.found, error.expected) == (2, found, "UTF-8")
 
 
-@closes_late
 def test_an_id_that_comes_again_is_told_with_both_lines(tmp_path: Path) -> None:
     error = fault(tmp_path, line() + b"\n" + line(id="b") + line() + line(id="b"))
     assert (error.line, error.field, error.found) == (4, "id", "'a' again (first on line 1)")
@@ -352,7 +343,6 @@ def test_memory_does_not_grow_with_the_length_of_the_lines(large: Path) -> None:
     assert float(found.stdout) < 10
 
 
-@closes_late
 def test_an_id_that_comes_again_far_away_is_found(large: Path, tmp_path: Path) -> None:
     error = fault(tmp_path, large.read_bytes() + line(id="item-7"))
     assert (error.line, error.found) == (100_001, "'item-7' again (first on line 8)")

@@ -228,6 +228,14 @@ def test_an_answer_that_echoes_the_key_is_kept_without_it() -> None:
     assert answer.text == "it is [key removed]"
 
 
+def test_a_key_that_json_spells_otherwise_is_removed_too() -> None:
+    """What the vendor's library decoded may hold the key, whatever its form on the wire."""
+    key = 'sk-"quoted"\\key/123456'
+    answer = ask(reply=Completion(f"it is {key}"), key=key)
+    assert isinstance(answer, Answer)
+    assert answer.text == "it is [key removed]"
+
+
 class VendorError(Exception):
     """As openai's, anthropic's and cohere's: with the status, and the response where there was one."""
 

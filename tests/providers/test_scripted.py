@@ -33,6 +33,10 @@ def ask(path: Path, prompt: str) -> Answer:
     return answer
 
 
+def test_a_prompt_may_hold_a_lone_surrogate(tmp_path: Path) -> None:
+    assert ask(script(tmp_path, {"contains": "week", "text": "Seven."}), "week \ud83d").text == "Seven."
+
+
 def test_the_first_entry_that_stands_in_the_prompt_answers(tmp_path: Path) -> None:
     path = script(
         tmp_path, {"contains": "week", "text": "Seven."}, {"contains": "days", "text": "Many."}, {"text": "What?"}

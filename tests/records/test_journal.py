@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchbook.errors import RecordDamagedError, RecordError, RecordLockedError
 from benchbook.records import FactIndex, Failure, JournalWriter, Reply, Sealed, canonical_json, read_journal
-from benchbook.records.canonical import decode_json
+from benchbook.canonical import decode_json
 from benchbook.records.facts import fact_decoder
 
 

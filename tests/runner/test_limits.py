@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Coroutine
 from decimal import Decimal
 from pathlib import Path
@@ -17,9 +19,10 @@ from benchbook.records import Failure, Record, read_journal
 from benchbook.runner import asking, work
 from benchbook.runner.limits import Budget, Gate, RateLimit
 from benchbook.runner.loop import run_async
-from benchbook.runner.run import resume_run
+from benchbook.runner.progress import Progress
+from benchbook.runner.run import resume_run, start_run
 from benchbook.runner.stopping import SAME_FAILURES, Stop
-from running import run
+from running import config, run
 from scripted_server import OK_CANDIDATE, OK_JUDGE, always_good, running
 
 # ── Gate: how many at one endpoint ───────────────────────────────────────────────────────────────────────
@@ -233,14 +236,34 @@ def test_an_idle_hour_is_not_saved_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert taken_at(clock, limit, [1.0] * 8) == [0.0] * 6 + [1.0, 2.0]
 
 
+def test_the_urgent_go_before_those_that_wait_already() -> None:
+    async def work() -> list[str]:
+        limit, taken = RateLimit(600_000), list[str]()
+
+        async def one(name: str, *, urgent: bool) -> None:
+            await limit.take(1, urgent=urgent)
+            taken.append(name)
+
+        limit.charge(60_000 + 20)  # twenty in debt: all have to wait
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(3):
+                tasks.create_task(one("later", urgent=False))
+            await asyncio.sleep(0)
+            for _ in range(3):
+                tasks.create_task(one("urgent", urgent=True))
+        return taken
+
+    assert asyncio.run(work()) == ["urgent"] * 3 + ["later"] * 3
+
+
 def test_every_request_of_a_run_waits_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Model and judge together: four samples take eight requests, and wait eight times for the tokens' debt."""
     waits: list[float] = []
     real = RateLimit.take
 
-    async def take(limit: RateLimit, units: float) -> None:
+    async def take(limit: RateLimit, units: float, *, urgent: bool = False) -> None:
         waits.append(units)
-        await real(limit, units)
+        await real(limit, units, urgent=urgent)
 
     monkeypatch.setattr(RateLimit, "take", take)
     with running(always_good) as server:
@@ -369,6 +392,8 @@ def test_ten_samples_in_a_row_with_the_same_error_stop_the_run(tmp_path: Path, r
         pytest.param(["a"] * 9 + [None] + ["a"] * 9, False, id="an-answer-between"),
         pytest.param(["a", "b"] * 20, False, id="two-errors-in-turn"),
         pytest.param(["b"] * 5 + ["a"] * 10, True, id="ten-after-others"),
+        pytest.param([f"404: no model (request req_{n}x)" for n in range(10)], True, id="request-ids-differ"),
+        pytest.param(["candidate: 400: a", "judge: 400: a"] * 9, False, id="roles-differ"),
     ],
 )
 def test_only_the_same_error_in_a_row_counts(ends: list[str | None], stops: bool) -> None:
@@ -429,3 +454,58 @@ def test_a_wait_past_the_limit_stops_the_run_and_the_sample_is_asked_again(tmp_p
         busy.clear()
         resumed = run_async(resume_run(result.record))
     assert resumed.derived.aggregates.ledger.n_scored == 3
+
+
+# ── a stop ends the waiting ──────────────────────────────────────────────────────────────────────────────
+
+
+def stop_at_first_sample(progress: Progress) -> None:
+    if not progress.stopping:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param({"requests_per_minute": 120}, marks=pytest.mark.slow, id="rate"),
+        pytest.param({"max_connections": 1}, id="connections"),
+    ],
+)
+def test_after_ctrl_c_no_sample_is_begun_that_still_waits(tmp_path: Path, limits: dict[str, int]) -> None:
+    """Sixty samples wait for their turn when the signal comes; none of them is sent, and all are there to resume."""
+    with running(always_good) as server:
+        result = run_async(start_run(config(tmp_path, server, 60, **limits), stop_at_first_sample))
+        begun = len(server.asked["candidate"])
+        assert result.stop.reason == "interrupted by Ctrl-C"
+        assert result.derived.aggregates.ledger.n_scored >= 1
+        assert begun < 30
+        again = run_async(resume_run(result.record, {"requests_per_minute": None, "tokens_per_minute": None}))
+    assert again.derived.aggregates.ledger.n_scored == 60
+    assert len(server.asked["candidate"]) == 60
+    assert verify(again.record).holds
+
+
+def test_after_ctrl_c_a_failed_attempt_is_not_waited_for(tmp_path: Path) -> None:
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        busy = role == "candidate" and 1 <= n <= 5
+        return {"status": 503, "headers": {"Retry-After": "59"}} if busy else always_good(role, n, request)
+
+    with running(reply) as server:
+        result = run_async(start_run(config(tmp_path, server, 6, max_wait_ms=60_000), stop_at_first_sample))
+        assert result.stop.reason == "interrupted by Ctrl-C"
+        again = run_async(resume_run(result.record))
+    assert again.derived.aggregates.ledger.n_scored == 6
+
+
+def test_what_may_stop_a_run_at_once_is_asked_alone_first(tmp_path: Path) -> None:
+    """A model that nobody pins, and prices that nobody knows yet, cost one sample and not as many as are under way."""
+    with running(always_good) as server:
+        run(tmp_path, server, 40, max_cost_usd=Decimal("0.000001"), model_output_price=Decimal(10))
+        assert len(server.asked["candidate"]) == 1
+
+    def nameless(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return always_good(role, n, request) | {"model": "m"}
+
+    with running(nameless) as server:
+        run(tmp_path, server, 40, run_id="nameless", model="openai/m")
+        assert len(server.asked["candidate"]) == 1

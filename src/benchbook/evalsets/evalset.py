@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from benchbook.errors import InputError
 from benchbook.evalsets.items import Item, decode_plain, is_plain, read_item
+from benchbook.evalsets.lines import MAX_LINE_BYTES
 
 __all__ = ["EvalSet", "open_evalset"]
 
@@ -87,7 +88,11 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
         raise InputError(path, found=f"the eval set can't be read ({error.strerror})") from None
     with file:
         position = 0
-        for number, data in enumerate(file, start=1):
+        number = 0
+        while data := file.readline(MAX_LINE_BYTES):
+            number += 1
+            if len(data) == MAX_LINE_BYTES and not data.endswith(b"\n"):
+                raise InputError(path, line=number, found="a line of over 16 MiB", expected="one item a line")
             digest.update(data)
             start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
             body = data[start:].rstrip(b"\r\n")
@@ -105,7 +110,11 @@ def open_evalset(path: str | Path, *, needs_expected_answer: bool = False) -> Ev
     if not offsets:
         raise InputError(path, found="no items", expected="one JSON object a line")
     evalset = EvalSet(path, digest.hexdigest(), offsets, grouped=grouped, plain=plain)
-    _refuse_duplicate_ids(evalset, ids)
+    try:
+        _refuse_duplicate_ids(evalset, ids)
+    except BaseException:
+        evalset.close()
+        raise
     return evalset
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from benchbook.errors import InputError
+from benchbook.evalsets.repeated_keys import repeated_key
 
 __all__ = ["ALIASES", "AnswerFormat", "Item", "item_from_json", "read_item"]
 
@@ -46,12 +47,16 @@ _OPTIONAL_TEXT = ("section", "category", "difficulty", "answer_format", "group")
 
 
 _OTHER_NAMES = tuple(f'"{name}"'.encode() for names in ALIASES.values() for name in names[1:])
+_KNOWN_NAMES = (*(name for names in ALIASES.values() for name in names), *_OPTIONAL_TEXT)
 _item = msgspec.json.Decoder(Item)
 
 
 def is_plain(data: bytes) -> bool:
-    """Whether none of the other names stands in a line; then it is what `decode_plain` reads, or faulty."""
-    return not any(name in data for name in _OTHER_NAMES)
+    """Whether none of the other names stands in a line; then it is what `decode_plain` reads, or faulty.
+
+    A name may be spelled with escapes, so a line that has any is not plain.
+    """
+    return b"\\u" not in data and not any(name in data for name in _OTHER_NAMES)
 
 
 def decode_plain(data: bytes) -> Item:
@@ -67,16 +72,34 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
 
     Raises: InputError with `path`, `line` and the field.
     """
+    _refuse_other_encodings(data, path, line)
+    if (name := repeated_key(data, _KNOWN_NAMES)) is not None:
+        raise InputError(path, line=line, field=name, found="the field more than once", expected="one of them")
     if is_plain(data):
         try:
             item = _item.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, RecursionError):
             pass  # read again below, where the fault gets its field
         else:
             if _all_filled(item):
                 return item
     try:
-        text = data.decode("utf-8")
+        value = msgspec.json.decode(data)
+    except RecursionError:
+        raise InputError(path, line=line, found="JSON that is nested too deeply", expected="one plain object") from None
+    except msgspec.DecodeError as error:
+        raise InputError(
+            path, line=line, found=f"malformed JSON ({error})", expected="one JSON object a line"
+        ) from None
+    return item_from_json(value, path, line)
+
+
+def _refuse_other_encodings(data: bytes, path: str | Path, line: int) -> None:
+    """The whole line: a decoder passes over what stands in fields that it does not know."""
+    if data.isascii():
+        return
+    try:
+        data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             path,
@@ -84,13 +107,6 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
             found=f"byte {data[error.start]:#04x} at byte {error.start + 1} of the line",
             expected="UTF-8",
         ) from None
-    try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
-        raise InputError(
-            path, line=line, found=f"malformed JSON ({error})", expected="one JSON object a line"
-        ) from None
-    return item_from_json(value, path, line)
 
 
 def _all_filled(item: Item) -> bool:

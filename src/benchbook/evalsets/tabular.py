@@ -10,7 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.canonical import decode_json
 from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.lines import MAX_LINE_BYTES, read_lines, utf8_fault
+from benchbook.evalsets.repeated_keys import repeated_key
 
 __all__ = ["TableForm", "read_table", "table_form"]
 
@@ -47,16 +50,23 @@ def read_table(path: str | Path, form: TableForm | None = None) -> Iterator[tupl
 
 
 def _jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Lone surrogates are kept: a model may have written them."""
     decoder = msgspec.json.Decoder(dict[str, Any])
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if not data.strip():
-                continue
-            try:
-                yield number, decoder.decode(data)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise InputError(path, line=number, found=f"no JSON object ({error})", expected="one a line") from None
+    for number, data, _, _ in read_lines(path):
+        if data is None:
+            limit = f"at most {MAX_LINE_BYTES >> 20} MiB"
+            raise InputError(path, line=number, found="a longer line", expected=limit)
+        if not data.strip():
+            continue
+        if (fault := utf8_fault(data)) is not None:
+            raise InputError(path, line=number, found=fault)
+        try:
+            row = decode_json(data, decoder)
+        except msgspec.DecodeError as error:
+            raise InputError(path, line=number, found=f"no JSON object ({error})", expected="one a line") from None
+        if (name := repeated_key(data, row)) is not None:
+            raise InputError(path, line=number, field=name, found="the field more than once", expected="one of them")
+        yield number, row
 
 
 def _csv(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

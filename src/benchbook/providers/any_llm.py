@@ -15,12 +15,12 @@ from typing import Any
 
 import msgspec
 
+from benchbook.canonical import canonical_json, decode_json
 from benchbook.errors import ConfigError, UsageError
 from benchbook.providers.calls import Answer, CallFailed, fault_of_status
 from benchbook.providers.openai_wire import read_completion
 from benchbook.providers.retry_after import retry_after_s
 from benchbook.providers.secrets import Secret, redact
-from benchbook.records.canonical import canonical_json, decode_json
 
 __all__ = ["AnyLLMProvider"]
 
@@ -67,7 +67,10 @@ class AnyLLMProvider:
             raise CallFailed("timeout", "no answer within the time limit", latency_ms=_ms(started)) from None
         except Exception as error:
             raise self._failure(error, _ms(started)) from None
-        return read_completion(data if self._secret is None else self._secret.removed_from(data), {}, latency_ms)
+        if self._secret is None:
+            return read_completion(data, {}, latency_ms)
+        answer = read_completion(self._secret.removed_from(data), {}, latency_ms)  # where it is told as an error
+        return self._secret.removed_from_answer(answer)  # and where it came in escapes
 
     def _failure(self, error: Exception, latency_ms: int) -> CallFailed:
         """Vendors' libraries raise their own errors; most carry the HTTP status."""

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import msgspec
 
+from benchbook.canonical import canonical_json, decode_json
 from benchbook.providers.calls import Answer, CallFailed, Generation, fault_of_status
 from benchbook.providers.secrets import redact
-from benchbook.records.canonical import canonical_json, decode_json
 
 __all__ = ["ChatStream", "chat_body", "error_detail", "read_completion"]
 

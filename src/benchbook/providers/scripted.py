@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.canonical import decode_json
 from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed
 
@@ -47,13 +48,16 @@ def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
         raise ConfigError(f"{setting}_path", f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}') from None
 
 
+_request = msgspec.json.Decoder(dict[str, Any])
+
+
 class ScriptedProvider:
     def __init__(self, name: str, replies: list[ScriptedReply]) -> None:
         self._name = name
         self._replies = replies
 
     async def ask(self, body: bytes) -> Answer:
-        request: dict[str, Any] = msgspec.json.decode(body)
+        request: dict[str, Any] = decode_json(body, _request)
         prompt: str = request["messages"][0]["content"]
         for reply in self._replies:
             if reply.contains in prompt:

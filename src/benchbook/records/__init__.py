@@ -5,7 +5,7 @@ journal   the facts of a record, in segments. Append-only.
 record    a run's folder: journal, inputs, and what was derived from them. Not: log, run dir.
 """
 
-from benchbook.records.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json
 from benchbook.records.facts import (
     Fact,
     Failure,

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import zstandard
 
+from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, RecordLockedError
-from benchbook.records.canonical import canonical_json
 from benchbook.records.facts import FIRST_PREV, Fact, Sealed
 from benchbook.records.reading import MAX_SEGMENT_BYTES, Line, read_journal, segment_files, segment_number
 

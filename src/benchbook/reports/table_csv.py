@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from benchbook.derivations.rows import RubricRow
-from benchbook.records.canonical import canonical_json
+from benchbook.canonical import canonical_json
 from benchbook.text import visible
 
 __all__ = ["csv_report", "inert"]

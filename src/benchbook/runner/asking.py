@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -51,6 +54,7 @@ class Call(msgspec.Struct, frozen=True):
     attempt: int
     body: bytes
     cacheable: bool = False
+    begins: bool = False  # the sample's first: nothing is lost where it is not sent
 
 
 @dataclass(slots=True)
@@ -67,9 +71,17 @@ class Asker:
     tokens: RateLimit | None = None
     cache: ResponseCache | None = None
     jitter: random.Random = field(default_factory=random.Random)
+    _waiting: set[asyncio.Task[Any]] = field(default_factory=set)
+    _woken: set[asyncio.Task[Any]] = field(default_factory=set)
 
-    async def ask(self, call: Call) -> Reply | Failure:
-        """The reply, or the failure that ended the sample or the run; it is in the journal already."""
+    def __post_init__(self) -> None:
+        self.stop.on_stop = self._wake_waiting
+
+    async def ask(self, call: Call) -> Reply | Failure | None:
+        """The reply, or the failure that ended the sample or the run; it is in the journal already.
+
+        None where the run stops before the request was sent: it is asked when the run is resumed.
+        """
         endpoint = self.endpoints[call.role]
         sha256 = request_sha256(call.body)
         if call.cacheable and self.cache is not None:
@@ -81,7 +93,8 @@ class Asker:
         retries = 0
         while True:
             asked_for = time.monotonic()
-            await self._wait_for_turn(endpoint)
+            if not await self._has_turn(endpoint, call, retries):
+                return None
             sent = time.monotonic()
             queued += sent - asked_for
             queue_ms, retry_ms = round(queued * 1000), round((sent - started - queued) * 1000)
@@ -103,14 +116,51 @@ class Asker:
             finally:
                 endpoint.gate.leave()
             retries += 1
-            await asyncio.sleep(wait_s)
+            if not await self._unless_stopped(partial(asyncio.sleep, wait_s)):
+                return None
 
-    async def _wait_for_turn(self, endpoint: Endpoint) -> None:
+    async def _has_turn(self, endpoint: Endpoint, call: Call, retries: int) -> bool:
+        """Wait for the rate limits and the gate. False, at once, where the run stops and this can wait for the next
+        sitting: a sample that is not begun, or another attempt after a failed one."""
+        if not (call.begins or retries):
+            await self._wait_for_turn(endpoint, urgent=True)
+            return True
+        if not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
+            return False
+        if self.stop.reason is not None:  # in the moment in which the turn came
+            endpoint.gate.leave()
+            return False
+        return True
+
+    async def _wait_for_turn(self, endpoint: Endpoint, *, urgent: bool) -> None:
         if self.requests is not None:
-            await self.requests.take(1)
+            await self.requests.take(1, urgent=urgent)
         if self.tokens is not None:
-            await self.tokens.take(0)
+            await self.tokens.take(0, urgent=urgent)
         await endpoint.gate.enter()
+
+    async def _unless_stopped(self, wait: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Wait; False as soon as the run stops."""
+        task = asyncio.current_task()
+        if self.stop.reason is not None or task is None:
+            return False
+        self._waiting.add(task)
+        try:
+            await wait()
+        except asyncio.CancelledError:
+            # Ours, unless somebody else cancels the task too: a second Ctrl-C, a worker that failed.
+            if task not in self._woken or task.uncancel() > 0:
+                raise
+            return False
+        finally:
+            self._waiting.discard(task)
+            self._woken.discard(task)
+        return True
+
+    def _wake_waiting(self) -> None:
+        self._woken |= self._waiting
+        for task in self._waiting:
+            task.cancel()
 
     def _charge(self, endpoint: Endpoint, answer: Answer) -> None:
         if self.tokens is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -153,7 +154,20 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
         value = getattr(config, name)
         if isinstance(value, Decimal) and not (value.is_finite() and value >= 0):
             raise ConfigError(f"{source}: {name}", str(value), "dollars, 0 or more")
+    for name in ("model_params", "judge_params"):
+        if (found := _not_in_json(getattr(config, name))) is not None:
+            raise ConfigError(f"{source}: {name}", found, "values that JSON has")
     return config
+
+
+def _not_in_json(value: Any) -> str | None:
+    """What TOML can say and a request can't: nan, inf, a date. None where there is nothing of the kind."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return next((found for one in inner if (found := _not_in_json(one)) is not None), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return None if isinstance(value, str | int | float | None) else f"{type(value).__name__} {value}"
 
 
 def _nearest(name: str, known: set[str]) -> str:

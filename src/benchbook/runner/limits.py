@@ -88,20 +88,29 @@ class RateLimit:
         self._clock = clock
         self._at = clock()
         self._turn = asyncio.Lock()
+        self._urgent_turn = asyncio.Lock()
+        self._urgent = 0  # how many wait, or are about to go
 
     def _refill(self) -> None:
         now = self._clock()
         self._level = min(self._capacity, self._level + (now - self._at) * self._per_second)
         self._at = now
 
-    async def take(self, units: float) -> None:
-        """Wait, in turn, until `units` may be used; 0 waits until there is no debt."""
-        async with self._turn:
-            self._refill()
-            while self._level < units:
-                await asyncio.sleep((units - self._level) / self._per_second)
+    async def take(self, units: float, *, urgent: bool = False) -> None:
+        """Wait, in turn, until `units` may be used; 0 waits until there is no debt.
+
+        The urgent have a turn of their own, before all others: what is begun is finished first.
+        """
+        self._urgent += urgent
+        try:
+            async with self._urgent_turn if urgent else self._turn:
                 self._refill()
-            self._level -= units
+                while self._level < units or (self._urgent and not urgent):
+                    await asyncio.sleep(max(units - self._level, 1) / self._per_second)
+                    self._refill()
+                self._level -= units
+        finally:
+            self._urgent -= urgent
 
     def charge(self, units: float) -> None:
         self._refill()

@@ -21,6 +21,14 @@ class PinCheck:
             "judge": parse_model_id(plan.judge.model_id, "judge"),
         }
 
+    @property
+    def unsure(self) -> bool:
+        """Whether the first answers may stop the run."""
+        return any(
+            model_id.declared_version is None or (self._benchmark and model_id.floating)
+            for model_id in self._unseen.values()
+        )
+
     def look_at(self, reply: Reply, stop: Stop) -> None:
         model_id = self._unseen.pop(reply.role, None)
         if model_id is None:

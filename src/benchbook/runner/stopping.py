@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 __all__ = ["Stop"]
 
+# A word that has a digit in it: request ids, counts of tokens. It differs from one error to the next of a kind.
+_NUMBERED = re.compile(r"\S*\d\S*")
 SAME_FAILURES = 10  # R3.6: so many samples in a row that end in the same non-retryable error
 
 
@@ -18,6 +23,7 @@ class Stop:
         self.failed = False
         self.interrupted = False  # by a person, once already
         self.usage = False  # what is wrong is how the run was set up
+        self.on_stop: Callable[[], None] = lambda: None
         self._last_failure: str | None = None
         self._in_a_row = 0
 
@@ -25,11 +31,13 @@ class Stop:
         """The first reason stays."""
         if self.reason is None:
             self.reason, self.failed, self.usage = reason, failed, usage
+            self.on_stop()
 
     def note_final_failure(self, what: str) -> None:
         """A sample ended in a non-retryable error."""
-        self._in_a_row = self._in_a_row + 1 if what == self._last_failure else 1
-        self._last_failure = what
+        kind = _NUMBERED.sub("#", what)
+        self._in_a_row = self._in_a_row + 1 if kind == self._last_failure else 1
+        self._last_failure = kind
         if self._in_a_row >= SAME_FAILURES:
             self.because(f"{SAME_FAILURES} samples in a row ended in the same error: {what}", failed=True)
 

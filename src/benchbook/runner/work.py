@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import islice
 
 from benchbook.derivations.plan import Plan
 from benchbook.derivations.requests import Requests
@@ -48,6 +49,8 @@ class Work:
     async def run(self) -> None:
         """Raises: RecordError where the journal can't be written; then every worker ends at once."""
         pending = self._pending()
+        if self._first_alone():
+            await self._worker(islice(pending, 1))
         count = min(self._workers, self._plan.n_samples - self._resume.n_done)
         try:
             async with asyncio.TaskGroup() as workers:
@@ -55,6 +58,10 @@ class Work:
                     workers.create_task(self._worker(pending))
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
+
+    def _first_alone(self) -> bool:
+        """Whether one sample is to come back before others are paid for: it tells what they cost, and who answers."""
+        return self._asker.budget.limit_usd is not None or self._pins.unsure
 
     def _pending(self) -> Iterator[int]:
         """Unfinished samples in plan order, as long as no limit says to stop."""
@@ -89,6 +96,8 @@ class Work:
         try:
             while (call := self._next_call(sample, item, history)) is not None:
                 fact = await self._asker.ask(call)
+                if fact is None:
+                    return False
                 history.add(fact)
                 if isinstance(fact, Reply):
                     cost += self._asker.cost_of(fact)
@@ -106,7 +115,8 @@ class Work:
         first_repeat = sample < self._plan.n_items
         match next_step(history):
             case AskCandidate():
-                return Call(sample, "candidate", 1, self._requests.candidate(item), first_repeat)
+                body = self._requests.candidate(item)
+                return Call(sample, "candidate", 1, body, first_repeat, begins=True)
             case AskJudge(attempt, answer):
                 body = self._requests.judge(item, answer)
                 return Call(sample, "judge", attempt, body, first_repeat and attempt == 1)

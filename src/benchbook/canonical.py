@@ -1,0 +1,66 @@
+"""Canonical JSON: sorted keys, no spaces, UTF-8. All that is hashed is written with it.
+
+A lone surrogate, which UTF-8 can't hold, is written as its JSON escape and read back as it was: model text is
+kept as it came, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+__all__ = ["canonical_json", "decode_json"]
+
+_encoder = msgspec.json.Encoder(order="sorted")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def canonical_json(value: Any) -> bytes:
+    """The canonical bytes of a JSON value or a msgspec Struct."""
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        text = json.dumps(
+            msgspec.to_builtins(value),
+            ensure_ascii=False,
+            sort_keys=True,
+            separators=(",", ":"),
+            allow_nan=False,
+        )
+        return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text).encode("utf-8")
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """`data` as `decoder`'s type, lone surrogates allowed in its texts.
+
+    Raises: msgspec.DecodeError, also for what is no UTF-8 or is nested too deeply; msgspec.ValidationError.
+    """
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"no UTF-8 at byte {error.start + 1}") from None
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None
+    except msgspec.DecodeError:
+        return _decode_with_surrogates(data, decoder)
+
+
+def _decode_with_surrogates(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """msgspec refuses an escaped lone surrogate; json takes it. Anything else fails here again."""
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from None
+    try:
+        return msgspec.convert(value, decoder.type)
+    except UnicodeEncodeError:
+        raise msgspec.ValidationError("a lone surrogate in a key, or where no text belongs") from None

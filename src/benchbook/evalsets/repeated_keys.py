@@ -1,0 +1,32 @@
+"""A key that an object has twice: decoders take the last and say nothing, so a value would be lost unseen."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["repeated_key"]
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object as its pairs."""
+
+
+def repeated_key(data: bytes, names: Iterable[str]) -> str | None:
+    """The first of `names` that the object on a line has more than once; None too for what is no object.
+
+    Quick where none stands there twice, which is nearly always; a name in a value or deeper down is looked at again.
+    """
+    if b"\\u" not in data and not any(data.count(f'"{name}"'.encode()) > 1 for name in names):
+        return None
+    try:
+        # Numbers stay text: only the keys are of interest, and an int of over 4,300 digits would raise.
+        value = json.loads(data, object_pairs_hook=_Pairs, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, _Pairs):
+        return None
+    counts = Counter(name for name, _ in value)
+    return next((name for name in names if counts[name] > 1), None)
