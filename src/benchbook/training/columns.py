@@ -1,0 +1,90 @@
+"""Which column of a training log holds what: recognised by its name, or as the user says. The result is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from benchbook.errors import ConfigError, InputError
+from benchbook.evalsets.prediction_columns import column_names, value_at
+from benchbook.text import shorten
+from benchbook.training.event_files import EVENT_STEP, EVENT_TIME
+from benchbook.training.forms import LogForm, log_rows
+from benchbook.training.log_rows import LogRow
+from benchbook.training.numbers import is_number
+
+__all__ = ["AXES", "AXIS_NAMES", "LOSS_NAMES", "MAX_METRICS", "resolve_columns"]
+
+MAX_METRICS = 10_000  # names in one log; more of them is no log
+
+AXES = ("step", "tokens", "time")
+# Names under which logs hold it; the first is ours. `epoch` is none of them: it counts passes over the data.
+AXIS_NAMES: Mapping[str, tuple[str, ...]] = {
+    "step": ("step", "global_step", EVENT_STEP),
+    "tokens": ("tokens", "num_tokens", "num_input_tokens_seen", "train/num_tokens", "train/num_input_tokens_seen"),
+    "time": ("time", "wall_time", "timestamp", EVENT_TIME),
+}
+# Where a log has several of these, the first is the curve and the others stay metrics under their own names: the
+# `train_loss` of Hugging Face is the mean over all of training, logged once at its end.
+LOSS_NAMES: Mapping[str, tuple[str, ...]] = {
+    "loss": ("loss", "train/loss", "train_loss"),
+    "eval_loss": ("eval_loss", "eval/loss", "val_loss"),
+}
+
+
+def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Our names to the file's: step, tokens, time, loss, eval_loss, and each further metric under the file's own name.
+
+    Reads the file once. `given` is what the user says and goes first; it may name any metric. A column is a metric
+    where its first value, in a row with a step, is a number.
+
+    Raises: ConfigError where `given` names a column that is not there; InputError where the step is missing, or an axis
+    could be two columns; UsageError.
+    """
+    path, given = Path(path), dict(given or {})
+    names: dict[str, bool] = {}
+    for row in log_rows(path, form):
+        _note_names(path, row, given, names)
+    for ours, theirs in given.items():
+        if theirs not in names:
+            found = f"one of {shorten(', '.join(names), 200)}"
+            raise ConfigError(f"columns.{shorten(ours, 60)}", shorten(theirs, 60), found)
+    columns = dict(_axes(path, names, given))
+    columns.update({ours: theirs for ours, theirs in given.items() if ours not in AXES})
+    for ours, known in LOSS_NAMES.items():
+        present = [name for name in known if names.get(name) and name not in columns.values()]
+        if present and ours not in columns:
+            columns[ours] = present[0]
+    read = set(columns.values())
+    columns.update({name: name for name, is_metric in names.items() if is_metric and name not in read | columns.keys()})
+    return columns
+
+
+def _note_names(path: Path, row: LogRow, given: Mapping[str, str], names: dict[str, bool]) -> None:
+    """Note each name with whether its first value is a number; nulls don't tell, nor do rows without a step."""
+    if all(value_at(row.values, name) is None for name in _candidates("step", given)):
+        return
+    for name in column_names(row.values):
+        found = value_at(row.values, name)
+        if found is not None and name not in names and not isinstance(found, dict):
+            names[name] = is_number(found)
+    if len(names) > MAX_METRICS:
+        raise InputError(path, line=row.line, found=f"more than {MAX_METRICS:,} columns", expected="a training log")
+
+
+def _axes(path: Path, names: Iterable[str], given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    there = list(names)
+    for axis in AXES:
+        present = [name for name in _candidates(axis, given) if name in there]
+        if len(present) > 1:
+            found, expected = " and ".join(present), f"one; say which: {axis}={present[0]}"
+            raise InputError(path, field=axis, found=found, expected=expected)
+        if present:
+            yield axis, present[0]
+        elif axis == "step":
+            expected = f"{', '.join(AXIS_NAMES[axis][:2])}; or say which: step=NAME"
+            raise InputError(path, field=axis, found="no row with such a column", expected=expected)
+
+
+def _candidates(axis: str, given: Mapping[str, str]) -> tuple[str, ...]:
+    return (given[axis],) if axis in given else AXIS_NAMES[axis]

@@ -1,0 +1,53 @@
+"""The forms of training logs: what a file is by its name, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from benchbook.errors import UsageError
+from benchbook.training.csv_log import csv_rows
+from benchbook.training.event_files import event_rows
+from benchbook.training.jsonl_log import jsonl_rows
+from benchbook.training.log_rows import LogRow
+from benchbook.training.trainer_state import trainer_state_rows
+
+__all__ = ["LogForm", "log_rows", "recognise"]
+
+LogForm = Literal["trainer_state", "jsonl", "csv", "tensorboard"]
+
+_READERS: Mapping[LogForm, Callable[[Path], Iterator[LogRow]]] = {
+    "trainer_state": trainer_state_rows,
+    "jsonl": jsonl_rows,
+    "csv": csv_rows,
+    "tensorboard": event_rows,
+}
+_ENDINGS: Mapping[str, LogForm] = {".json": "trainer_state", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+
+
+def recognise(path: str | Path) -> LogForm:
+    """What a log is by its name; a folder is taken to hold event files.
+
+    Raises: UsageError where the name says nothing, or nothing is there.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file")
+    if path.is_dir() or "tfevents" in path.name:
+        return "tensorboard"
+    form = _ENDINGS.get(path.suffix.lower())
+    if form is None:
+        expected = f"a name that ends in {', '.join(_ENDINGS)}, or has tfevents in it"
+        raise UsageError(
+            f"{path}: can't tell its form; expected {expected}, or that you say which: {', '.join(_READERS)}"
+        )
+    return form
+
+
+def log_rows(path: str | Path, form: LogForm) -> Iterator[LogRow]:
+    """The rows of a log in their order, held one at a time (of trainer_state, the whole file).
+
+    Raises: InputError naming the line; UsageError.
+    """
+    return _READERS[form](Path(path))
