@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError, RecordError, RecordLockedError
 from benchbook.records import FactIndex, Failure, JournalWriter, Reply, Sealed, canonical_json, read_journal
-from benchbook.canonical import decode_json
 from benchbook.records.facts import fact_decoder
 
 

@@ -176,7 +176,7 @@ def test_failed_samples_come_first_and_link_to_raw_replies() -> None:
     ("kind", "words"),
     [
         ("ready", ["Ready to release", "READY", "all gates hold, in the worst case too"]),
-        ("realistic", ["Not ready", "NOT_READY", "Pass rate is 0.8; the gate asks for at least 0.85"]),
+        ("realistic", ["Not ready", "NOT_READY", "Pass rate is 80.0 %; the gate asks for at least 85 %"]),
         ("same", ["Inconclusive", "Read these 2 first", "The judge gave all 48 answers the same scores"]),
         ("missing", ["No decision", "Missing metadata:", "model_version", "code_version", "Not judged"]),
         ("empty", ["Not ready", "the run has no samples", "This run is not complete: it is interrupted (Ctrl-C)"]),

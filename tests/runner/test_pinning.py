@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan
 from benchbook.derivations.verify import verify
 from benchbook.records import Reply
@@ -30,9 +31,13 @@ def plan(model: str, judge: str, *, benchmark: bool) -> Plan:
 
 
 def reason(plan: Plan, *replies: Reply) -> str | None:
-    stop, pins = Stop(), PinCheck(plan)
+    models = {
+        "candidate": parse_model_id(plan.candidate.model_id, "model"),
+        "judge": parse_model_id(plan.judge.model_id, "judge"),
+    }
+    stop, pins = Stop(), PinCheck(models, benchmark=plan.benchmark)
     for reply in replies:
-        pins.look_at(reply, stop)
+        pins.look_at(reply.role, reply, stop)
     return stop.reason
 
 

@@ -94,13 +94,15 @@ def test_nothing_is_cached_unless_asked_for(tmp_path: Path) -> None:
 
 def test_a_hit_is_marked_and_keeps_its_first_latency(tmp_path: Path) -> None:
     with running(always_good) as server:
-        first = cached_run(tmp_path, server, "a")
-        again = cached_run(tmp_path, server, "b")
+        first = cached_run(tmp_path, server, "a", model_output_price=Decimal(10), judge_output_price=Decimal(10))
+        again = cached_run(tmp_path, server, "b", model_output_price=Decimal(10), judge_output_price=Decimal(10))
         assert (len(server.asked["candidate"]), len(server.asked["judge"])) == (3, 3)
     assert [row.cached for row in rows(first)] == [False] * 3
     assert [row.cached for row in rows(again)] == [True] * 3
     assert [row.latency_e2e_ms for row in rows(again)] == [row.latency_e2e_ms for row in rows(first)]
     assert any("response cache" in warning for warning in again.derived.aggregates.warnings)
+    costs = [(a.candidate_cost_usd, a.evaluator_cost_usd) for a in (first.derived.aggregates, again.derived.aggregates)]
+    assert costs == [("0.000060", "0.000600"), ("0.000000", "0.000000")]  # 3 * 2 and 3 * 20 tokens; then none
 
 
 @pytest.mark.parametrize(

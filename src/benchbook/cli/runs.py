@@ -35,7 +35,7 @@ def _row(path: Path) -> dict[str, str]:
     manifest, decision = _read(path / "manifest.json"), _read(path / "decision.json")
     return {
         "run": path.name,
-        "decision": str(decision.get("decision") or "-"),
+        "decision": str(decision.get("decision") or decision.get("verdict") or "-"),
         "state": str(manifest.get("state") or "open"),
         "model": shorten(str(manifest.get("model_id") or "-"), 40),
         "judge": shorten(str(manifest.get("evaluator_model_id") or "-"), 40),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar, get_type_hints
 
 import click
@@ -11,20 +11,29 @@ import msgspec
 from benchbook.errors import ConfigError
 from benchbook.runner.config import SETTINGS, RunConfig
 
-__all__ = ["given_settings", "setting_options"]
+__all__ = ["given_settings", "options_of", "setting_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def setting_options(command: _Command) -> _Command:
     """Add an option for every setting. None of them has a default here: what is not given is not there."""
+    return options_of(RunConfig.__struct_fields__)(command)
+
+
+def options_of(names: Collection[str]) -> Callable[[_Command], _Command]:
+    """Adds an option for each of these settings, in the order of the config file."""
     hints = get_type_hints(RunConfig)
-    for section in reversed(list(SETTINGS.values())):
-        for name, meaning in reversed(list(section.items())):
-            command = click.option(f"--{name.replace('_', '-')}", name, help=meaning, **_kind(str(hints[name])))(
-                command
-            )
-    return command
+
+    def add(command: _Command) -> _Command:
+        for section in reversed(list(SETTINGS.values())):
+            for name, meaning in reversed(list(section.items())):
+                if name in names:
+                    option = f"--{name.replace('_', '-')}"
+                    command = click.option(option, name, help=meaning, **_kind(str(hints[name])))(command)
+        return command
+
+    return add
 
 
 def _kind(hint: str) -> dict[str, Any]:

@@ -23,32 +23,45 @@ __all__ = ["show"]
 def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: bool) -> None:
     """Show RUN's decision, gates and ledger; or one of its samples with every raw reply."""
     from benchbook.cli.summary import rows_of
+    from benchbook.reports.views import view_of
 
     record = find_record(run, runs)
-    if (sample is not None or failed) and not record.samples.exists():
-        raise UsageError(f"{record.samples}: not there; resume the run, or `benchbook rescore` it")
+    spec = record.started().spec
+    if sample is not None or failed:
+        _refuse_without_samples(record)
     if sample is not None:
-        row = next((row for row in rows_of(record)() if row.sample == sample), None)
+        row = next((row for row in rows_of(record, spec)() if row.sample == sample), None)
         if row is None:
             raise UsageError(f"{record.path}: no sample {sample} was attempted")
         print_json(row) if as_json else click.echo("\n".join(_sample_lines(row)))
     elif failed:
-        rows = (row for row in rows_of(record)() if not row.passed)
+        why = view_of(spec).fail_reasons
+        rows = (row for row in rows_of(record, spec)() if why(row))
         if as_json:
             print_json(list(rows))
         else:
             for row in rows:
-                click.echo(f"{row.sample:6}  {shorten(row.item_id, 30):30}  {', '.join(row.fail_reasons)}")
+                click.echo(f"{row.sample:6}  {shorten(row.item_id, 30):30}  {', '.join(why(row))}")
     else:
-        _show_run(record, as_json)
+        _show_run(record, spec, as_json)
 
 
-def _show_run(record: Any, as_json: bool) -> None:
+def _refuse_without_samples(record: Any) -> None:
+    from benchbook.derivations.kinds import kind_of
+
+    started = record.started()
+    if (reason := kind_of(started.spec).unavailable(started)) is not None:
+        raise UsageError(f"{record.path}: its samples are unavailable: {reason}")
+    if not record.samples.exists():
+        raise UsageError(f"{record.samples}: not there; resume the run, or `benchbook rescore` it")
+
+
+def _show_run(record: Any, spec: str, as_json: bool) -> None:
     """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
     from benchbook.cli.summary import print_decision
-    from benchbook.library.objects import derived_files
+    from benchbook.derivations.kinds import kind_of
 
-    print_decision(record, derived_files(record), as_json=as_json)
+    print_decision(record, kind_of(spec).read(record), as_json=as_json)
 
 
 def _sample_lines(row: Any) -> Iterator[str]:

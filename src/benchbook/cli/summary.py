@@ -8,21 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.cli.output import print_json
-from benchbook.derivations.rows import RubricRow
-from benchbook.derivations.rubric_tables import Derived
+from benchbook.derivations.kinds import DerivedFiles, kind_of
 from benchbook.errors import RecordError
 from benchbook.records.folder import Record
 
-__all__ = ["print_decision", "print_run"]
+__all__ = ["print_decision", "print_run", "rows_of", "run_json"]
 
 
-def print_run(record: Record, derived: Derived, *, reports: str | None, as_json: bool, quiet: bool = False) -> None:
+def print_run(
+    record: Record, derived: DerivedFiles, *, reports: str | None, as_json: bool, quiet: bool = False
+) -> None:
     """Write the reports (into `reports`/RUN_ID, unless that is None), and print the summary."""
     if quiet and reports is None and not as_json:
         return
-    from benchbook.reports import RunReport, print_summary, write_reports
+    from benchbook.reports import print_summary
+    from benchbook.reports.views import view_of
 
-    report = RunReport(derived.manifest, derived.aggregates, derived.decision, rows_of(record))
+    spec = derived.manifest.spec
+    view = view_of(spec)
+    report = view.report(derived, rows_of(record, spec))
     written: list[Path] = []
     if reports is not None:
         folder = Path(reports) / record.run_id
@@ -30,24 +34,22 @@ def print_run(record: Record, derived: Derived, *, reports: str | None, as_json:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RecordError(f"{folder}: can't be written ({error.strerror})") from None
-        written = write_reports(report, folder)
+        written = view.write(report, folder)
     if as_json:
         print_json(run_json(record, derived) | {"reports": [str(path) for path in written]})
     elif not quiet:
-        print_summary(report, sys.stdout, written=written)
+        print_summary(report, sys.stdout, written=written, lines_of=view.summary_lines)
 
 
-def print_decision(record: Record, derived: Derived, *, as_json: bool) -> None:
+def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool) -> None:
     """The decision alone, with its gates."""
-    from benchbook.reports import RunReport, print_summary
-
     if as_json:
         print_json(run_json(record, derived))
     else:
-        print_summary(RunReport(derived.manifest, derived.aggregates, derived.decision, rows_of(record)), sys.stdout)
+        print_run(record, derived, reports=None, as_json=False)
 
 
-def run_json(record: Record, derived: Derived) -> dict[str, Any]:
+def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:
     """A run for programs: the three derived files under their names."""
     return {
         "run": str(record.path),
@@ -57,8 +59,9 @@ def run_json(record: Record, derived: Derived) -> dict[str, Any]:
     }
 
 
-def rows_of(record: Record) -> Callable[[], Iterator[RubricRow]]:
+def rows_of(record: Record, spec: str) -> Callable[[], Iterator[Any]]:
     """Starts a pass over a record's rows each time it is called."""
     from benchbook.records.tables import read_rows
 
-    return lambda: read_rows(record.samples, RubricRow)
+    row_type = kind_of(spec).tables["samples.parquet"]
+    return lambda: read_rows(record.samples, row_type)

@@ -6,7 +6,7 @@ Computed from exact sums and rounded to nine decimals: shown, and where asked fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -16,7 +16,7 @@ from benchbook.scorers.rubric_aggregates import ClusterSums, RubricTally
 from benchbook.statistics import Estimate, percentile_ranks, wilson
 from benchbook.statistics.from_sums import clustered_mean_of_sums, t_interval_of_sums
 
-__all__ = ["intervals_of"]
+__all__ = ["intervals_of", "rate_interval"]
 
 
 def intervals_of(tally: RubricTally, confidence: float) -> dict[str, Interval]:
@@ -55,10 +55,13 @@ def _rate(
     of_cluster: Callable[[ClusterSums], tuple[int, int]],
     confidence: float,
 ) -> Interval:
-    """Wilson, or by clusters where there are some."""
-    if not tally.clusters:
+    return rate_interval(successes, n, [of_cluster(sums) for sums in tally.clusters.values()], confidence)
+
+
+def rate_interval(successes: int, n: int, clusters: Sequence[tuple[int, int]], confidence: float) -> Interval:
+    """The interval of a share: Wilson's, or by `clusters` (size, successes) where there are some."""
+    if not clusters:
         return _interval(wilson(successes, n, confidence))
-    clusters = [of_cluster(sums) for sums in tally.clusters.values()]
     found = clustered_mean_of_sums(clusters, confidence)
     if found.reason != "no_variance" or successes not in (0, n):
         return _interval(found)

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from benchbook.records.canonical import canonical_json
+from benchbook.canonical import canonical_json
+from benchbook.records.facts import RunStarted
 
-__all__ = ["Plan", "RolePlan", "plan_sha256"]
+__all__ = ["CandidatePlan", "Plan", "RolePlan", "candidate_plan_of", "plan_sha256"]
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,19 +25,20 @@ class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_tags: tuple[str, ...] = ()  # R3.7
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples are numbered `repeat * n_items + item`; that is the order in which they are asked."""
+class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What one model is asked, and nobody else: all of an `answer_correctness@v1` plan.
+
+    Samples are numbered `repeat * n_items + item`; that is the order in which they are asked.
+    """
 
     spec: str
     spec_sha256: str
     evalset_sha256: str
     n_items: int
     repeats: int
-    prompt_template_id: str
+    prompt_template_id: str  # empty, with its hash, where the outputs were made elsewhere
     prompt_template_sha256: str
     candidate: RolePlan
-    judge: RolePlan
-    unmeasured: tuple[str, ...] = ()
     benchmark: bool = False
 
     @property
@@ -44,5 +46,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return self.n_items * self.repeats
 
 
-def plan_sha256(plan: Plan) -> str:
+class Plan(CandidatePlan, frozen=True, kw_only=True):
+    """A `rubric@v1` plan: a judge scores what the candidate answered."""
+
+    judge: RolePlan
+    unmeasured: tuple[str, ...] = ()
+
+
+def plan_sha256(plan: msgspec.Struct) -> str:
     return hashlib.sha256(canonical_json(plan)).hexdigest()
+
+
+def candidate_plan_of(started: RunStarted) -> CandidatePlan:
+    """The plan in a record's first fact, as far as the candidate goes."""
+    return msgspec.convert(started.identity["plan"], CandidatePlan)

@@ -8,14 +8,24 @@ from typing import Any
 
 import msgspec
 
-from benchbook.derivations.plan import Plan, RolePlan
+from benchbook.derivations.plan import CandidatePlan, Plan, RolePlan, candidate_plan_of
 from benchbook.evalsets import Item
 from benchbook.providers.calls import Generation
 from benchbook.providers.local import bounded
 from benchbook.providers.openai_wire import chat_body
+from benchbook.records.facts import RunStarted
+from benchbook.records.folder import Record
 from benchbook.specs import Template, load_spec
 
-__all__ = ["PromptTemplate", "Requests", "request_sha256"]
+__all__ = [
+    "CandidateRequests",
+    "PromptTemplate",
+    "Requests",
+    "body_of",
+    "generation_of",
+    "request_sha256",
+    "template_of",
+]
 
 CANDIDATE_PROMPT = "candidate_prompt@v1"
 
@@ -46,19 +56,34 @@ class PromptTemplate:
         return template.render(values)
 
 
-class Requests:
-    """The bytes of each request that a plan leads to."""
+def template_of(record: Record, started: RunStarted) -> PromptTemplate:
+    """The candidate's prompt template: the user's own, kept among the inputs, or the frozen one."""
+    sha256 = started.inputs.get("prompt_template")
+    text = None if sha256 is None else record.input(sha256).read_text(encoding="utf-8")
+    return PromptTemplate(candidate_plan_of(started).prompt_template_id, text)
 
-    def __init__(self, plan: Plan, template: PromptTemplate) -> None:
-        spec = load_spec(plan.spec)
-        self._plan = plan
+
+class CandidateRequests:
+    """The bytes of each request that a plan leads to, where only the candidate is asked."""
+
+    def __init__(self, plan: CandidatePlan, template: PromptTemplate) -> None:
+        self._candidate = plan.candidate
         self._template = template
-        self._judge_template = Template(spec.text("prompt.txt"))
-        self._candidate_generation = _generation(plan.candidate, {})
-        self._judge_generation = _generation(plan.judge, msgspec.json.decode(spec.files["reply.schema.json"]))
+        self._candidate_generation = generation_of(plan.candidate, {})
 
     def candidate(self, item: Item) -> bytes:
-        return _body(self._plan.candidate, self._template.render(item), self._candidate_generation)
+        return body_of(self._candidate, self._template.render(item), self._candidate_generation)
+
+
+class Requests(CandidateRequests):
+    """The bytes of each request that a plan leads to, the judge's too."""
+
+    def __init__(self, plan: Plan, template: PromptTemplate) -> None:
+        super().__init__(plan, template)
+        spec = load_spec(plan.spec)
+        self._judge = plan.judge
+        self._judge_template = Template(spec.text("prompt.txt"))
+        self._judge_generation = generation_of(plan.judge, msgspec.json.decode(spec.files["reply.schema.json"]))
 
     def judge_prompt(self, item: Item, answer: str) -> str:
         """The evaluator prompt of R2, rendered."""
@@ -70,19 +95,19 @@ class Requests:
         return self._judge_template.render(values)
 
     def judge(self, item: Item, answer: str) -> bytes:
-        return _body(self._plan.judge, self.judge_prompt(item, answer), self._judge_generation)
+        return body_of(self._judge, self.judge_prompt(item, answer), self._judge_generation)
 
 
 def request_sha256(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def _generation(role: RolePlan, schema: Mapping[str, Any]) -> Generation:
+def generation_of(role: RolePlan, schema: Mapping[str, Any]) -> Generation:
     if not role.json_schema:
         return Generation(role.params)
     asked = {key: value for key, value in schema.items() if key not in ("$schema", "title")}
     return Generation(role.params, bounded(asked) if role.provider == "local" else asked)
 
 
-def _body(role: RolePlan, prompt: str, generation: Generation) -> bytes:
+def body_of(role: RolePlan, prompt: str, generation: Generation) -> bytes:
     return chat_body(role.name, prompt, generation, stream=role.stream)

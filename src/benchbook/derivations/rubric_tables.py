@@ -5,7 +5,6 @@ One pass over the journal finds each sample's facts; a second, in plan order, ma
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,20 +15,19 @@ from typing import Any
 import msgspec
 
 from benchbook.decisions import Decision, decide
+from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.derivations.experiment import Repeats
 from benchbook.derivations.identity import model_version
 from benchbook.derivations.intervals import intervals_of
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import Plan
-from benchbook.derivations.requests import PromptTemplate
 from benchbook.derivations.rows import AggregatesFile, Ledger, Manifest, RubricRow
 from benchbook.derivations.rubric_row import rubric_row
-from benchbook.derivations.rubric_steps import SampleFact, no_answer_reason, outcome_of, read_history
+from benchbook.derivations.rubric_steps import History, SampleFact, no_answer_reason, outcome_of, read_history
 from benchbook.derivations.slices import Slices
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.warnings import score_warnings, state_warnings
 from benchbook.evalsets import EvalSet, Item, open_evalset
-from benchbook.records.canonical import canonical_json
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record, write_file
 from benchbook.records.tables import write_table, writer_version
@@ -38,7 +36,7 @@ from benchbook.scorers.rubric import rubric_scale, score_sample
 from benchbook.scorers.rubric_aggregates import RubricTally
 from benchbook.specs import load_spec
 
-__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of", "template_of", "write_manifest"]
+__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of"]
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 _MILLION = Decimal(1_000_000)
@@ -57,13 +55,6 @@ class Derived:
 def plan_of(started: RunStarted) -> Plan:
     """The plan in a record's first fact."""
     return msgspec.convert(started.identity["plan"], Plan)
-
-
-def template_of(record: Record, started: RunStarted) -> PromptTemplate:
-    """The candidate's prompt template: the user's own, kept among the inputs, or the frozen one."""
-    sha256 = started.inputs.get("prompt_template")
-    text = None if sha256 is None else record.input(sha256).read_text(encoding="utf-8")
-    return PromptTemplate(plan_of(started).prompt_template_id, text)
 
 
 def derive(
@@ -96,19 +87,11 @@ def derive(
             intervals=aggregates.intervals if confidence in (None, 0.95) else intervals_of(counts.tally, confidence),
             confidence=confidence,
         )
-    write_file(target / "aggregates.json", _pretty(aggregates))
-    write_file(target / "decision.json", _pretty(decision or _refusal(manifest_without_files)))
-    hashes = {name: _sha256_of(target / name) for name in DERIVED_FILES if name != "manifest.json"}
-    manifest = msgspec.structs.replace(manifest_without_files, derived=hashes)
-    return Derived(write_manifest(target, manifest), aggregates, decision)
-
-
-def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
-    """Write manifest.json with its own hash in it, and return it so."""
-    unsigned = msgspec.structs.replace(manifest, manifest_sha256="")
-    signed = msgspec.structs.replace(manifest, manifest_sha256=hashlib.sha256(canonical_json(unsigned)).hexdigest())
-    write_file(folder / "manifest.json", _pretty(signed))
-    return signed
+    write_file(target / "aggregates.json", pretty_json(aggregates))
+    write_file(target / "decision.json", pretty_json(decision or _refusal(manifest_without_files)))
+    manifest = msgspec.structs.replace(manifest_without_files, derived=hashes_of(target, DERIVED_FILES))
+    digest = write_manifest(target, msgspec.structs.asdict(manifest))
+    return Derived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
 
 
 class _Counts:
@@ -125,6 +108,7 @@ class _Counts:
         self.no_answer: Counter[str] = Counter()
         self.evaluator_latencies: Counter[int] = Counter()
         self.sums: Counter[str] = Counter()
+        self.paid: Counter[str] = Counter()  # tokens
         self._groups: dict[str, int] = {}
         self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
 
@@ -143,6 +127,7 @@ class _Counts:
             if (reason := no_answer_reason(history)) is not None:
                 self.no_answer[reason] += 1
             self._count(row)
+            self._count_paid(history)
             yield row
 
     def _cluster(self, sample: int, item: Item) -> int | None:
@@ -167,6 +152,16 @@ class _Counts:
         self.sums["parse_retries"] += row.parse_retries
         self.sums["cached"] += row.cached
         self.sums["truncated"] += row.truncated
+
+    def _count_paid(self, history: History) -> None:
+        """What replies cost, but for those from the response cache: they were paid for once."""
+        if history.candidate is not None and not history.candidate.cached:
+            self.paid["model_input"] += history.candidate.input_tokens or 0
+            self.paid["model_output"] += history.candidate.output_tokens or 0
+        for reply, _ in history.judge_replies:
+            if not reply.cached:
+                self.paid["judge_input"] += reply.input_tokens or 0
+                self.paid["judge_output"] += reply.output_tokens or 0
 
     def aggregates_file(self) -> AggregatesFile:
         tally, sums = self.tally, self.sums
@@ -195,8 +190,8 @@ class _Counts:
             evaluator_input_tokens=sums["evaluator_input_tokens"],
             evaluator_output_tokens=sums["evaluator_output_tokens"],
             evaluator_latency_p50_ms=as_float(percentile(self.evaluator_latencies, 50)),
-            candidate_cost_usd=_cost(config, "model", tally.input_tokens, tally.output_tokens),
-            evaluator_cost_usd=_cost(config, "judge", sums["evaluator_input_tokens"], sums["evaluator_output_tokens"]),
+            candidate_cost_usd=_cost(config, "model", self.paid),
+            evaluator_cost_usd=_cost(config, "judge", self.paid),
             transport_retries=sums["transport_retries"],
             parse_retries=sums["parse_retries"],
             cached=sums["cached"],
@@ -207,12 +202,15 @@ class _Counts:
         )
 
 
-def _cost(config: dict[str, Any], role: str, input_tokens: int, output_tokens: int) -> str | None:
-    """Dollars at the configured prices; None where none was given."""
+def _cost(config: dict[str, Any], role: str, paid: Counter[str]) -> str | None:
+    """Dollars for the tokens that were paid for, at the configured prices; None where none was given."""
     prices = config.get(f"{role}_input_price"), config.get(f"{role}_output_price")
     if prices == (None, None):
         return None
-    cost = Decimal(str(prices[0] or 0)) * input_tokens + Decimal(str(prices[1] or 0)) * output_tokens
+    cost = sum(
+        Decimal(str(price or 0)) * paid[f"{role}_{kind}"]
+        for kind, price in zip(("input", "output"), prices, strict=True)
+    )
     return f"{cost / _MILLION:.6f}"
 
 
@@ -283,13 +281,3 @@ def _refusal(manifest: Manifest) -> dict[str, Any]:
         "reasons": [f"refused: required metadata is missing (R7.1): {', '.join(manifest.missing_metadata)}"],
         "gates": [],
     }
-
-
-def _pretty(value: Any) -> bytes:
-    """Canonical JSON, laid out to be read: same values, same bytes."""
-    return msgspec.json.format(canonical_json(value), indent=2) + b"\n"
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,38 +7,23 @@ import tempfile
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from benchbook.derivations.plan import Plan, plan_sha256
-from benchbook.derivations.requests import Requests, request_sha256
-from benchbook.derivations.rows import Manifest, RubricRow
-from benchbook.derivations.rubric_steps import SampleFact, read_history
-from benchbook.derivations.rubric_tables import DERIVED_FILES, derive, plan_of, template_of, write_manifest
+from benchbook.canonical import decode_json
+from benchbook.derivations.derived_files import hashes_of, write_manifest
+from benchbook.derivations.finding import Finding
+from benchbook.derivations.kinds import Kind, kind_of
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.errors import BenchbookError, RecordDamagedError
-from benchbook.evalsets import Item
-from benchbook.records.canonical import decode_json
 from benchbook.records.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
 from benchbook.records.folder import Record
-from benchbook.records.reading import read_journal, read_segment, segment_files, segment_number
+from benchbook.records.reading import read_segment, segment_files, segment_number
 from benchbook.records.tables import read_rows, writer_version
 from benchbook.specs import load_spec
 
 __all__ = ["Finding", "Verification", "verify"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is not as it was written. `line` counts from 1 within the file; None: the file as a whole."""
-
-    file: str
-    line: int | None
-    what: str
-
-    def __str__(self) -> str:
-        where = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{where}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +68,11 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
 
 def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Finding]:
     """What a whole chain of facts still leaves to check."""
+    kind = kind_of(state.started.spec)
     findings = [*_check_start(state.started), *_check_inputs(record, state.started)]
     if not findings:
-        findings += _check_derived(record, state)
-    findings += _check_folder(record)
+        findings += _check_derived(record, state, kind)
+    findings += _check_folder(record, state.started, kind)
     if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
         findings.append(Finding("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
     return findings
@@ -153,7 +139,7 @@ def _check_start(started: RunStarted) -> list[Finding]:
     """The first fact agrees with itself and with the specs that are installed."""
     where = "journal/000001.jsonl"
     findings = []
-    if plan_sha256(plan_of(started)) != started.plan_sha256:
+    if kind_of(started.spec).plan_sha256(started) != started.plan_sha256:
         findings.append(Finding(where, 1, "the plan does not have the hash that stands beside it"))
     if load_spec(started.spec).sha256 != started.spec_sha256:
         findings.append(Finding(where, 1, f"was made under another {started.spec} than the one installed"))
@@ -177,8 +163,8 @@ def _check_inputs(record: Record, started: RunStarted) -> list[Finding]:
     return findings
 
 
-def _check_folder(record: Record) -> list[Finding]:
-    known = {"journal", "inputs", *DERIVED_FILES}
+def _check_folder(record: Record, started: RunStarted, kind: Kind) -> list[Finding]:
+    known = {"journal", "inputs", *kind.files_of(started), *kind.folders}
     return [
         Finding(path.name, None, "does not belong to the record")
         for path in sorted(record.path.iterdir())
@@ -186,26 +172,47 @@ def _check_folder(record: Record) -> list[Finding]:
     ]
 
 
-def _check_derived(record: Record, state: JournalState) -> list[Finding]:
+def _check_derived(record: Record, state: JournalState, kind: Kind) -> list[Finding]:
     """Derive everything again, elsewhere, and compare."""
-    missing = [name for name in DERIVED_FILES if not (record.path / name).is_file()]
+    files = kind.files_of(state.started)
+    missing = [name for name in files if not (record.path / name).is_file()]
     if missing:
         hint = "the run was not ended: resume it, or `benchbook rescore` it" if state.state == "open" else "is missing"
         return [Finding(name, None, hint) for name in missing]
-    requests = _RequestCheck(record, state.started)
     with tempfile.TemporaryDirectory(prefix="benchbook-verify-") as name:
         again = Path(name)
         try:
-            derive(record, again, check=requests.check, state=state)
+            findings = kind.derive_checked(record, again, state)
         except RecordDamagedError as error:
             return [Finding(_inside(record, error.path), error.line, error.reason)]
         except BenchbookError as error:
             return [Finding("journal", None, str(error))]
-        findings = [*requests.findings, *_check_last_line(record, state)]
-        _allow_other_writer(record, again)
-        for file in DERIVED_FILES:
-            findings += _compare(file, record.path / file, again / file)
+        findings = [*findings, *_check_last_line(record, state)]
+        _allow_other_writer(record, again, kind)
+        for file in files:
+            findings += _compare(file, record.path / file, again / file, kind)
+        for folder in kind.folders:
+            findings += _compare_folders(folder, record.path, again, kind)
     return findings
+
+
+def _compare_folders(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]:
+    """Every file of a derived folder, whatever its depth; empty folders do not count."""
+    findings = []
+    there, wanted = _files_below(found, name), _files_below(derived, name)
+    for file in sorted(there | wanted):
+        if file not in there:
+            findings.append(Finding(file, None, "is missing"))
+        elif file not in wanted:
+            findings.append(Finding(file, None, "does not belong to the record"))
+        else:
+            findings += _compare(file, found / file, derived / file, kind)
+    return findings
+
+
+def _files_below(folder: Path, name: str) -> set[str]:
+    paths = (folder / name).rglob("*")
+    return {path.relative_to(folder).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
 
 
 def _check_last_line(record: Record, state: JournalState) -> list[Finding]:
@@ -213,52 +220,18 @@ def _check_last_line(record: Record, state: JournalState) -> list[Finding]:
     manifest = _manifest(record.path)
     if manifest is None or manifest.journal_sha256 == state.last_sha256:
         return []
-    what = (
-        f"the journal ends here with {state.last_sha256[:12]}…, and manifest.json names {manifest.journal_sha256[:12]}…"
-    )
+    ends, named = state.last_sha256[:12], manifest.journal_sha256[:12]
+    what = f"the journal ends here with {ends}…, and manifest.json names {named}…"
     return [Finding(f"journal/{state.n_segments:06d}.jsonl", state.last_line, f"{what}: one of the two was changed")]
 
 
-class _RequestCheck:
-    """Renders each request again and holds its hash against the fact that names it."""
-
-    MAX_FINDINGS = 20
-
-    def __init__(self, record: Record, started: RunStarted) -> None:
-        self._plan: Plan = plan_of(started)
-        self._requests = Requests(self._plan, template_of(record, started))
-        self._journal = record.journal
-        self.findings: list[Finding] = []
-
-    def check(self, sample: int, item: Item, facts: list[SampleFact]) -> None:
-        asked = [fact for fact in facts if fact.request_sha256 is not None]
-        if not asked or len(self.findings) >= self.MAX_FINDINGS:
-            return
-        candidate = request_sha256(self._requests.candidate(item))
-        judge = None
-        for fact in asked:
-            if fact.role == "judge" and judge is None:
-                answer = read_history(facts, self._plan).answer
-                judge = "" if answer is None else request_sha256(self._requests.judge(item, answer))
-            if fact.request_sha256 != (candidate if fact.role == "candidate" else judge):
-                file, line = self._place_of(fact.seq)
-                what = (
-                    f"sample {sample}: inputs and template render to another {fact.role} request than this fact names"
-                )
-                self.findings.append(Finding(file, line, what))
-
-    def _place_of(self, seq: int) -> tuple[str, int | None]:
-        for line in read_journal(self._journal):
-            if line.fact.seq == seq:
-                return f"journal/{line.segment:06d}.jsonl", line.number
-        return "journal", None
-
-
-def _compare(name: str, found: Path, derived: Path) -> list[Finding]:
+def _compare(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]:
+    if not found.is_file():
+        return [Finding(name, None, "is no file")]
     if _same_bytes(found, derived):
         return []
-    if name.endswith(".parquet"):
-        return _compare_tables(name, found, derived)
+    if name in kind.tables:
+        return _compare_tables(name, found, derived, kind)
     lines = zip_longest(found.read_bytes().split(b"\n"), derived.read_bytes().split(b"\n"), fillvalue=b"(no line)")
     for number, (one, other) in enumerate(lines, start=1):
         if one != other:
@@ -267,15 +240,16 @@ def _compare(name: str, found: Path, derived: Path) -> list[Finding]:
     return [Finding(name, None, "differs")]
 
 
-def _allow_other_writer(record: Record, again: Path) -> None:
+def _allow_other_writer(record: Record, again: Path, kind: Kind) -> None:
     """Another version of the table writer gives other bytes for the same rows: then rows are compared (below), and the
     manifest is held against the hash of the file that is there."""
     found, derived = _manifest(record.path), _manifest(again)
     if found is None or derived is None or found.derived_by.get("tables") == writer_version():
         return
-    hashes = derived.derived | {"samples.parquet": _sha256(record.samples)}
+    again_manifest = msgspec.json.decode((again / "manifest.json").read_bytes(), type=dict[str, Any])
+    hashes = derived.derived | hashes_of(record.path, [name for name in kind.tables if name in derived.derived])
     by = derived.derived_by | {"tables": found.derived_by.get("tables", "")}
-    write_manifest(again, msgspec.structs.replace(derived, derived=hashes, derived_by=by))
+    write_manifest(again, again_manifest | {"derived": hashes, "derived_by": by})
 
 
 def _same_bytes(one: Path, other: Path) -> bool:
@@ -289,35 +263,37 @@ def _shown(line: bytes) -> str:
     return repr(line[:80].decode("utf-8", "replace").strip())
 
 
-def _compare_tables(name: str, found: Path, derived: Path) -> list[Finding]:
+def _compare_tables(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]:
     """Names the first row and column that differ. Other bytes for the same rows are a finding, unless another version
     of the table's writer made them."""
+    row_type = kind.tables[name]
     try:
-        for number, (one, other) in enumerate(
-            zip_longest(read_rows(found, RubricRow), read_rows(derived, RubricRow)), start=1
-        ):
+        pairs = zip_longest(read_rows(found, row_type), read_rows(derived, row_type))
+        for number, (one, other) in enumerate(pairs, start=1):
             if one is None or other is None:
                 return [Finding(name, number, "rows were added or removed")]
             if one != other:
-                fields = [
-                    field for field in RubricRow.__struct_fields__ if getattr(one, field) != getattr(other, field)
-                ]
-                return [Finding(name, number, f"row of sample {other.sample}: {', '.join(fields)} differ")]
+                fields = [field for field in row_type.__struct_fields__ if getattr(one, field) != getattr(other, field)]
+                whose = f"row of sample {other.sample}" if hasattr(other, "sample") else "this row"
+                return [Finding(name, number, f"{whose}: {', '.join(fields)} differ")]
     except BenchbookError as error:
         return [Finding(name, None, f"was changed: {error}")]
-    manifest = _manifest(found.parent)
+    manifest = _manifest(found.parents[name.count("/")])
     if manifest is not None and manifest.derived_by.get("tables") != writer_version():
         return []
     return [Finding(name, None, "its rows are right, but its bytes were changed")]
 
 
-def _manifest(folder: Path) -> Manifest | None:
+class _Ends(msgspec.Struct):
+    """The part of a manifest that every kind of record has."""
+
+    journal_sha256: str
+    derived: dict[str, str]
+    derived_by: dict[str, str]
+
+
+def _manifest(folder: Path) -> _Ends | None:
     try:
-        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=Manifest)
+        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=_Ends)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,18 +10,23 @@ from benchbook.derivations.state import JournalState
 
 __all__ = ["score_warnings", "state_warnings"]
 
-_FEW = 5  # fewer judged samples than this say nothing about whether scores vary
+_FEW_JUDGED = 5  # fewer say nothing about whether scores vary
+# From here on a run in which every sample passes has a lower bound (Wilson, 95 %) above R6.1's pass rate of 0.85.
+_FEW_SCORED = 22
 
 
 def score_warnings(pairs: Counter[tuple[int, int]], ledger: Ledger, n_truncated: int, n_cached: int) -> list[str]:
     """`pairs` counts the judge's accuracy and faithfulness scores."""
     warnings = []
     judged = pairs.total()
-    if judged >= _FEW:
+    if judged >= _FEW_JUDGED:
         warnings += _no_variation(pairs, judged)
     if ledger.n_attempted and not ledger.n_scored:
         warnings.append("Nothing was scored: no number here says anything about the model.")
-    elif ledger.n_unscored:
+    elif ledger.n_scored < _FEW_SCORED:
+        samples = "1 sample was" if ledger.n_scored == 1 else f"{ledger.n_scored} samples were"
+        warnings.append(f"Only {samples} scored: look at how wide the intervals are.")
+    if ledger.n_scored and ledger.n_unscored:
         why = ", ".join(f"{reason} {count}" for reason, count in ledger.unscored_by_reason.items())
         warnings.append(f"{ledger.n_unscored} of {ledger.n_attempted} samples have no score ({why}).")
     if n_truncated:

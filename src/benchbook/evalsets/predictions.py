@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 
+from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.prediction_columns import column_names, resolve_prediction_columns, value_at
 from benchbook.evalsets.prediction_parquet import read_parquet_columns
 from benchbook.evalsets.tabular import TableForm, read_table, table_form
-from benchbook.text import shorten
+from benchbook.text import shorten, storable
 
 __all__ = ["Predictions", "read_predictions"]
 
@@ -123,6 +123,7 @@ def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[
         if not isinstance(value, str) and (value is not None or name == "item_id"):
             expected = "a text" if name == "item_id" else "a text, or nothing"
             raise InputError(path, line=line, field=name, found=shorten(repr(value), 60), expected=expected)
+    texts = [None if value is None else storable(value) for value in texts]  # Polars holds no lone surrogate
     time = value_at(row, columns["eval_time_ms"]) if "eval_time_ms" in columns else None
     return (line, *texts, _milliseconds(path, line, time))
 
@@ -130,7 +131,7 @@ def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[
 def _own_keys(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
     read = columns.values()
     own = {name: value for name, value in row.items() if name not in read}
-    return msgspec.json.encode(own, order="sorted").decode() if own else None
+    return canonical_json(own).decode() if own else None
 
 
 def _milliseconds(path: Path, line: int, value: Any) -> int | None:

@@ -6,33 +6,31 @@ import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from benchbook.decisions import Decision
+from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.derivations.kinds import DerivedFiles, kind_of
 from benchbook.derivations.rows import AggregatesFile, Manifest, RubricRow
-from benchbook.derivations.rubric_tables import Derived, derive
 from benchbook.derivations.verify import Verification, verify
-from benchbook.errors import RecordError
+from benchbook.errors import UsageError
 from benchbook.records.folder import Record
 from benchbook.records.tables import read_rows
 
 if TYPE_CHECKING:
     import polars
 
-    from benchbook.reports import RunReport
-
-__all__ = ["Run", "derived_files"]
+__all__ = ["CorrectnessRun", "RubricRun", "Run", "run_of"]
 
 
 class Run:
-    """One record. Nothing but the derived files is read until it is asked for.
+    """One record of any spec. Nothing but the derived files is read until it is asked for.
 
+    `manifest`, `aggregates` and `decision` are those of its spec, and typed in its class below.
     `stopped` says why a run that was made here ended early; it can be resumed.
     """
 
-    def __init__(self, record: Record, derived: Derived, stopped: str | None = None) -> None:
+    def __init__(self, record: Record, derived: DerivedFiles, stopped: str | None = None) -> None:
         self.record = record
         self.stopped = stopped
         self._derived = derived
@@ -42,26 +40,96 @@ class Run:
         return self.record.path
 
     @property
-    def manifest(self) -> Manifest:
+    def spec(self) -> str:
+        """What it was made under: `rubric@v1`."""
+        spec: str = self._derived.manifest.spec
+        return spec
+
+    @property
+    def manifest(self) -> Any:
         """Who was asked what, with what, and the hash that names the record (SPEC R7.1)."""
         return self._derived.manifest
 
     @property
+    def aggregates(self) -> Any:
+        """What aggregates.json holds."""
+        return self._derived.aggregates
+
+    @property
+    def decision(self) -> Any:
+        """What decision.json holds; None where a decision is refused."""
+        return self._derived.decision
+
+    @cached_property
+    def unavailable(self) -> str | None:
+        """Why there are no samples: a dry run has none (SPEC A6). None where there are."""
+        return kind_of(self.spec).unavailable(self.record.started())
+
+    @cached_property
+    def samples(self) -> polars.DataFrame:
+        """A row for each sample, with the columns of the spec's row.
+
+        Raises: UsageError for a dry run, which has none.
+        """
+        import polars as pl
+
+        self._refuse_unavailable()
+        return pl.read_parquet(self.record.samples)
+
+    def rows(self) -> Iterator[Any]:
+        """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
+        self._refuse_unavailable()
+        return self._stored_rows()
+
+    def _stored_rows(self) -> Iterator[Any]:
+        return read_rows(self.record.samples, kind_of(self.spec).tables["samples.parquet"])
+
+    def _refuse_unavailable(self) -> None:
+        if self.unavailable is not None:
+            raise UsageError(f"{self.path}: its samples are unavailable: {self.unavailable}")
+
+    def verify(self, *, expect: str | None = None) -> Verification:
+        """Everything derived again and compared; `holds` is true where no byte was changed."""
+        return verify(self.record, expect=expect)
+
+    def write_reports(self, folder: str | Path) -> list[Path]:
+        """The spec's reports, such as report.html and report.md, in `folder`."""
+        from benchbook.reports.views import view_of
+
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        view = view_of(self.spec)
+        return view.write(view.report(self._derived, self._stored_rows), Path(folder))
+
+    def __str__(self) -> str:
+        from benchbook.reports.views import view_of
+
+        view = view_of(self.spec)
+        return "\n".join(view.summary_lines(view.report(self._derived, self._stored_rows)))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.record.run_id}>"
+
+
+class RubricRun(Run):
+    """A `rubric@v1` run."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """Who was asked what, with what, and the hash that names the record (SPEC R7.1)."""
+        manifest: Manifest = self._derived.manifest
+        return manifest
+
+    @property
     def aggregates(self) -> AggregatesFile:
         """The aggregates of R4, the ledger, repeats, slices, warnings."""
-        return self._derived.aggregates
+        aggregates: AggregatesFile = self._derived.aggregates
+        return aggregates
 
     @property
     def decision(self) -> Decision | None:
         """READY, NOT_READY or INCONCLUSIVE with its gates (SPEC R6); None where it is refused for missing metadata."""
-        return self._derived.decision
-
-    @cached_property
-    def samples(self) -> polars.DataFrame:
-        """A row for each attempted sample, with the columns of `RubricRow`."""
-        import polars as pl
-
-        return pl.read_parquet(self.record.samples)
+        decision: Decision | None = self._derived.decision
+        return decision
 
     def rows(self) -> Iterator[RubricRow]:
         """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
@@ -69,48 +137,51 @@ class Run:
 
     def gate(self, *, confidence: float | None = None) -> Decision | None:
         """The decision, derived anew from the journal; with `confidence`, the gates' bounds must hold too (R6.4)."""
+        from benchbook.derivations.rubric_tables import derive
+
         with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
             return derive(self.record, Path(folder), confidence=confidence).decision
-
-    def verify(self, *, expect: str | None = None) -> Verification:
-        """Everything derived again and compared; `holds` is true where no byte was changed."""
-        return verify(self.record, expect=expect)
-
-    def write_reports(self, folder: str | Path) -> list[Path]:
-        """report.html, report.md, junit.xml and samples.csv in `folder`."""
-        from benchbook.reports import write_reports
-
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        return write_reports(self._report(), Path(folder))
-
-    def _report(self) -> RunReport:
-        from benchbook.reports import RunReport
-
-        return RunReport(self.manifest, self.aggregates, self.decision, self.rows)
-
-    def __str__(self) -> str:
-        from benchbook.reports import summary_lines
-
-        return "\n".join(summary_lines(self._report()))
 
     def __repr__(self) -> str:
         decision = self.decision.decision if self.decision is not None else "refused"
         return f"<Run {self.record.run_id}: {decision}, {self.aggregates.ledger.n_scored} samples scored>"
 
 
-def derived_files(record: Record) -> Derived:
-    """The derived files as they are on disk; `verify` tells whether they hold.
+class CorrectnessRun(Run):
+    """An `answer_correctness@v1` run."""
 
-    Raises: RecordError where one is missing or can't be read.
+    @property
+    def manifest(self) -> CorrectnessManifest:
+        """Whose predictions over which eval set, and the hash that names the record."""
+        manifest: CorrectnessManifest = self._derived.manifest
+        return manifest
+
+    @property
+    def aggregates(self) -> CorrectnessAggregates:
+        """The scorecard of A4, its interval, and why items missed (A7)."""
+        aggregates: CorrectnessAggregates = self._derived.aggregates
+        return aggregates
+
+    @property
+    def decision(self) -> CorrectnessDecision:
+        """Whether the run itself held (SPEC A3)."""
+        decision: CorrectnessDecision = self._derived.decision
+        return decision
+
+    def __repr__(self) -> str:
+        file = self.aggregates
+        return (
+            f"<CorrectnessRun {self.record.run_id}: {file.primary_score}, {file.n_correct} of {file.n_items} correct>"
+        )
+
+
+_CLASSES: dict[str, type[Run]] = {"answer_correctness@v1": CorrectnessRun, "rubric@v1": RubricRun}
+
+
+def run_of(record: Record, derived: DerivedFiles | None = None, stopped: str | None = None) -> Run:
+    """The object for a record, in the class of its spec; `derived` is by default what is on disk.
+
+    Raises: RecordError where a derived file is missing or can't be read; `verify` tells whether they hold.
     """
-    try:
-        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=Manifest)
-        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=AggregatesFile)
-        data = record.decision.read_bytes()
-        refused = msgspec.json.decode(data)["decision"] is None
-        return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=Decision))
-    except FileNotFoundError as error:
-        hint = "the run was not ended: resume it, or `benchbook rescore` it"
-        raise RecordError(f"{error.filename}: not there; {hint}") from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
+    spec = record.started().spec
+    return _CLASSES.get(spec, Run)(record, kind_of(spec).read(record) if derived is None else derived, stopped)

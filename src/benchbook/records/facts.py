@@ -16,12 +16,17 @@ __all__ = [
     "Failure",
     "FailureEnds",
     "Interrupted",
+    "Label",
+    "LabelField",
+    "LabelRound",
+    "LabelsStarted",
     "Reply",
     "Resumed",
     "Role",
     "RunEnded",
     "RunStarted",
     "Sealed",
+    "Stratum",
     "fact_decoder",
 ]
 
@@ -30,6 +35,10 @@ FIRST_PREV = "0" * 64
 Role = Literal["candidate", "judge"]
 # What a failed call brought to its end: the attempt (it was tried again), the sample, or the whole run.
 FailureEnds = Literal["attempt", "sample", "run"]
+
+LabelField = Literal["accuracy_score", "faithfulness_score"]
+# Two people label a sample without seeing each other's scores; where they differ, the third round settles it.
+LabelRound = Literal["first", "second", "adjudicated"]
 
 
 class _Fact(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -73,6 +82,7 @@ class Reply(_Fact, tag="reply", kw_only=True):
     model_reported: str | None = None
     fingerprint: str | None = None
     cached: bool = False
+    own: str | None = None  # what else the row of a recorded prediction held (A5), as a JSON object
 
 
 class Failure(_Fact, tag="failure", kw_only=True):
@@ -117,6 +127,41 @@ class RunEnded(_Fact, tag="run_ended", kw_only=True):
     """Every planned sample has its outcome."""
 
 
-Fact = RunStarted | Reply | Failure | Sealed | Interrupted | Resumed | RunEnded
+class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+    """How many samples of the run share a value, and how many of them were drawn."""
+
+    n_eligible: int
+    n_drawn: int
+
+
+class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
+    """The first fact of a record of people's labels: which samples of which run people are asked about."""
+
+    run_id: str
+    run_sha256: str  # of the run's journal: it names that record and no other
+    spec: str
+    seed: int
+    stratify: list[str]
+    strata: dict[str, Stratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
+    samples: list[int]  # the run's sample numbers, in the order in which they are shown
+    hidden: list[str]  # what whoever labels is not told
+    inputs: dict[str, str]
+    drawn_by: str
+
+
+class Label(_Fact, tag="label", kw_only=True):
+    """One person's score of one field of one sample; or, with `undoes`, that a label was taken back."""
+
+    run_sha256: str
+    sample: int
+    labeller: str
+    field: LabelField
+    score: Literal[0, 1, 2] | None = None  # None: `undoes` takes one back
+    round: LabelRound = "first"
+    note: str = ""
+    undoes: int | None = None  # the `seq` of this labeller's label that no longer holds
+
+
+Fact = RunStarted | Reply | Failure | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
 
 fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)

@@ -81,11 +81,16 @@ def open_record(path: str | Path) -> Record:
 
 
 def create_record(
-    runs: str | Path, run_id: str, inputs: Mapping[str, Path], first_fact: Callable[[dict[str, str]], RunStarted]
+    runs: str | Path,
+    run_id: str,
+    inputs: Mapping[str, Path],
+    first_fact: Callable[[dict[str, str]], RunStarted],
+    fill: Callable[[Record], None] | None = None,
 ) -> Record:
     """A new record under `runs`, with a copy of each input and its first fact, made from the inputs' hashes by name.
 
-    The folder appears whole or not at all: whatever moment a kill comes, there is no record, or one that resumes.
+    `fill` adds what else belongs to it from the start (an import). The folder appears whole or not at all: whatever
+    moment a kill comes, there is no record, or one that resumes.
     Raises: UsageError for an id that is taken or unfit; RecordError where the folder can't be written.
     """
     if not RUN_ID.fullmatch(run_id):
@@ -108,6 +113,8 @@ def create_record(
         hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
         with JournalWriter(record.journal) as journal:
             journal.append(first_fact(hashes))
+        if fill is not None:
+            fill(record)
         temporary.rename(target)
     except FileNotFoundError as error:
         shutil.rmtree(temporary, ignore_errors=True)

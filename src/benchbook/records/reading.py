@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import zstandard
 
+from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError
-from benchbook.records.canonical import decode_json
 from benchbook.records.facts import FIRST_PREV, Fact, Failure, Reply, fact_decoder
 
 __all__ = ["FactIndex", "Line", "SegmentCache", "read_journal", "segment_files", "segment_number"]
@@ -89,7 +89,8 @@ def read_journal(journal: Path) -> Iterator[Line]:
             raw = data[offset:end]
             fact = _decode(raw, path, number)
             if fact.prev != prev or fact.seq != seq:
-                raise _broken_chain(path, number, before, fact, seq)
+                intact = _next_prev(data, end + 1) == hashlib.sha256(raw).hexdigest()
+                raise _broken_chain(path, number, before, fact, seq, intact=intact)
             prev, seq = hashlib.sha256(raw).hexdigest(), seq + 1
             yield Line(segment_number(path), number, offset, prev, fact)
             before = (path, number)
@@ -106,10 +107,25 @@ def _decode(raw: bytes, path: Path, number: int) -> Fact:
     return fact
 
 
-def _broken_chain(path: Path, number: int, before: tuple[Path, int] | None, fact: Fact, seq: int) -> RecordDamagedError:
+def _next_prev(data: bytes, start: int) -> str | None:
+    """What the line at `start` says of the one before it; None where there is none, or it can't be read."""
+    end = data.find(b"\n", start)
+    try:
+        fact: Fact = decode_json(data[start:end], fact_decoder)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return fact.prev if end >= 0 else None
+
+
+def _broken_chain(
+    path: Path, number: int, before: tuple[Path, int] | None, fact: Fact, seq: int, *, intact: bool
+) -> RecordDamagedError:
+    """`intact`: the next line holds this one's hash, so it is not this one that was changed."""
     if fact.seq != seq:
         reason = f"seq is {fact.seq} where {seq} follows: lines were added, removed or swapped"
         return RecordDamagedError(path, number, reason)
+    if before is not None and intact:
+        return RecordDamagedError(*before, "was changed: the next line holds another hash of it")
     where = f"{before[0].name}:{before[1]}" if before else "the start"
     return RecordDamagedError(path, number, f"prev is not the hash of {where}: one of the two lines was changed")
 

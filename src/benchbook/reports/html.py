@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
 from benchbook.reports.digest import Digest, digest
 from benchbook.reports.markup import Html, el, join, text
-from benchbook.reports.model import RunReport
+from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.page_parts import (
     costs_part,
     decision_part,
@@ -26,7 +26,7 @@ from benchbook.reports.palette import palette_css
 from benchbook.reports.svg import hatching
 from benchbook.reports.words import decision_word
 
-__all__ = ["html_report"]
+__all__ = ["html_report", "masthead", "page_foot", "page_head"]
 
 # No script, nothing from outside, no form, no base: whatever a model wrote, the browser may not act upon it.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -49,9 +49,9 @@ def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]
     found = digest(report.rows()) if found is None else found
     manifest = report.manifest
     yield '<!doctype html>\n<html lang="en">\n'
-    yield _head(report)
+    yield page_head(f"{decision_word(report.decision).headline}: {manifest.model_id} on {manifest.dataset_id}")
     yield '\n<body>\n<a class="skip" href="#decision">Skip to the report</a>\n'
-    yield join(hatching(), _masthead(report), Html('\n<main id="main">\n'))
+    yield join(hatching(), masthead(report, _CONTENTS), Html('\n<main id="main">\n'))
     yield decision_part(report)
     yield gates_part(report, found)
     yield ledger_part(report, found)
@@ -63,12 +63,11 @@ def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]
     yield from samples_part(manifest.run_id, found, manifest.repeats)
     yield reproducibility_part(report)
     yield verify_part(report)
-    yield "\n</main>\n" + _foot(report) + "\n</body>\n</html>\n"
+    yield "\n</main>\n" + page_foot(report) + "\n</body>\n</html>\n"
 
 
-def _head(report: RunReport) -> Html:
-    manifest, decision = report.manifest, report.decision
-    word = decision_word(decision)
+def page_head(title: str) -> Html:
+    """The head of a page that asks for nothing from outside."""
     return el(
         "head",
         el("meta", charset="utf-8"),
@@ -76,7 +75,7 @@ def _head(report: RunReport) -> Html:
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("meta", name="referrer", content="no-referrer"),
-        el("title", text(f"{word.headline}: {manifest.model_id} on {manifest.dataset_id} – Benchbook")),
+        el("title", text(f"{title} – Benchbook")),
         el("link", rel="icon", href="data:,"),
         el("style", _style()),
     )
@@ -88,13 +87,14 @@ def _style() -> Html:
     return Html("\n" + palette_css() + (files("benchbook.reports") / "page.css").read_text(encoding="utf-8"))
 
 
-def _masthead(report: RunReport) -> Html:
+def masthead(report: AnyReport, contents: Sequence[tuple[str, str]]) -> Html:
+    """The name of the page, and links to its parts: (place, words)."""
     name = el("p", el("strong", text("Benchbook")), text(f" {report.manifest.spec}"), class_="name")
-    links = [el("li", el("a", text(words), href=f"#{place}")) for place, words in _CONTENTS]
+    links = [el("li", el("a", text(words), href=f"#{place}")) for place, words in contents]
     return el("header", name, el("nav", el("ul", *links), aria_label="Contents"), class_="masthead")
 
 
-def _foot(report: RunReport) -> Html:
+def page_foot(report: AnyReport) -> Html:
     manifest = report.manifest
     words = "Rates, means and percentiles are rounded here for reading; aggregates.json has them to nine decimals."
     return el("footer", el("p", text(words)), el("p", text("Record "), el("code", text(manifest.journal_sha256))))

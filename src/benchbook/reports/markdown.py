@@ -7,7 +7,7 @@ Markdown or HTML is taken out of its meaning, and in fenced blocks whose fence i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchbook.derivations.rows import JudgeReply, RubricRow
 from benchbook.reports import numbers, tables
@@ -18,7 +18,7 @@ from benchbook.reports.tables import Table
 from benchbook.reports.words import decision_word, fail_reason, plural, reason
 from benchbook.text import one_line, shorten, visible
 
-__all__ = ["fenced", "inline", "markdown_report"]
+__all__ = ["bullets", "fenced", "inline", "markdown_report", "table_section"]
 
 _BACKSLASHED = re.compile(r"([\\`*_{}\[\]()#+!~^$])")
 # A reference, where a backslash would still be read as structure by some: in tables, HTML, and links of plain text.
@@ -44,18 +44,18 @@ def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[
     yield from _decision(report)
     yield from _identity(report)
     yield from _gates(report)
-    yield from _section("Samples", tables.ledger_table(file.ledger), tables.fail_reasons_table(file))
-    yield from _section("Aggregates", tables.aggregates_table(file, found), tables.scores_table(file))
+    yield from table_section("Samples", tables.ledger_table(file.ledger), tables.fail_reasons_table(file))
+    yield from table_section("Aggregates", tables.aggregates_table(file, found), tables.scores_table(file))
     yield from _repeats(report)
-    yield from _section("Slices", tables.slices_table(file))
+    yield from table_section("Slices", tables.slices_table(file))
     yield "## Distributions\n\n"
     for plot in plots(report, found):
         marks = "; ".join(one.label for one in plot.marks)
         yield f"{inline(f'{plot.title}: {plot.description}. {marks}.')}\n\n"
         yield _table(plot_table(plot))
-    yield from _section("What it took", tables.costs_table(file))
+    yield from table_section("What it took", tables.costs_table(file))
     yield from _samples(report.manifest.run_id, found)
-    yield from _section("Reproducibility", tables.reproducibility(report))
+    yield from table_section("Reproducibility", tables.reproducibility(report))
     yield "## Check it yourself\n\n"
     yield "Every number here is computed from the record's journal. This does it again, offline:\n\n"
     yield fenced(f"benchbook verify {report.manifest.run_id} --expect {report.manifest.journal_sha256}")
@@ -68,16 +68,16 @@ def _decision(report: RunReport) -> Iterator[str]:
     yield f"# {word.headline} (`{code}`)\n\n{word.meaning}\n\n"
     if decision is None:
         yield "Missing metadata:\n\n"
-        yield _list(report.manifest.missing_metadata)
+        yield bullets(report.manifest.missing_metadata)
     else:
         if decision.confidence is not None:
             bound = numbers.limit("rate", decision.confidence)
             yield f"It was asked that the bounds of the {bound} intervals hold too.\n\n"
         yield "Why:\n\n"
-        yield _list([reason(one) for one in decision.reasons])
+        yield bullets([reason(one) for one in decision.reasons])
     if warnings := tables.notices(report):
         yield "## Read this first\n\n"
-        yield _list(warnings)
+        yield bullets(warnings)
 
 
 def _identity(report: RunReport) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _gates(report: RunReport) -> Iterator[str]:
     if report.decision is None:
         yield "## Gates\n\nNot judged: a decision is refused. The values are under Aggregates.\n\n"
         return
-    yield from _section("Gates", tables.gates_table(report.decision))
+    yield from table_section("Gates", tables.gates_table(report.decision))
 
 
 def _repeats(report: RunReport) -> Iterator[str]:
@@ -112,10 +112,11 @@ def _repeats(report: RunReport) -> Iterator[str]:
         yield "## Repeats\n\n"
         yield "The set was run once, so nothing can be said about how much another run would differ.\n\n"
         return
-    yield from _section("Repeats", tables.repeats_table(file), tables.agreement_table(file))
+    yield from table_section("Repeats", tables.repeats_table(file), tables.agreement_table(file))
 
 
-def _section(title: str, *found: Table) -> Iterator[str]:
+def table_section(title: str, *found: Table) -> Iterator[str]:
+    """A heading with the tables below it that have rows."""
     shown = [one for one in found if one]
     if not shown:
         return
@@ -138,7 +139,8 @@ def _line(cells: list[str] | tuple[str, ...]) -> str:
     return "| " + " | ".join(inline(cell) for cell in cells) + " |\n"
 
 
-def _list(entries: list[str]) -> str:
+def bullets(entries: Sequence[str]) -> str:
+    """A list, each entry as nothing but text."""
     # A backslash before what would begin another block inside of the entry: "1.", "-", "=".
     return "".join(f"- {_unblocked(inline(entry))}\n" for entry in entries) + "\n"
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from benchbook.decisions import Decision
 from benchbook.derivations.rows import AggregatesFile, Manifest, RubricRow
 
-__all__ = ["RunReport"]
+__all__ = ["AnyReport", "RunReport"]
+
+
+class AnyReport(Protocol):
+    """A report of a run of any spec: parts that are alike take it."""
+
+    @property
+    def manifest(self) -> Any: ...
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchbook.decisions import Decision, Gate
 from benchbook.reports import numbers, tables
 from benchbook.reports.digest import Digest
-from benchbook.reports.gates import gate_rule, gate_state, gate_value
+from benchbook.reports.gates import Tone, gate_rule, gate_state, gate_value
 from benchbook.reports.markup import Html, el, join, text
-from benchbook.reports.model import RunReport
+from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.plots import Plot, plot_table, plots
 from benchbook.reports.svg import Segment, gate_scale, histogram, legend, parts_bar
 from benchbook.reports.tables import Column, Table
@@ -22,14 +22,22 @@ __all__ = [
     "decision_part",
     "distributions_part",
     "gates_part",
+    "identity_list",
     "ledger_part",
+    "named_evalset",
+    "named_model",
+    "notices_part",
     "numbers_part",
+    "opening",
     "render_table",
     "repeats_part",
     "reproducibility_part",
+    "said_name",
     "section",
+    "short_digest",
     "slices_part",
     "verify_part",
+    "when",
 ]
 
 _NAME = 120  # characters of a name; the whole of it is under Reproducibility
@@ -71,30 +79,31 @@ def decision_part(report: RunReport) -> Html:
     decision = report.decision
     word = decision_word(decision)
     code = "refused" if decision is None else decision.decision
-    says = el(
-        "div",
-        el(
-            "h1",
-            el("span", text(_MARKS[word.tone]), class_="mark", aria_hidden="true"),
-            el("span", text(word.headline)),
-            el("code", text(code)),
-            id="decision-heading",
-        ),
-        el("p", text(word.meaning), class_="meaning"),
-        *_why(report, decision),
-        class_="says",
-    )
+    meaning = el("p", text(word.meaning), class_="meaning")
+    says = opening(word.headline, code, word.tone, meaning, *_why(report, decision))
     return join(
         el(
             "section",
             says,
-            _identity(report),
+            identity_list(_identity(report)),
             id="decision",
             class_=f"tone-{word.tone}",
             aria_labelledby="decision-heading",
         ),
-        _notices(report),
+        notices_part(tables.notices(report)),
     )
+
+
+def opening(headline: str, code: str, tone: Tone, *content: Html) -> Html:
+    """The headline of a page: what it says in large, the name that programs know it by, and what follows."""
+    heading = el(
+        "h1",
+        el("span", text(_MARKS[tone]), class_="mark", aria_hidden="true"),
+        el("span", text(headline)),
+        el("code", text(code)),
+        id="decision-heading",
+    )
+    return el("div", heading, *content, class_="says")
 
 
 def _why(report: RunReport, decision: Decision | None) -> list[Html]:
@@ -109,57 +118,60 @@ def _why(report: RunReport, decision: Decision | None) -> list[Html]:
     return [*asked, el("p", text("Why"), class_="why"), el("ul", *reasons)]
 
 
-def _identity(report: RunReport) -> Html:
-    manifest = report.manifest
-    repeats = f" × {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
-    entries: list[tuple[str, Html]] = [
-        ("Model", _named(manifest.model_id, manifest.model_version)),
-        ("Judge", _named(manifest.evaluator_model_id, manifest.evaluator_model_version)),
-        (
-            "Eval set",
-            join(
-                _said(manifest.dataset_id),
-                el(
-                    "small",
-                    text(f"{plural(manifest.n_items, 'item')}{repeats}, "),
-                    _hash(manifest.dataset_version_or_hash),
-                ),
-            ),
-        ),
-        (
-            "Run",
-            join(_said(manifest.run_id), el("small", text("benchmark" if manifest.benchmark else "not a benchmark"))),
-        ),
-        ("When", el("span", text(_when(report)))),
-        ("Record", _hash(manifest.journal_sha256)),
-    ]
+def identity_list(entries: Sequence[tuple[str, Html]]) -> Html:
+    """Whose run it is, beside the headline."""
     items = [el("div", el("dt", text(name)), el("dd", value)) for name, value in entries]
     return el("dl", *items, class_="identity", aria_label="Identity of the run")
 
 
-def _when(report: RunReport) -> str:
+def _identity(report: RunReport) -> list[tuple[str, Html]]:
+    manifest = report.manifest
+    kind = "benchmark" if manifest.benchmark else "not a benchmark"
+    return [
+        ("Model", named_model(manifest.model_id, manifest.model_version)),
+        ("Judge", named_model(manifest.evaluator_model_id, manifest.evaluator_model_version)),
+        ("Eval set", named_evalset(report)),
+        ("Run", join(said_name(manifest.run_id), el("small", text(kind)))),
+        ("When", el("span", text(when(report)))),
+        ("Record", short_digest(manifest.journal_sha256)),
+    ]
+
+
+def named_evalset(report: AnyReport) -> Html:
+    """The eval set, how many items it has, how often it was asked, and its hash."""
+    manifest = report.manifest
+    repeats = f" × {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
+    size = text(f"{plural(manifest.n_items, 'item')}{repeats}, ")
+    digest = short_digest(manifest.dataset_version_or_hash)
+    return join(said_name(manifest.dataset_id), el("small", size, digest))
+
+
+def when(report: AnyReport) -> str:
+    """When the run began, and whether it ended."""
     ended = report.manifest.ended_utc
-    return report.manifest.timestamp_utc.replace("T", " ") + ("" if ended else ", not ended")
+    began: str = report.manifest.timestamp_utc
+    return began.replace("T", " ") + ("" if ended else ", not ended")
 
 
-def _named(model_id: str, version: str | None) -> Html:
+def named_model(model_id: str, version: str | None) -> Html:
     """A model, and the snapshot that its provider named, where that says more."""
     if version is None:
-        return join(_said(model_id), el("small", text("version not known")))
-    return _said(model_id) if model_id.endswith(version) else join(_said(model_id), el("small", text(version)))
+        return join(said_name(model_id), el("small", text("version not known")))
+    return said_name(model_id) if model_id.endswith(version) else join(said_name(model_id), el("small", text(version)))
 
 
-def _said(words: str) -> Html:
+def said_name(words: str) -> Html:
     """A name that others chose: isolated, and no longer than a name should be."""
     return el("bdi", text(shorten(words, _NAME)), dir="auto", title=words if len(words) > _NAME else None)
 
 
-def _hash(digest: str) -> Html:
+def short_digest(digest: str) -> Html:
+    """The beginning of a hash; all of it is its title."""
     return el("code", text(numbers.short_hash(digest)), title=digest)
 
 
-def _notices(report: RunReport) -> Html:
-    found = tables.notices(report)
+def notices_part(found: Sequence[str]) -> Html:
+    """What a reader must know before any number."""
     if not found:
         return join()
     heading = el(
@@ -318,7 +330,7 @@ def _figure(plot: Plot) -> Html:
     return el("figure", caption, histogram(plot), *shown, _more("The figures", render_table(plot_table(plot))))
 
 
-def reproducibility_part(report: RunReport) -> Html:
+def reproducibility_part(report: AnyReport) -> Html:
     config = json.dumps(report.manifest.config, ensure_ascii=False, indent=2, sort_keys=True)
     return section(
         "reproducibility",
@@ -328,7 +340,7 @@ def reproducibility_part(report: RunReport) -> Html:
     )
 
 
-def verify_part(report: RunReport) -> Html:
+def verify_part(report: AnyReport) -> Html:
     manifest = report.manifest
     command = f"benchbook verify {manifest.run_id} --expect {manifest.journal_sha256}"
     return section(

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from benchbook.derivations.rows import RubricRow
 from benchbook.canonical import canonical_json
+from benchbook.derivations.rows import RubricRow
 from benchbook.text import visible
 
 __all__ = ["csv_report", "inert"]

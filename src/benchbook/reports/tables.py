@@ -12,7 +12,7 @@ from benchbook.derivations.rows import AggregatesFile, Ledger, RubricRow
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest
 from benchbook.reports.gates import extremes, gate_rule, gate_state, gate_value
-from benchbook.reports.model import RunReport
+from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.words import AGGREGATES, Base, aggregate_word, fail_reason
 from benchbook.text import one_line
 
@@ -262,12 +262,12 @@ def slices_table(file: AggregatesFile) -> Table:
     return Table("Slices", columns, rows)
 
 
-def reproducibility(report: RunReport) -> Table:
+def reproducibility(report: AnyReport) -> Table:
     """All metadata of R7.1, and what else is needed to do the run again."""
     manifest = report.manifest
     names = [name for name in manifest.__struct_fields__ if name not in ("missing_metadata", "config")]
     rows = [row for name in names for row in _flat(name, getattr(manifest, name))]
-    rows += [("missing_metadata", name) for name in manifest.missing_metadata]
+    rows += [("missing_metadata", name) for name in getattr(manifest, "missing_metadata", ())]
     return Table("Reproducibility metadata (SPEC R7.1)", (Column("Name"), Column("Value")), tuple(rows))
 
 

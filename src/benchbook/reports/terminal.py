@@ -11,19 +11,20 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from benchbook.decisions import Gate
 from benchbook.derivations.rows import Ledger
 from benchbook.reports import numbers, tables
 from benchbook.reports.gates import gate_rule, gate_state, gate_value
 from benchbook.reports.model import RunReport
+from benchbook.reports.views import SummaryLines
 from benchbook.reports.words import aggregate_word, decision_word, plural, reason
 from benchbook.text import one_line
 
-__all__ = ["encodable", "print_summary", "summary_lines"]
+__all__ = ["COLOURS", "encodable", "painted", "print_summary", "summary_lines", "wrapped"]
 
-_COLOURS = {"good": "32", "bad": "31", "doubt": "33", "none": "2"}
+COLOURS = {"good": "32", "bad": "31", "doubt": "33", "none": "2"}
 _NEXT_BEST = {
     "–": "-", "—": "-", "−": "-", "…": "...", "≥": ">=", "≤": "<=", "×": "x", "’": "'", "‘": "'", "“": '"', "”": '"',
     "✓": "+", "✕": "x", "€": "EUR",
@@ -31,12 +32,17 @@ _NEXT_BEST = {
 _SCALE_WIDTH = 24
 
 
-def print_summary(report: RunReport, out: TextIO, *, written: Sequence[Path] = ()) -> None:
-    """Write the summary to `out`, in its width, colours and encoding. `written` are the report's files."""
+def print_summary(
+    report: Any, out: TextIO, *, written: Sequence[Path] = (), lines_of: SummaryLines | None = None
+) -> None:
+    """Write the summary to `out`, in its width, colours and encoding. `written` are the report's files.
+
+    `lines_of` makes the lines, by default those of a `RunReport`.
+    """
     on_terminal = out.isatty()
     width = min(shutil.get_terminal_size().columns, 110) if on_terminal else 100
     colour = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    lines = summary_lines(report, width=max(width, 40), colour=colour, written=written)
+    lines = (lines_of or summary_lines)(report, width=max(width, 40), colour=colour, written=written)
     out.writelines(encodable(line, out.encoding) + "\n" for line in lines)
 
 
@@ -66,27 +72,27 @@ def summary_lines(
     word = decision_word(decision)
     code = "refused" if decision is None else decision.decision
     yield ""
-    yield _painted(f"{word.headline} ({code})", f"1;{_COLOURS[word.tone]}", colour)
-    yield from _wrapped(word.meaning, width, "")
+    yield painted(f"{word.headline} ({code})", f"1;{COLOURS[word.tone]}", colour)
+    yield from wrapped(word.meaning, width, "")
     for one in manifest.missing_metadata if decision is None else decision.reasons:
-        yield from _wrapped(f"missing: {one}" if decision is None else reason(one), width, "  - ")
+        yield from wrapped(f"missing: {one}" if decision is None else reason(one), width, "  - ")
     yield ""
-    yield from _wrapped(f"{manifest.model_id}, judged by {manifest.evaluator_model_id}", width, "")
+    yield from wrapped(f"{manifest.model_id}, judged by {manifest.evaluator_model_id}", width, "")
     repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
-    yield from _wrapped(
+    yield from wrapped(
         f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}{repeats}; run {manifest.run_id}", width, ""
     )
     for warning in tables.notices(report):
-        yield from (_painted(line, _COLOURS["doubt"], colour) for line in _wrapped(warning, width, "  ! "))
+        yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
     if decision is not None:
         yield ""
         for gate in decision.gates:
             yield from _gate(gate, width, colour)
     yield ""
-    yield from _wrapped(_ledger(report.aggregates.ledger), width, "")
-    yield from _wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
+    yield from wrapped(_ledger(report.aggregates.ledger), width, "")
+    yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
     for path in written:
-        yield from _wrapped(str(path), max(width, 10_000), "  ")
+        yield from wrapped(str(path), max(width, 10_000), "  ")
     yield ""
 
 
@@ -96,10 +102,10 @@ def _gate(gate: Gate, width: int, colour: bool) -> Iterator[str]:
     mark = {"good": "ok", "bad": "NO", "doubt": "??", "none": "--"}[state.tone]
     value, rule = gate_value(gate, gate.value), gate_rule(gate)
     line = f"{mark}  {word.label:<25} {value:>14}  {_scale(gate)}  {rule}"
-    lines = [line] if len(line) <= width else _wrapped(f"{mark}  {word.label}: {value}, {rule}", width, "")
-    yield from (_painted(one, _COLOURS[state.tone], colour) for one in lines)
+    lines = [line] if len(line) <= width else wrapped(f"{mark}  {word.label}: {value}, {rule}", width, "")
+    yield from (painted(one, COLOURS[state.tone], colour) for one in lines)
     found = numbers.interval(word.kind, gate.interval)
-    yield from _wrapped(f"{outcome}; {found}", width, "    ")
+    yield from wrapped(f"{outcome}; {found}", width, "    ")
 
 
 def _scale(gate: Gate) -> str:
@@ -128,9 +134,11 @@ def _ledger(ledger: Ledger) -> str:
     return ", ".join(parts)
 
 
-def _wrapped(words: str, width: int, indent: str) -> list[str]:
+def wrapped(words: str, width: int, indent: str) -> list[str]:
+    """`words` as lines, on one line each whatever is in them."""
     return textwrap.wrap(one_line(words), width, initial_indent=indent, subsequent_indent=" " * len(indent))
 
 
-def _painted(words: str, code: str, colour: bool) -> str:
+def painted(words: str, code: str, colour: bool) -> str:
+    """`words` in a colour of the terminal, where `colour` says that there are colours."""
     return f"\x1b[{code}m{words}\x1b[0m" if colour else words

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from benchbook.decisions import Decision
+from benchbook.reports import numbers
 from benchbook.reports.numbers import Kind
 from benchbook.text import one_line
 
@@ -118,7 +120,26 @@ def reason(text: str) -> str:
     known = AGGREGATES.get(name.removesuffix(":"))
     if known is None:
         return _REASONS.get(text, text)
-    return f"{known.label}{':' if name.endswith(':') else ''}{separator}{rest}"
+    return f"{known.label}{':' if name.endswith(':') else ''}{separator}{_rounded(known.kind, rest)}"
+
+
+# `is 0.782083333; the gate asks for at least 0.8`, as decision.json has it: exact, and a share as a share of 1.
+_VALUE_AND_LIMIT = re.compile(
+    r"(?P<lead>(?:is|, and|and) )(?P<value>\d[\d.e+-]*)|(?P<asks>asks for at (?:least|most) )(?P<limit>\d[\d.e+-]*)"
+)
+
+
+def _rounded(kind: Kind, text: str) -> str:
+    """The numbers of a reason as they stand elsewhere: 71.4 %, never rounded onto the limit."""
+    limits = [float(found["limit"]) for found in _VALUE_AND_LIMIT.finditer(text) if found["limit"]]
+    apart_from = limits[0] if limits else None
+
+    def as_shown(found: re.Match[str]) -> str:
+        if found["limit"]:
+            return found["asks"] + numbers.limit(kind, float(found["limit"]))
+        return found["lead"] + numbers.show(kind, float(found["value"]), apart_from=apart_from)
+
+    return _VALUE_AND_LIMIT.sub(as_shown, text)
 
 
 def fail_reason(name: str) -> str:

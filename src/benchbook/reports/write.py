@@ -14,7 +14,7 @@ from benchbook.reports.markdown import markdown_report
 from benchbook.reports.model import RunReport
 from benchbook.reports.table_csv import csv_report
 
-__all__ = ["write_reports"]
+__all__ = ["write_pieces", "write_reports"]
 
 
 def write_reports(report: RunReport, folder: Path) -> list[Path]:
@@ -24,14 +24,15 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
     """
     found = digest(report.rows())
     return [
-        _write(folder / "report.html", html_report(report, found)),
-        _write(folder / "report.md", markdown_report(report, found)),
-        _write(folder / "junit.xml", junit_report(report, found)),
-        _write(folder / "samples.csv", csv_report(report.rows())),
+        write_pieces(folder / "report.html", html_report(report, found)),
+        write_pieces(folder / "report.md", markdown_report(report, found)),
+        write_pieces(folder / "junit.xml", junit_report(report, found)),
+        write_pieces(folder / "samples.csv", csv_report(report.rows())),
     ]
 
 
-def _write(path: Path, pieces: Iterator[str]) -> Path:
+def write_pieces(path: Path, pieces: Iterator[str]) -> Path:
+    """A report's file, whole or as it was."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("w", encoding="utf-8", newline="") as file:

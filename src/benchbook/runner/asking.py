@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -47,12 +47,16 @@ class Endpoint:
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What is asked: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt."""
+    """What is asked: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt.
+
+    `endpoint` names who is asked: the role, where there is one of each.
+    """
 
     sample: int
     role: Role
     attempt: int
     body: bytes
+    endpoint: str
     cacheable: bool = False
     begins: bool = False  # the sample's first: nothing is lost where it is not sent
 
@@ -62,7 +66,7 @@ class Asker:
     """Asks within the limits, retries transport faults (SPEC R3.6), and writes every outcome to the journal."""
 
     journal: JournalWriter
-    endpoints: dict[Role, Endpoint]
+    endpoints: Mapping[str, Endpoint]
     stop: Stop
     budget: Budget
     max_retries: int
@@ -82,7 +86,7 @@ class Asker:
 
         None where the run stops before the request was sent: it is asked when the run is resumed.
         """
-        endpoint = self.endpoints[call.role]
+        endpoint = self.endpoints[call.endpoint]
         sha256 = request_sha256(call.body)
         if call.cacheable and self.cache is not None:
             hit = self.cache.get(endpoint.cache_scope, call.role, sha256)
@@ -168,11 +172,11 @@ class Asker:
         if endpoint.input_price is not None or endpoint.output_price is not None:
             self.budget.spend(endpoint.cost_usd(answer.input_tokens, answer.output_tokens))
 
-    def cost_of(self, reply: Reply) -> Decimal:
+    def cost_of(self, call: Call, reply: Reply) -> Decimal:
         """What a reply cost, in dollars: nothing where it came from the cache or no price is known."""
         if self.budget.limit_usd is None or reply.cached:
             return Decimal(0)
-        return self.endpoints[reply.role].cost_usd(reply.input_tokens, reply.output_tokens)
+        return self.endpoints[call.endpoint].cost_usd(reply.input_tokens, reply.output_tokens)
 
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
         """What a failure ends, and how long to wait where that is only the attempt."""

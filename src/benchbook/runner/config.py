@@ -14,7 +14,15 @@ from msgspec import Meta
 
 from benchbook.errors import ConfigError, InputError, UsageError
 
-__all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "read_config_file"]
+__all__ = [
+    "SETTINGS",
+    "RunConfig",
+    "checked_params",
+    "config_from_mapping",
+    "not_money",
+    "read_config_file",
+    "read_toml",
+]
 
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -29,7 +37,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     evalset: str
     model: str
-    judge: str
+    judge: str | None = None  # rubric@v1 must have one, answer_correctness@v1 has none
     spec: str = "rubric@v1"
     prompt_template: str | None = None
     outputs: str | None = None
@@ -139,7 +147,8 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     for name in values:
         if name not in known:
             raise ConfigError(f"{source}: {name}", "a setting that is not known", _nearest(name, known))
-    for name in ("evalset", "model", "judge"):
+    without_judge = values.get("spec") == "answer_correctness@v1"
+    for name in ("evalset", "model") if without_judge else ("evalset", "model", "judge"):
         if values.get(name) is None:
             raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
     try:
@@ -151,13 +160,22 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
             f"{source}: {name or 'settings'}", repr(values.get(name)), message.removeprefix("Expected ")
         ) from None
     for name in RunConfig.__struct_fields__:
-        value = getattr(config, name)
-        if isinstance(value, Decimal) and not (value.is_finite() and value >= 0):
-            raise ConfigError(f"{source}: {name}", str(value), "dollars, 0 or more")
+        if (found := not_money(getattr(config, name))) is not None:
+            raise ConfigError(f"{source}: {name}", found, "dollars, 0 or more")
     for name in ("model_params", "judge_params"):
-        if (found := _not_in_json(getattr(config, name))) is not None:
-            raise ConfigError(f"{source}: {name}", found, "values that JSON has")
+        checked_params(getattr(config, name), f"{source}: {name}")
     return config
+
+
+def not_money(value: Any) -> str | None:
+    """A decimal that can't be dollars, as text; None for all else."""
+    return str(value) if isinstance(value, Decimal) and not (value.is_finite() and value >= 0) else None
+
+
+def checked_params(params: dict[str, Any], setting: str) -> None:
+    """Raises: ConfigError for generation parameters that no request can hold."""
+    if (found := _not_in_json(params)) is not None:
+        raise ConfigError(setting, found, "values that JSON has")
 
 
 def _not_in_json(value: Any) -> str | None:
@@ -183,9 +201,19 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     Raises: UsageError, InputError.
     """
     path = Path(path)
+    values = read_toml(path)
+    if values.get("reports") == "none":
+        values["reports"] = None
+    for name in ("evalset", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports"):
+        if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
+            values[name] = str(path.parent / values[name])
+    return values
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as it stands. Raises: UsageError, InputError."""
     try:
-        text = path.read_bytes().decode("utf-8")
-        values = tomllib.loads(text)
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
@@ -194,12 +222,6 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(path, found=f"no TOML: {error}", expected="lines such as name = value") from None
-    if values.get("reports") == "none":
-        values["reports"] = None
-    for name in ("evalset", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports"):
-        if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
-            values[name] = str(path.parent / values[name])
-    return values
 
 
 def _is_shipped_name(value: str) -> bool:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from benchbook.derivations.model_id import ModelId, is_dated, parse_model_id
-from benchbook.derivations.plan import Plan
+from collections.abc import Mapping
+
+from benchbook.derivations.model_id import ModelId, is_dated
 from benchbook.records import Reply
-from benchbook.records.facts import Role
 from benchbook.runner.stopping import Stop
 
 __all__ = ["PinCheck"]
 
 
 class PinCheck:
-    """Looks at the first answer of each role."""
+    """Looks at the first answer of each endpoint, of which `models` holds the id."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._benchmark = plan.benchmark
-        self._unseen: dict[Role, ModelId] = {
-            "candidate": parse_model_id(plan.candidate.model_id, "model"),
-            "judge": parse_model_id(plan.judge.model_id, "judge"),
-        }
+    def __init__(self, models: Mapping[str, ModelId], *, benchmark: bool) -> None:
+        self._benchmark = benchmark
+        self._unseen = dict(models)
 
     @property
     def unsure(self) -> bool:
@@ -29,8 +26,8 @@ class PinCheck:
             for model_id in self._unseen.values()
         )
 
-    def look_at(self, reply: Reply, stop: Stop) -> None:
-        model_id = self._unseen.pop(reply.role, None)
+    def look_at(self, endpoint: str, reply: Reply, stop: Stop) -> None:
+        model_id = self._unseen.pop(endpoint, None)
         if model_id is None:
             return
         reported = reply.model_reported

@@ -13,15 +13,15 @@ from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.evalsets.tabular import table_form
-from benchbook.providers.local import find_model, weights_version
-from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema
+from benchbook.providers.opening import ProviderSettings
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
 from benchbook.runner.recorded import read_outputs, resolve_columns
+from benchbook.runner.roles import RoleSettings, plan_of_role
 from benchbook.scorers.rubric import rubric_scale
 from benchbook.specs import load_spec
 
-__all__ = ["Prepared", "prepare", "provider_settings"]
+__all__ = ["Prepared", "evalset_path", "prepare", "provider_settings", "read_template", "role_plan", "role_settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def prepare(config: RunConfig) -> Prepared:
     template_text = None
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
-        template_text = _read_template(Path(config.prompt_template))
+        template_text = read_template(Path(config.prompt_template))
     template_id = CANDIDATE_PROMPT if template_text is None else Path(config.prompt_template or "").name
     template = PromptTemplate(template_id, template_text)
     columns: dict[str, str] = {}
@@ -70,8 +70,8 @@ def prepare(config: RunConfig) -> Prepared:
         repeats=config.n_repeats,
         prompt_template_id=template.id,
         prompt_template_sha256=template.sha256,
-        candidate=_role_plan(config, "model", defaults),
-        judge=_role_plan(config, "judge", defaults),
+        candidate=role_plan(config, "model", defaults),
+        judge=role_plan(config, "judge", defaults),
         unmeasured=tuple(sorted(set(config.unmeasured))),
         benchmark=config.benchmark,
     )
@@ -88,12 +88,13 @@ def evalset_path(name: str) -> Path:
     """
     if not name.startswith("@"):
         return Path(name)
-    if name[1:] not in shipped_names():
+    if name[1:].replace("-", "_") not in shipped_names():
         raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`)")
     return shipped_path(name[1:])
 
 
-def _read_template(path: Path) -> str:
+def read_template(path: Path) -> str:
+    """The user's own prompt template. Raises: ConfigError."""
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -107,43 +108,33 @@ def _read_template(path: Path) -> str:
     return text
 
 
-def _role_plan(config: RunConfig, setting: str, defaults: dict[str, Any]) -> RolePlan:
-    model_id = parse_model_id(getattr(config, setting), setting)
-    if model_id.provider not in KINDS:
-        raise ConfigError(setting, f"provider {model_id.provider!r}", ", ".join(f"{kind}/…" for kind in KINDS))
-    if model_id.provider == "local" and model_id.version is None:
-        # The weights' hash pins a local model better than any name.
-        file = find_model(model_id.name, getattr(config, f"{setting}_path"), setting)
-        model_id = ModelId(model_id.provider, model_id.name, weights_version(file))
-    given: dict[str, Any] = getattr(config, f"{setting}_params")
-    params = {name: value for name, value in (defaults | given).items() if value not in (None, "null")}
-    if reserved := {"messages", "model", "stream", "response_format"} & params.keys():
-        raise ConfigError(f"{setting}_params", ", ".join(sorted(reserved)), "generation parameters only")
+def role_plan(config: RunConfig, setting: str, defaults: dict[str, Any]) -> RolePlan:
+    """How the model (`model`) or the judge (`judge`) is asked. Raises: ConfigError."""
+    return plan_of_role(role_settings(config, setting), defaults)
+
+
+def role_settings(config: RunConfig, setting: str) -> RoleSettings:
+    """What a config says of the model (`model`) or the judge (`judge`)."""
     is_judge = setting == "judge"
-    wants_schema = config.judge_json_schema
-    if wants_schema is None:
-        wants_schema = offers_json_schema(provider_settings(config, setting, model_id))
-    return RolePlan(
-        model_id=str(model_id),
-        provider=model_id.provider,
-        name=model_id.name,
-        params=params,
-        json_schema=is_judge and wants_schema,
+    return RoleSettings(
+        setting=setting,
+        model=getattr(config, setting),
+        prefix=f"{setting}_",
+        base_url=getattr(config, f"{setting}_base_url"),
+        api_key_env=getattr(config, f"{setting}_api_key_env"),
+        path=getattr(config, f"{setting}_path"),
+        params=getattr(config, f"{setting}_params"),
+        reasoning_tags=getattr(config, f"{setting}_reasoning_tags"),
+        json_schema=config.judge_json_schema if is_judge else False,
         stream=config.stream and not is_judge,
-        reasoning_tags=config.judge_reasoning_tags if is_judge else config.model_reasoning_tags,
+        timeout_ms=config.timeout_ms,
+        input_price=getattr(config, f"{setting}_input_price"),
+        output_price=getattr(config, f"{setting}_output_price"),
     )
 
 
 def provider_settings(config: RunConfig, setting: str, model_id: ModelId) -> ProviderSettings:
-    return ProviderSettings(
-        setting=setting,
-        kind=model_id.provider,
-        name=model_id.name,
-        base_url=getattr(config, f"{setting}_base_url"),
-        api_key_env=getattr(config, f"{setting}_api_key_env"),
-        path=getattr(config, f"{setting}_path"),
-        timeout_ms=config.timeout_ms,
-    )
+    return role_settings(config, setting).provider(model_id)
 
 
 def _check_roles(config: RunConfig, plan: Plan) -> None:

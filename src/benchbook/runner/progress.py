@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from benchbook.derivations.plan import Plan
-from benchbook.derivations.rubric_steps import Done, SampleFact, next_step, read_history
+from benchbook.derivations.rubric_steps import SampleFact
 from benchbook.records import Failure, Line, Reply
 
 __all__ = ["Progress", "ProgressHandler", "Resume"]
@@ -32,12 +31,18 @@ class Resume:
     A bit a finished sample, and facts only of unfinished ones: as many as were under way at once.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._done = bytearray((plan.n_samples + 7) // 8)
+    def __init__(
+        self,
+        n_samples: int,
+        is_finished: Callable[[list[SampleFact]], bool],
+        endpoint_of: Callable[[Reply], str] = lambda reply: reply.role,
+    ) -> None:
+        self._is_finished = is_finished
+        self._endpoint_of = endpoint_of
+        self._done = bytearray((n_samples + 7) // 8)
         self.begun: dict[int, list[SampleFact]] = {}
         self.n_done = 0
-        self.tokens: dict[str, list[int]] = {"candidate": [0, 0], "judge": [0, 0]}
+        self.tokens: dict[str, list[int]] = {}  # by endpoint: those that were paid for, in and out
 
     def note(self, line: Line) -> None:
         fact = line.fact
@@ -46,10 +51,10 @@ class Resume:
         facts = self.begun.setdefault(fact.sample, [])
         facts.append(fact)
         if isinstance(fact, Reply) and not fact.cached:
-            tokens = self.tokens[fact.role]
+            tokens = self.tokens.setdefault(self._endpoint_of(fact), [0, 0])
             tokens[0] += fact.input_tokens or 0
             tokens[1] += fact.output_tokens or 0
-        if isinstance(next_step(read_history(facts, self._plan)), Done):
+        if self._is_finished(facts):
             self.mark_done(fact.sample)
             del self.begun[fact.sample]
 

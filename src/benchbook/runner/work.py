@@ -4,54 +4,69 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
+from typing import Protocol
 
-from benchbook.derivations.plan import Plan
-from benchbook.derivations.requests import Requests
-from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, History, next_step, read_history
-from benchbook.evalsets import EvalSet, Item
 from benchbook.records import Failure, Reply
 from benchbook.runner.asking import Asker, Call
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import Resume
 
-__all__ = ["Work"]
+__all__ = ["Job", "Steps", "Work"]
+
+
+class Steps(Protocol):
+    """One sample, as far as it has come."""
+
+    def next_call(self) -> Call | None:
+        """What is to be asked next; None where the sample is finished."""
+        ...
+
+    def add(self, fact: Reply | Failure) -> None: ...
+
+
+class Job(Protocol):
+    """What is to be asked: a plan's samples, numbered from 0 in the order in which they are asked."""
+
+    @property
+    def n_samples(self) -> int: ...
+
+    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> Steps:
+        """A sample with the facts that a journal has of it already."""
+        ...
 
 
 class Work:
-    """Asks everything that a plan still lacks, until it is done or there is a reason to stop."""
+    """Asks everything that a job still lacks, until it is done or there is a reason to stop."""
 
     def __init__(
         self,
-        plan: Plan,
-        evalset: EvalSet,
-        requests: Requests,
+        job: Job,
         asker: Asker,
         resume: Resume,
+        pins: PinCheck,
         *,
         workers: int,
         max_seconds: int | None,
         on_sample: Callable[[], None],
     ) -> None:
-        self._plan = plan
-        self._evalset = evalset
-        self._requests = requests
+        self._job = job
         self._asker = asker
         self._resume = resume
+        self._pins = pins
         self._workers = workers
         self._deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self._max_seconds = max_seconds
         self._on_sample = on_sample
-        self._pins = PinCheck(plan)
 
     async def run(self) -> None:
         """Raises: RecordError where the journal can't be written; then every worker ends at once."""
         pending = self._pending()
         if self._first_alone():
             await self._worker(islice(pending, 1))
-        count = min(self._workers, self._plan.n_samples - self._resume.n_done)
+        count = min(self._workers, self._job.n_samples - self._resume.n_done)
         try:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(count):
@@ -65,7 +80,7 @@ class Work:
 
     def _pending(self) -> Iterator[int]:
         """Unfinished samples in plan order, as long as no limit says to stop."""
-        for sample in range(self._plan.n_samples):
+        for sample in range(self._job.n_samples):
             if self._resume.is_done(sample):
                 continue
             self._look_at_limits()
@@ -89,19 +104,18 @@ class Work:
 
     async def _sample(self, sample: int) -> bool:
         """Ask what this sample lacks, one step after the other; whether it is finished."""
-        item = self._evalset[sample % self._plan.n_items]
-        history = read_history(self._resume.begun.pop(sample, []), self._plan)
+        steps = self._job.begin(sample, self._resume.begun.pop(sample, ()))
         cost = Decimal(0)
         fact: Reply | Failure | None = None
         try:
-            while (call := self._next_call(sample, item, history)) is not None:
+            while (call := steps.next_call()) is not None:
                 fact = await self._asker.ask(call)
                 if fact is None:
                     return False
-                history.add(fact)
+                steps.add(fact)
                 if isinstance(fact, Reply):
-                    cost += self._asker.cost_of(fact)
-                    self._pins.look_at(fact, self._asker.stop)
+                    cost += self._asker.cost_of(call, fact)
+                    self._pins.look_at(call.endpoint, fact, self._asker.stop)
                 elif fact.ends == "run":
                     return False
         finally:
@@ -109,16 +123,3 @@ class Work:
         if isinstance(fact, Reply):
             self._asker.stop.note_answer()  # R3.6 counts samples: a candidate's answer does not undo its judge's error
         return True
-
-    def _next_call(self, sample: int, item: Item, history: History) -> Call | None:
-        # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
-        first_repeat = sample < self._plan.n_items
-        match next_step(history):
-            case AskCandidate():
-                body = self._requests.candidate(item)
-                return Call(sample, "candidate", 1, body, first_repeat, begins=True)
-            case AskJudge(attempt, answer):
-                body = self._requests.judge(item, answer)
-                return Call(sample, "judge", attempt, body, first_repeat and attempt == 1)
-            case _:
-                return None

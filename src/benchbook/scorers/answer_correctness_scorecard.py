@@ -18,7 +18,17 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["GROUPINGS", "Answer", "Scorecard", "ScorecardTally", "Slice", "floor_warning", "scorecard", "tally_columns"]
+__all__ = [
+    "GROUPINGS",
+    "Answer",
+    "Scorecard",
+    "ScorecardTally",
+    "Slice",
+    "failed_scorecard",
+    "floor_warning",
+    "scorecard",
+    "tally_columns",
+]
 
 GROUPINGS = ("section", "category", "difficulty")
 
@@ -128,6 +138,27 @@ def scorecard(answers: Iterable[Answer]) -> Scorecard:
         values = {name: getattr(answer, name) for name in GROUPINGS}
         tally.add(values, why, n_scored=int(answer.predicted is not None))
     return tally.scorecard()
+
+
+def failed_scorecard(card: Scorecard) -> Scorecard:
+    """The scorecard of a run that crashed or timed out: the same counts, and 0.0 in every mean (SPEC A3).
+
+    `misses` still tells what its texts were like.
+    """
+
+    def failed(slices: tuple[Slice, ...]) -> tuple[Slice, ...]:
+        return tuple(msgspec.structs.replace(one, mean=as_float(ratio(0, one.n_items))) for one in slices)
+
+    score = as_float(ratio(0, card.n_items))
+    return msgspec.structs.replace(
+        card,
+        primary_score=score,
+        stddev=as_float(sample_sd([0] * card.n_items)),
+        metrics=dict.fromkeys(card.metrics, score),
+        section=failed(card.section),
+        category=failed(card.category),
+        difficulty=failed(card.difficulty),
+    )
 
 
 def tally_columns(frame: polars.DataFrame) -> ScorecardTally:

@@ -1,0 +1,144 @@
+"""`benchbook score`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchbook.cli.output import find_record, json_option, print_json
+from benchbook.cli.progress import shown_progress
+from benchbook.cli.settings import given_settings, options_of
+from benchbook.cli.summary import print_run
+from benchbook.errors import ConfigError, RunStoppedError, UsageError
+
+__all__ = ["score"]
+
+# Settings of `benchbook run` that go for a model that is asked here. The others have options of their own below.
+_ASKING = (
+    "prompt_template", "benchmark", "model_base_url", "model_api_key_env", "model_path", "model_params",
+    "model_reasoning_tags", "model_input_price", "model_output_price", "stream", "max_connections",
+    "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms", "max_retries",
+    "max_wait_ms", "cache",
+)  # fmt: skip
+_OF_PREDICTIONS = ("predictions", "columns", "run_status", "reason", "dry_run", "table", "training_metrics")
+
+
+@click.command()
+@click.argument("spec", type=click.Choice(["answer_correctness@v1"]), default="answer_correctness@v1")
+@click.option("--evalset", help="The eval set: a JSONL file, or @NAME for one that Benchbook ships.")
+@click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
+@click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
+@click.option("--model", help="Who said it; without --predictions, who is asked: provider/name@version.")
+@click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run failed: it scores 0.0.")
+@click.option("--reason", help="Why it failed.")
+@click.option("--training-metrics", multiple=True, metavar="FILE", help="A log of its training; may be given again.")
+@click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
+@click.option("--table", help="Write a row an item into this Parquet file, and no record: for millions of items.")
+@click.option("--resume", metavar="RUN", help="Go on asking where a record ends; limits and addresses may change.")
+@click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
+@click.option("--run-id", help="The record's name; by default the time and six hexadecimal digits.")
+@click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
+@click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
+@json_option
+@options_of(_ASKING)
+@click.pass_context
+def score(ctx: click.Context, /, **options: Any) -> None:
+    """Score answers under SPEC against the expected answers of an eval set, and record every item.
+
+    The answers are read from --predictions; without them, --model is asked. Ends with 1 where the run itself failed,
+    whatever its score.
+    """
+    options["columns"] = _columns(options["columns"])
+    if options["resume"] is None and options["evalset"] is None:
+        raise ConfigError("--evalset", "nothing", "an eval set")
+    if options["table"] is not None:
+        _score_table(options)
+        return
+    asks = options["resume"] or not (options["predictions"] or options["run_status"] or options["dry_run"])
+    result = _ask(options) if asks else _read(options)
+    print_run(
+        result.record,
+        result.derived,
+        reports=None if options["reports"] == "none" else options["reports"],
+        as_json=options["as_json"],
+        quiet=options["quiet"],
+    )
+    if result.stop.reason is not None:
+        _say_stopped(result)
+    ctx.exit(3 if result.stop.reason else 0 if result.derived.decision.verdict != "fail" else 1)
+
+
+def _read(options: dict[str, Any]) -> Any:
+    """A record of predictions that were made elsewhere."""
+    from benchbook.runner.score import ScoreConfig, score_predictions
+
+    asking = [name for name in _ASKING if options[name] not in (None, ())]
+    if asking:
+        raise UsageError(f"--{asking[0].replace('_', '-')}: nobody is asked where there are predictions")
+    names = ("evalset", "predictions", "columns", "model", "runs", "run_id", "reason", "dry_run", "training_metrics")
+    values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
+    return score_predictions(ScoreConfig(**values))
+
+
+def _ask(options: dict[str, Any]) -> Any:
+    """A record of a model that is asked here, new or resumed."""
+    from benchbook.runner.config import config_from_mapping
+    from benchbook.runner.loop import run_async
+    from benchbook.runner.score import SPEC
+    from benchbook.runner.score_model import resume_score, score_model
+
+    for name in _OF_PREDICTIONS:
+        if options[name]:
+            raise UsageError(f"--{name.replace('_', '-')}: only where answers are read from --predictions")
+    settings = given_settings({name: options[name] for name in _ASKING})
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        if options["resume"]:
+            kept = [name for name in ("evalset", "model", "run_id") if options[name] is not None]
+            if kept:
+                raise UsageError(f"--{kept[0].replace('_', '-')}: --resume takes it from the record")
+            return run_async(resume_score(find_record(options["resume"], options["runs"]), settings, on_progress))
+        if options["model"] is None:
+            raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
+        settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
+        return run_async(score_model(config_from_mapping(settings | {"spec": SPEC}, "options"), on_progress))
+
+
+def _say_stopped(result: Any) -> None:
+    hint = "" if result.stop.usage else f". Resume: benchbook score --resume {result.record.path}"
+    if not result.stop.interrupted:
+        error = UsageError if result.stop.usage else RunStoppedError
+        raise error(f"stopped: {result.stop.reason}{hint}")
+    click.echo(f"{result.stop.reason}{hint}", err=True)
+
+
+def _score_table(options: dict[str, Any]) -> None:
+    from benchbook.runner.score_table import score_table
+
+    for name in ("model", "run_status", "reason", "dry_run", "training_metrics", "run_id", *_ASKING):
+        if options[name] not in (None, (), False):
+            raise UsageError(f"--{name.replace('_', '-')}: nothing is recorded where --table is given")
+    predictions, table = options["predictions"], options["table"]
+    if predictions is None:
+        raise ConfigError("--predictions", "nothing", "a file of predictions, where --table is given")
+    card = score_table(options["evalset"], predictions, Path(table), columns=options["columns"])
+    if options["as_json"]:
+        print_json({"table": table, "scorecard": card})
+    else:
+        correct = card.n_items - sum(card.misses.values())
+        click.echo(f"{card.primary_score}: {correct:,} of {card.n_items:,} items correct; {card.n_skipped:,} skipped")
+        click.echo(table)
+
+
+def _columns(words: str | None) -> dict[str, str]:
+    """`predicted=output,item_id=key` as a mapping."""
+    pairs: dict[str, str] = {}
+    for word in words.split(",") if words else ():
+        name, equals, value = word.partition("=")
+        if not (equals and name.strip() and value):
+            raise ConfigError("--columns", repr(word), "OURS=THEIRS, such as predicted=output")
+        if name.strip() in pairs:
+            raise UsageError(f"--columns: {name.strip()} is there twice")
+        pairs[name.strip()] = value
+    return pairs

@@ -1,0 +1,137 @@
+"""`answer_correctness@v1` as a kind of record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchbook.derivations.correctness_rows import (
+    CorrectnessAggregates,
+    CorrectnessDecision,
+    CorrectnessManifest,
+    CorrectnessRow,
+)
+from benchbook.derivations.correctness_tables import (
+    DERIVED_FILES,
+    CorrectnessDerived,
+    derive_correctness,
+    dry_run_reason,
+)
+from benchbook.derivations.derived_files import missing_files
+from benchbook.derivations.finding import Finding, place_of_fact
+from benchbook.derivations.kinds import Kind
+from benchbook.derivations.plan import candidate_plan_of, plan_sha256
+from benchbook.derivations.prediction_facts import prediction_replies
+from benchbook.derivations.requests import CandidateRequests, request_sha256, template_of
+from benchbook.derivations.state import JournalState
+from benchbook.derivations.training_logs import training_files
+from benchbook.errors import RecordError
+from benchbook.evalsets import Item, open_evalset
+from benchbook.records.facts import Failure, Reply
+from benchbook.records.folder import Record
+from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
+
+__all__ = ["KIND"]
+
+_MAX_FINDINGS = 20
+
+
+def _derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
+    asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id
+    check = _PredictionCheck(record, state) if asked_elsewhere else _RequestCheck(record, state)
+    derive_correctness(record, target, check=check.look_at, state=state)
+    return check.findings()
+
+
+class _RequestCheck:
+    """Renders each request again and holds its hash against the facts that name it."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._requests = CandidateRequests(candidate_plan_of(state.started), template_of(record, state.started))
+        self._found: list[Finding] = []
+
+    def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
+        if len(self._found) >= _MAX_FINDINGS:
+            return
+        expected = request_sha256(self._requests.candidate(item))
+        for fact in facts:
+            if fact.request_sha256 != expected:
+                what = f"sample {sample}: inputs and template render to another request than this fact names"
+                self._found.append(Finding(*place_of_fact(self._journal, fact.seq), what))
+
+    def findings(self) -> list[Finding]:
+        return self._found
+
+
+class _PredictionCheck:
+    """Reads the recorded file of predictions again and holds each fact against its row."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._expected = _predictions_of(record, state)
+        self._found: list[Finding] = []
+
+    def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
+        del item
+        expected = next(self._expected, None)
+        if len(facts) == 1 and expected is not None and _content(facts[0]) == _content(expected):
+            return
+        if len(self._found) < _MAX_FINDINGS:
+            what = f"sample {sample}: the file of predictions says something else than this fact"
+            self._found.append(Finding(*place_of_fact(self._journal, facts[0].seq), what))
+
+    def findings(self) -> list[Finding]:
+        if (left := next(self._expected, None)) is not None and not self._found:
+            what = f"sample {left.sample}: the file of predictions has one, and the journal has none"
+            self._found.append(Finding("journal", None, what))
+        return self._found
+
+
+def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
+    from benchbook.evalsets.predictions import read_predictions
+
+    started = state.started
+    if "predictions" not in started.inputs or started.identity["dry_run"]:
+        return iter(())
+    predictions = read_predictions(
+        record.input(started.inputs["predictions"]),
+        form=started.identity["prediction_form"],
+        columns=started.identity["prediction_columns"],
+        own_keys=True,
+    )
+    with open_evalset(record.input(started.inputs["evalset"])) as evalset:
+        return prediction_replies(predictions, evalset)
+
+
+def _content(fact: Reply | Failure) -> Reply | Failure:
+    """A fact without what binds it to its place in the journal."""
+    return msgspec.structs.replace(fact, seq=-1, prev="", at="")
+
+
+def _read(record: Record) -> CorrectnessDerived:
+    try:
+        return CorrectnessDerived(
+            msgspec.json.decode(record.manifest.read_bytes(), type=CorrectnessManifest),
+            msgspec.json.decode(record.aggregates.read_bytes(), type=CorrectnessAggregates),
+            msgspec.json.decode(record.decision.read_bytes(), type=CorrectnessDecision),
+        )
+    except FileNotFoundError as error:
+        raise missing_files(record, error) from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
+
+
+KIND = Kind(
+    spec="answer_correctness@v1",
+    files=DERIVED_FILES,
+    tables={"samples.parquet": CorrectnessRow, TRAINING_TABLE: TrainingMetricRow},
+    derive=derive_correctness,
+    derive_checked=_derive_checked,
+    read=_read,
+    plan_sha256=lambda started: plan_sha256(candidate_plan_of(started)),
+    unavailable=dry_run_reason,
+    more_files=training_files,
+)

@@ -1,0 +1,252 @@
+"""An `answer_correctness@v1` record's derived files, from its journal and inputs alone (SPEC C6, A4, A5, A7).
+
+One pass over the journal finds each item's facts; a second, in the order of the eval set, makes the rows and counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.derivations.correctness_row import correctness_row
+from benchbook.derivations.correctness_rows import (
+    CorrectnessAggregates,
+    CorrectnessDecision,
+    CorrectnessManifest,
+    CorrectnessRow,
+    RunStatus,
+)
+from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.derivations.identity import model_version
+from benchbook.derivations.intervals import rate_interval
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.plan import CandidatePlan, candidate_plan_of
+from benchbook.derivations.state import JournalState, read_state
+from benchbook.derivations.training_logs import training_files, write_training
+from benchbook.errors import RecordError
+from benchbook.evalsets import EvalSet, Item, open_evalset
+from benchbook.records.facts import Failure, Reply, RunStarted
+from benchbook.records.folder import Record, write_file
+from benchbook.records.tables import write_table, writer_version
+from benchbook.scorers.answer_correctness_scorecard import (
+    GROUPINGS,
+    Scorecard,
+    ScorecardTally,
+    failed_scorecard,
+    floor_warning,
+)
+from benchbook.scorers.mock_judge import MockJudge
+
+__all__ = ["DERIVED_FILES", "CorrectnessDerived", "SampleCheck", "derive_correctness", "dry_run_reason"]
+
+DERIVED_FILES = ("samples.parquet", "samples.jsonl", "aggregates.json", "decision.json", "manifest.json")
+CONFIDENCE = 0.95
+
+# Called with each item's facts before they are used; `verify` looks at them there.
+SampleCheck = Callable[[int, Item, list[Reply | Failure]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectnessDerived:
+    manifest: CorrectnessManifest
+    aggregates: CorrectnessAggregates
+    decision: CorrectnessDecision
+
+
+def dry_run_reason(started: RunStarted) -> str | None:
+    """Why a dry run has no per-item table (A6); None for a real one."""
+    return MockJudge(started.spec).predictions().reason if started.identity["dry_run"] else None
+
+
+def derive_correctness(
+    record: Record, target: Path, *, check: SampleCheck | None = None, state: JournalState | None = None
+) -> CorrectnessDerived:
+    """Write the derived files of `record` into the folder `target` (the record's own, or another to compare with).
+
+    Raises: RecordDamagedError, RecordError; UsageError where an item has no expected answer.
+    """
+    state = read_state(record.journal) if state is None else state
+    counts = _Counts(state)
+    with (
+        open_evalset(record.input(state.started.inputs["evalset"]), needs_expected_answer=True) as evalset,
+        _whole_file(target / "samples.jsonl") as lines,
+    ):
+        rows = _written_to(lines, counts.rows(evalset, check))
+        write_table(target / "samples.parquet", CorrectnessRow, rows)
+    write_training(record, state.started, target)
+    aggregates, decision = counts.aggregates(), counts.decision()
+    write_file(target / "aggregates.json", pretty_json(aggregates))
+    write_file(target / "decision.json", pretty_json(decision))
+    manifest = _manifest(state, counts, hashes_of(target, (*DERIVED_FILES, *training_files(state.started))))
+    digest = write_manifest(target, msgspec.structs.asdict(manifest))
+    return CorrectnessDerived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears under `path` once all of it is written."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+        temporary.replace(path)
+    except OSError as error:
+        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _written_to(file: BinaryIO, rows: Iterator[CorrectnessRow]) -> Iterator[CorrectnessRow]:
+    for row in rows:
+        file.write(canonical_json(row) + b"\n")
+        yield row
+
+
+@dataclass(slots=True)
+class _Counts:
+    """All that is counted while the rows go by."""
+
+    state: JournalState
+    tally: ScorecardTally = field(default_factory=ScorecardTally)
+    errors: Counter[str] = field(default_factory=Counter)
+    _clusters: dict[str, list[int]] = field(default_factory=dict)  # a group, or an item: its size, and its right ones
+
+    @property
+    def plan(self) -> CandidatePlan:
+        return candidate_plan_of(self.state.started)
+
+    @property
+    def run_status(self) -> RunStatus:
+        status: RunStatus = self.state.started.identity["run_status"]
+        return status
+
+    def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[CorrectnessRow]:
+        plan, run_status = self.plan, self.run_status
+        if dry_run_reason(self.state.started) is not None:
+            return
+        clustered = evalset.grouped or plan.repeats > 1
+        for sample, facts in _with_the_missing(self.state.index.by_sample(), plan.n_samples):
+            item = evalset[sample % plan.n_items]
+            if check is not None and facts:
+                check(sample, item, facts)
+            row = correctness_row(sample, item, facts, plan, run_status)
+            self._count(row, item, clustered=clustered)
+            yield row
+
+    def _count(self, row: CorrectnessRow, item: Item, *, clustered: bool) -> None:
+        values = {name: getattr(item, name) for name in GROUPINGS}
+        self.tally.add(values, row.miss_reason, n_scored=int(row.predicted is not None))  # type: ignore[arg-type]
+        if row.error is not None:
+            self.errors[row.error] += 1
+        if clustered:
+            name = f"group {item.group}" if item.group is not None else f"item {item.id}"
+            sums = self._clusters.setdefault(name, [0, 0])
+            sums[0] += 1
+            sums[1] += int(row.correctness)
+
+    def scorecard(self) -> Scorecard:
+        card = self.tally.scorecard()
+        return card if self.run_status == "completed" else failed_scorecard(card)
+
+    def aggregates(self) -> CorrectnessAggregates:
+        card = self.scorecard()
+        failed = self.run_status != "completed"
+        n_correct = 0 if failed else self.tally.whole.n_correct
+        interval = rate_interval(n_correct, card.n_items, [(n, k) for n, k in self._clusters.values()], CONFIDENCE)
+        if failed:
+            interval = msgspec.structs.replace(interval, low=None, high=None, reason="run_failed")
+        return CorrectnessAggregates(
+            **msgspec.structs.asdict(card),
+            spec=self.plan.spec,
+            n_correct=n_correct,
+            interval=interval,
+            errors=dict(sorted(self.errors.items())),
+            floor_warning=None if failed else floor_warning(card),
+            warnings=list(self._warnings(card)),
+        )
+
+    def _warnings(self, card: Scorecard) -> Iterator[str]:
+        if card.n_skipped:
+            yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0 (SPEC A3)."
+        if self.state.candidate_reported.changed:
+            yield "The model's snapshot or fingerprint changed during the run."
+
+    def decision(self) -> CorrectnessDecision:
+        if (dry := dry_run_reason(self.state.started)) is not None:
+            return CorrectnessDecision(verdict="unavailable", reason=dry)
+        why = self._why_failed()
+        return CorrectnessDecision(verdict="pass" if why is None else "fail", reason=why)
+
+    def _why_failed(self) -> str | None:
+        state = self.state
+        if self.run_status != "completed":
+            return f"the run {self.run_status.replace('_', ' ')}: {state.started.identity['run_status_reason']}"
+        if state.state != "complete":
+            detail = f" ({state.interrupted.reason})" if state.interrupted else ""
+            whole = self.tally.whole
+            return f"the run is {state.state}{detail}: {whole.n_scored} of {whole.n_items} items have a prediction"
+        if not self.tally.whole.n_scored:
+            return "no item has a prediction"
+        return None
+
+
+def _with_the_missing(
+    found: Iterator[tuple[int, list[Reply | Failure]]], n_samples: int
+) -> Iterator[tuple[int, list[Reply | Failure]]]:
+    """`found`, with the samples between that have no fact: A4 counts every item."""
+    following = 0
+    for sample, facts in found:
+        yield from ((missing, []) for missing in range(following, sample))
+        yield sample, facts
+        following = sample + 1
+    yield from ((missing, []) for missing in range(following, n_samples))
+
+
+def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> CorrectnessManifest:
+    started, plan = state.started, counts.plan
+    last_at = state.ended or state.interrupted
+    identity = started.identity
+    return CorrectnessManifest(
+        run_id=started.run_id,
+        timestamp_utc=started.at,
+        ended_utc=last_at.at if last_at else None,
+        state=state.state,
+        state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
+        run_status=counts.run_status,
+        run_status_reason=identity["run_status_reason"],
+        dry_run=identity["dry_run"],
+        spec=plan.spec,
+        spec_sha256=plan.spec_sha256,
+        dataset_id=identity["dataset_id"],
+        dataset_version_or_hash=f"sha256:{plan.evalset_sha256}",
+        n_items=plan.n_items,
+        repeats=plan.repeats,
+        benchmark=plan.benchmark,
+        model_id=plan.candidate.model_id,
+        model_version=model_version(parse_model_id(plan.candidate.model_id, "model"), state.candidate_reported),
+        prompt_template_id=plan.prompt_template_id or None,
+        prompt_template_version_or_hash=f"sha256:{plan.prompt_template_sha256}" if plan.prompt_template_id else None,
+        generation_params=identity["generation_params"],
+        generation_params_effective=plan.candidate.params,
+        prediction_form=identity["prediction_form"],
+        prediction_columns=identity["prediction_columns"],
+        code_version=started.code_version,
+        environment=started.environment,
+        reasoning_tags=sorted(plan.candidate.reasoning_tags),
+        config=started.config,
+        plan_sha256=started.plan_sha256,
+        inputs=started.inputs,
+        journal_segments=state.n_segments,
+        journal_facts=state.n_facts,
+        journal_sha256=state.last_sha256,
+        derived=derived,
+        derived_by={"tables": writer_version()},
+        manifest_sha256="",
+    )

@@ -1,0 +1,44 @@
+"""What every kind of record writes alike: JSON laid out to be read, and a manifest that holds its own hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import RecordError
+from benchbook.records.folder import Record, write_file
+
+__all__ = ["hashes_of", "missing_files", "pretty_json", "sha256_of", "write_manifest"]
+
+
+def pretty_json(value: Any) -> bytes:
+    """Canonical JSON, laid out to be read: same values, same bytes."""
+    return msgspec.json.format(canonical_json(value), indent=2) + b"\n"
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Name -> SHA-256, for a manifest's `derived`; the manifest itself is left out."""
+    return {name: sha256_of(folder / name) for name in names if name != "manifest.json"}
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
+    """Write manifest.json with its own hash in it, as `manifest_sha256`, and return that hash."""
+    digest = hashlib.sha256(canonical_json(manifest | {"manifest_sha256": ""})).hexdigest()
+    write_file(folder / "manifest.json", pretty_json(manifest | {"manifest_sha256": digest}))
+    return digest
+
+
+def missing_files(record: Record, error: OSError) -> RecordError:
+    """What to say where a derived file is not there."""
+    hint = "the run was not ended: resume it, or `benchbook rescore` it"
+    return RecordError(f"{error.filename or record.path}: not there; {hint}")

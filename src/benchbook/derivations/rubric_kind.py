@@ -1,0 +1,83 @@
+"""`rubric@v1` as a kind of record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from benchbook.decisions import Decision
+from benchbook.derivations.derived_files import missing_files
+from benchbook.derivations.finding import Finding, place_of_fact
+from benchbook.derivations.kinds import Kind
+from benchbook.derivations.plan import Plan, plan_sha256
+from benchbook.derivations.requests import Requests, request_sha256, template_of
+from benchbook.derivations.rows import AggregatesFile, Manifest, RubricRow
+from benchbook.derivations.rubric_steps import SampleFact, read_history
+from benchbook.derivations.rubric_tables import DERIVED_FILES, Derived, derive, plan_of
+from benchbook.derivations.state import JournalState
+from benchbook.errors import RecordError
+from benchbook.evalsets import Item
+from benchbook.records.facts import RunStarted
+from benchbook.records.folder import Record
+
+__all__ = ["KIND"]
+
+
+def _derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
+    requests = _RequestCheck(record, state.started)
+    derive(record, target, check=requests.check, state=state)
+    return requests.findings
+
+
+class _RequestCheck:
+    """Renders each request again and holds its hash against the fact that names it."""
+
+    MAX_FINDINGS = 20
+
+    def __init__(self, record: Record, started: RunStarted) -> None:
+        self._plan: Plan = plan_of(started)
+        self._requests = Requests(self._plan, template_of(record, started))
+        self._journal = record.journal
+        self.findings: list[Finding] = []
+
+    def check(self, sample: int, item: Item, facts: list[SampleFact]) -> None:
+        asked = [fact for fact in facts if fact.request_sha256 is not None]
+        if not asked or len(self.findings) >= self.MAX_FINDINGS:
+            return
+        candidate = request_sha256(self._requests.candidate(item))
+        judge = None
+        for fact in asked:
+            if fact.role == "judge" and judge is None:
+                answer = read_history(facts, self._plan).answer
+                judge = "" if answer is None else request_sha256(self._requests.judge(item, answer))
+            if fact.request_sha256 != (candidate if fact.role == "candidate" else judge):
+                file, line = place_of_fact(self._journal, fact.seq)
+                what = (
+                    f"sample {sample}: inputs and template render to another {fact.role} request than this fact names"
+                )
+                self.findings.append(Finding(file, line, what))
+
+
+def _read(record: Record) -> Derived:
+    try:
+        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=Manifest)
+        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=AggregatesFile)
+        data = record.decision.read_bytes()
+        refused = msgspec.json.decode(data)["decision"] is None
+        return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=Decision))
+    except FileNotFoundError as error:
+        raise missing_files(record, error) from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
+
+
+KIND = Kind(
+    spec="rubric@v1",
+    files=DERIVED_FILES,
+    tables={"samples.parquet": RubricRow},
+    derive=derive,
+    derive_checked=_derive_checked,
+    read=_read,
+    plan_sha256=lambda started: plan_sha256(plan_of(started)),
+)

@@ -1,0 +1,54 @@
+"""The Markdown report of an `answer_correctness@v1` run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbook.derivations.correctness_rows import CorrectnessRow
+from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
+from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
+from benchbook.reports.markdown import bullets, fenced, inline, table_section
+from benchbook.reports.tables import reproducibility
+from benchbook.reports.words import plural
+
+__all__ = ["correctness_markdown", "left_out"]
+
+
+def correctness_markdown(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> Iterator[str]:
+    """The report, in pieces. `missed` are the missed items that are shown."""
+    manifest, file = report.manifest, report.aggregates
+    top = headline(report)
+    yield f"# {inline(top.words)} (`{manifest.spec}`, `{report.decision.verdict}`)\n\n{inline(top.meaning)}\n\n"
+    if found := notices(report):
+        yield "## Read this first\n\n"
+        yield bullets(found)
+    yield "## Run\n\n"
+    yield bullets(
+        [
+            f"Model: {manifest.model_id} ({manifest.model_version or 'version not known'})",
+            f"Eval set: {manifest.dataset_id}, {plural(manifest.n_items, 'item')}",
+            f"Run: {manifest.run_id}",
+            f"When: {manifest.timestamp_utc}",
+            f"Record: {manifest.journal_sha256}",
+        ]
+    )
+    yield from table_section("Scorecard", scorecard_table(file), *slice_tables(file))
+    yield from table_section("Why items missed", misses_table(file))
+    yield from table_section("Missed items", missed_table(missed))
+    if words := left_out(report, missed):
+        yield f"{inline(words)}\n\n"
+    yield from table_section("Reproducibility", reproducibility(report))
+    yield "## Check it yourself\n\n"
+    yield "Every number here is computed from the record's journal. This does it again, offline:\n\n"
+    yield fenced(f"benchbook verify {manifest.run_id} --expect {manifest.journal_sha256}")
+
+
+def left_out(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> str | None:
+    """How many missed items are not shown; None where all are."""
+    n_missed = report.aggregates.n_items - report.aggregates.n_correct
+    if n_missed <= len(missed):
+        return None
+    return (
+        f"{plural(n_missed, 'item')} missed; here are the first {len(missed):,}. samples.jsonl in the record has them "
+        f"all, and `benchbook show {report.manifest.run_id} --sample N` shows one."
+    )

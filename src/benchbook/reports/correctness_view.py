@@ -1,0 +1,31 @@
+"""How `answer_correctness@v1` runs are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbook.derivations.kinds import DerivedFiles
+from benchbook.reports.correctness_html import correctness_html
+from benchbook.reports.correctness_markdown import correctness_markdown
+from benchbook.reports.correctness_model import CorrectnessReport, missed_rows, why_missed
+from benchbook.reports.correctness_terminal import correctness_lines
+from benchbook.reports.views import Rows, View
+from benchbook.reports.write import write_pieces
+
+__all__ = ["VIEW"]
+
+
+def _report(derived: DerivedFiles, rows: Rows) -> CorrectnessReport:
+    return CorrectnessReport(derived.manifest, derived.aggregates, derived.decision, rows)
+
+
+def _write(report: CorrectnessReport, folder: Path) -> list[Path]:
+    """Write report.html and report.md."""
+    missed = missed_rows(report)
+    return [
+        write_pieces(folder / "report.html", correctness_html(report, missed)),
+        write_pieces(folder / "report.md", correctness_markdown(report, missed)),
+    ]
+
+
+VIEW = View(report=_report, summary_lines=correctness_lines, write=_write, fail_reasons=why_missed)

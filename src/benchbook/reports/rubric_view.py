@@ -1,0 +1,18 @@
+"""How `rubric@v1` runs are shown."""
+
+from __future__ import annotations
+
+from benchbook.derivations.kinds import DerivedFiles
+from benchbook.reports.model import RunReport
+from benchbook.reports.terminal import summary_lines
+from benchbook.reports.views import Rows, View
+from benchbook.reports.write import write_reports
+
+__all__ = ["VIEW"]
+
+
+def _report(derived: DerivedFiles, rows: Rows) -> RunReport:
+    return RunReport(derived.manifest, derived.aggregates, derived.decision, rows)
+
+
+VIEW = View(report=_report, summary_lines=summary_lines, write=write_reports, fail_reasons=lambda row: row.fail_reasons)

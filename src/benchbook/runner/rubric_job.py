@@ -1,0 +1,60 @@
+"""What a `rubric@v1` run asks: the candidate, then its judge, who may be asked twice (SPEC R1.3, R3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchbook.derivations.plan import Plan
+from benchbook.derivations.requests import Requests
+from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, Done, History, next_step, read_history
+from benchbook.evalsets import EvalSet, Item
+from benchbook.records import Failure, Reply
+from benchbook.runner.asking import Call
+
+__all__ = ["RubricJob", "is_finished"]
+
+
+def is_finished(plan: Plan, facts: Sequence[Reply | Failure]) -> bool:
+    """Whether nothing is left to be asked of a sample with these facts."""
+    return isinstance(next_step(read_history(facts, plan)), Done)
+
+
+class RubricJob:
+    def __init__(self, plan: Plan, evalset: EvalSet, requests: Requests) -> None:
+        self._plan = plan
+        self._evalset = evalset
+        self._requests = requests
+
+    @property
+    def n_samples(self) -> int:
+        return self._plan.n_samples
+
+    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _RubricSteps:
+        item = self._evalset[sample % self._plan.n_items]
+        # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
+        return _RubricSteps(
+            sample, item, read_history(facts, self._plan), self._requests, first_repeat=sample < self._plan.n_items
+        )
+
+
+class _RubricSteps:
+    def __init__(self, sample: int, item: Item, history: History, requests: Requests, *, first_repeat: bool) -> None:
+        self._sample = sample
+        self._item = item
+        self._history = history
+        self._requests = requests
+        self._first_repeat = first_repeat
+
+    def add(self, fact: Reply | Failure) -> None:
+        self._history.add(fact)
+
+    def next_call(self) -> Call | None:
+        match next_step(self._history):
+            case AskCandidate():
+                body = self._requests.candidate(self._item)
+                return Call(self._sample, "candidate", 1, body, "candidate", self._first_repeat, begins=True)
+            case AskJudge(attempt, answer):
+                body = self._requests.judge(self._item, answer)
+                return Call(self._sample, "judge", attempt, body, "judge", self._first_repeat and attempt == 1)
+            case _:
+                return None

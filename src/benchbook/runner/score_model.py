@@ -1,0 +1,168 @@
+"""`answer_correctness@v1` over a model that is asked here: a plan, a record that resumes, and what follows from it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.derivations.correctness_tables import derive_correctness
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.plan import CandidatePlan, candidate_plan_of, plan_sha256
+from benchbook.derivations.requests import CANDIDATE_PROMPT, CandidateRequests, PromptTemplate, template_of
+from benchbook.errors import ConfigError, UsageError
+from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
+from benchbook.records.reading import MAX_SAMPLES
+from benchbook.runner.config import RunConfig
+from benchbook.runner.environment import code_version, environment
+from benchbook.runner.pinning import PinCheck
+from benchbook.runner.preparing import evalset_path, read_template, role_plan, role_settings
+from benchbook.runner.progress import ProgressHandler, Resume
+from benchbook.runner.roles import open_means
+from benchbook.runner.run import changed_config, four_params, new_run_id, storable_config
+from benchbook.runner.score import SPEC, ScoreResult
+from benchbook.runner.score_job import ScoreJob, is_answered
+from benchbook.runner.sitting import Means, Sitting
+from benchbook.specs import load_spec
+
+__all__ = ["resume_score", "score_model"]
+
+# Settings of a run that have no meaning where nobody judges, and outputs come from `--predictions`.
+_NOT_HERE = ("judge", "outputs", "output_columns", "repeats", "unmeasured", "confidence")
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    config: RunConfig
+    plan: CandidatePlan
+    evalset: EvalSet
+    inputs: dict[str, Path]
+
+
+async def score_model(config: RunConfig, on_progress: ProgressHandler | None = None) -> ScoreResult:
+    """Begin a new record and ask its model every item, by candidate_prompt@v1 or the user's own template.
+
+    Raises: UsageError and its kin before anything is written; RecordError.
+    """
+    prepared = _prepare(config)
+    prepared.evalset.close()
+    run_id = config.run_id or new_run_id()
+    async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
+        record = create_record(
+            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
+        )
+        evalset = prepared.evalset.copied_to(record.input(prepared.evalset.sha256))
+        return await _sit(record, config, prepared.plan, means, evalset, None, on_progress)
+
+
+async def resume_score(
+    record: Record, changes: dict[str, Any] | None = None, on_progress: ProgressHandler | None = None
+) -> ScoreResult:
+    """Go on with a record where its journal ends. `changes` may hold limits and endpoints, nothing of the plan.
+
+    Raises: UsageError for a record that this can't resume, or a change that would change the plan; RecordError.
+    """
+    started = record.started()
+    if started.spec != SPEC:
+        raise UsageError(f"{record.path}: was made under {started.spec}; resume it with `benchbook run --resume`")
+    plan = candidate_plan_of(started)
+    if not plan.prompt_template_id:
+        raise UsageError(f"{record.path}: its predictions were read from a file; there is nothing to resume")
+    config = changed_config(started, changes)
+    async with _means(config, plan) as means:
+        resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
+        evalset = open_evalset(record.input(started.inputs["evalset"]))
+        return await _sit(record, config, plan, means, evalset, resumed, on_progress)
+
+
+def _prepare(config: RunConfig) -> _Prepared:
+    """Check all settings and read the eval set once."""
+    for name in _NOT_HERE:
+        if getattr(config, name) not in (None, {}, ()):
+            raise ConfigError(name, repr(getattr(config, name)), f"nothing: {SPEC} asks a model, and nobody else")
+    path = evalset_path(config.evalset)
+    evalset = open_evalset(path, needs_expected_answer=True)
+    if len(evalset) > MAX_SAMPLES:
+        raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
+    inputs = {"evalset": path}
+    template = PromptTemplate(CANDIDATE_PROMPT, None)
+    if config.prompt_template is not None:
+        inputs["prompt_template"] = Path(config.prompt_template)
+        template = PromptTemplate(inputs["prompt_template"].name, read_template(inputs["prompt_template"]))
+    candidate = role_plan(config, "model", load_spec("rubric@v1").settings["generation"])
+    if candidate.provider == "recorded":
+        raise ConfigError("model", candidate.model_id, "a model that can be asked, or predictions of a recorded one")
+    spec = load_spec(SPEC)
+    plan = CandidatePlan(
+        spec=spec.id,
+        spec_sha256=spec.sha256,
+        evalset_sha256=evalset.sha256,
+        n_items=len(evalset),
+        repeats=1,
+        prompt_template_id=template.id,
+        prompt_template_sha256=template.sha256,
+        candidate=candidate,
+        benchmark=config.benchmark,
+    )
+    return _Prepared(config, plan, evalset, inputs)
+
+
+def _means(config: RunConfig, plan: CandidatePlan) -> AbstractAsyncContextManager[Means]:
+    """What a sitting asks with. A missing key is told here."""
+    roles = {"candidate": (role_settings(config, "model"), plan.candidate)}
+    return open_means(roles, max_connections=config.max_connections, cache=config.cache)
+
+
+async def _sit(
+    record: Record,
+    config: RunConfig,
+    plan: CandidatePlan,
+    means: Means,
+    evalset: EvalSet,
+    resumed: Resumed | None,
+    on_progress: ProgressHandler | None,
+) -> ScoreResult:
+    sitting = Sitting(record, config, means, plan.n_samples, is_answered, on_progress)
+    requests = CandidateRequests(plan, template_of(record, record.started()))
+
+    def begin(journal: JournalWriter, resume: Resume) -> ScoreJob:
+        del journal, resume
+        return ScoreJob(plan, evalset, requests)
+
+    models = {"candidate": parse_model_id(plan.candidate.model_id, "model")}
+    with evalset:
+        await sitting.ask(resumed, begin, PinCheck(models, benchmark=plan.benchmark))
+    return ScoreResult(record, derive_correctness(record, record.path), sitting.stop)
+
+
+def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> RunStarted:
+    plan = prepared.plan
+    identity = {
+        "dataset_id": prepared.evalset.name,
+        "grouped": prepared.evalset.grouped,
+        "prediction_form": None,
+        "prediction_columns": {},
+        "dry_run": False,
+        "run_status": "completed",
+        "run_status_reason": None,
+        "generation_params": four_params(plan.candidate),
+        "training_metrics": [],
+        "plan": msgspec.to_builtins(plan),
+    }
+    return RunStarted(
+        run_id=run_id,
+        spec=plan.spec,
+        spec_sha256=plan.spec_sha256,
+        plan_sha256=plan_sha256(plan),
+        n_items=plan.n_items,
+        repeats=plan.repeats,
+        config=storable_config(prepared.config),
+        inputs=inputs,
+        identity=identity,
+        code_version=code_version(),
+        environment=environment(),
+    )

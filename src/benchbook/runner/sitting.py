@@ -1,0 +1,129 @@
+"""One stretch of work on a record: what its journal lacks is asked, within the limits, and how it ended is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from benchbook.derivations.rubric_steps import SampleFact
+from benchbook.records import Interrupted, JournalWriter, Line, Record, Reply, Resumed, RunEnded
+from benchbook.runner.asking import Asker, Endpoint
+from benchbook.runner.cache import ResponseCache
+from benchbook.runner.interrupts import two_step_interrupt
+from benchbook.runner.limits import Budget, RateLimit
+from benchbook.runner.pinning import PinCheck
+from benchbook.runner.progress import Progress, ProgressHandler, Resume
+from benchbook.runner.stopping import Stop
+from benchbook.runner.work import Job, Work
+
+__all__ = ["Begin", "Means", "Sitting"]
+
+# Makes the job once the journal is open; what is imported rather than asked is appended there.
+Begin = Callable[[JournalWriter, Resume], Job]
+
+
+class Limits(Protocol):
+    """The settings of a sitting, whatever it asks."""
+
+    @property
+    def max_connections(self) -> int: ...
+    @property
+    def requests_per_minute(self) -> int | None: ...
+    @property
+    def tokens_per_minute(self) -> int | None: ...
+    @property
+    def max_cost_usd(self) -> Decimal | None: ...
+    @property
+    def max_seconds(self) -> int | None: ...
+    @property
+    def max_retries(self) -> int: ...
+    @property
+    def max_wait_ms(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a sitting asks with."""
+
+    endpoints: Mapping[str, Endpoint]
+    cache: ResponseCache | None
+
+
+class Sitting:
+    """From the opening of a record's journal to its closing. `stop.reason` then says why it ended early."""
+
+    def __init__(
+        self,
+        record: Record,
+        config: Limits,
+        means: Means,
+        n_samples: int,
+        is_finished: Callable[[list[SampleFact]], bool],
+        on_progress: ProgressHandler | None,
+        endpoint_of: Callable[[Reply], str] = lambda reply: reply.role,
+    ) -> None:
+        self.stop = Stop()
+        self._record = record
+        self._config = config
+        self._means = means
+        self._n_samples = n_samples
+        self._on_progress = on_progress
+        self._progress = Progress(planned=n_samples)
+        self._resume = Resume(n_samples, is_finished, endpoint_of)
+        self._ended = False
+
+    async def ask(self, resumed: Resumed | None, begin: Begin, pins: PinCheck) -> None:
+        """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first."""
+        with JournalWriter(self._record.journal, on_line=self._note) as journal:
+            if self._ended:
+                return
+            if resumed is not None:
+                journal.append(resumed)
+            await self._ask_all(journal, begin(journal, self._resume), pins)
+            if self._resume.n_done == self._n_samples:
+                journal.append(RunEnded())
+            else:
+                journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
+
+    def _note(self, line: Line) -> None:
+        self._resume.note(line)
+        self._ended = self._ended or isinstance(line.fact, RunEnded)
+
+    async def _ask_all(self, journal: JournalWriter, job: Job, pins: PinCheck) -> None:
+        asker = self._asker(journal)
+        work = Work(
+            job,
+            asker,
+            self._resume,
+            pins,
+            workers=self._config.max_connections,
+            max_seconds=self._config.max_seconds,
+            on_sample=lambda: self._report(asker),
+        )
+        with two_step_interrupt(self.stop):
+            await work.run()
+
+    def _asker(self, journal: JournalWriter) -> Asker:
+        config, endpoints, tokens = self._config, self._means.endpoints, self._resume.tokens
+        paid = (endpoint.cost_usd(*tokens[name]) for name, endpoint in endpoints.items() if name in tokens)
+        spent = sum(paid, start=Decimal(0))
+        return Asker(
+            journal=journal,
+            endpoints=endpoints,
+            stop=self.stop,
+            budget=Budget(config.max_cost_usd, spent),
+            max_retries=config.max_retries,
+            max_wait_ms=config.max_wait_ms,
+            requests=RateLimit(config.requests_per_minute) if config.requests_per_minute else None,
+            tokens=RateLimit(config.tokens_per_minute) if config.tokens_per_minute else None,
+            cache=self._means.cache,
+        )
+
+    def _report(self, asker: Asker) -> None:
+        if self._on_progress is not None:
+            self._progress.done = self._resume.n_done
+            self._progress.cost_usd = asker.budget.spent_usd
+            self._progress.stopping = self.stop.reason
+            self._on_progress(self._progress)
