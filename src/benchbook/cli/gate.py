@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import tempfile
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbook.cli.output import find_record, json_option, run_argument, runs_option
+from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
 from benchbook.cli.summary import print_decision
+from benchbook.errors import UsageError
+
+if TYPE_CHECKING:
+    from benchbook.decisions.metadata_difference import Measured
+    from benchbook.library.gating import GateResult
+    from benchbook.records.folder import Record
 
 __all__ = ["gate"]
 
@@ -20,18 +28,117 @@ __all__ = ["gate"]
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     help="Ask that the gates' confidence bounds hold too, such as 0.95.",
 )
+@click.option("--baseline", metavar="RUN", help="Hold RUN against this one; default: `benchbook baseline set`.")
+@click.option("--max-regressions", type=click.IntRange(min=0), help="Items that may be worse than in the baseline; 0.")
+@click.option("--min-score", metavar="NUMBER", help="Ask for this mean score at least, such as 0.6.")
+@click.option(
+    "--allow-different",
+    metavar="NAMES",
+    help="What may differ from the baseline: evalset, prompt_template, generation_params, spec, judge.",
+)
+@click.option(
+    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a test case an item."
+)
 @runs_option
 @json_option
 @click.pass_context
-def gate(ctx: click.Context, run: str | None, confidence: float | None, runs: str, as_json: bool) -> None:
+def gate(
+    ctx: click.Context, /, run: str | None, confidence: float | None, runs: str, as_json: bool, **regressions: Any
+) -> None:
     """Exit 0 only if RUN is READY; 1 where it is not, or where nothing can be said.
 
-    The decision is derived again from the journal: a file that was edited changes nothing.
+    With --baseline, --max-regressions or --min-score it asks these instead of the release gates: is RUN no worse,
+    item by item, than the baseline, and good enough?
+
+    All is derived again from the journals: a file that was edited changes nothing.
     """
+    record = find_record(run, runs)
+    if any(value is not None for value in regressions.values()):
+        if confidence is not None:
+            raise click.UsageError("--confidence is about the release gates: leave it out, or --baseline and its kin")
+        ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
+    spec = record.started().spec
+    if not spec.startswith("rubric@"):
+        raise UsageError(f"{record.path}: {spec} has no release gates; ask with --min-score, or --baseline")
     from benchbook.derivations.rubric_tables import derive
 
-    record = find_record(run, runs)
     with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
         derived = derive(record, Path(folder), confidence=confidence)
     print_decision(record, derived, as_json=as_json)
     ctx.exit(0 if derived.decision is not None and derived.decision.release_ready else 1)
+
+
+def _gate_regressions(
+    record: Record,
+    runs: str,
+    as_json: bool,
+    *,
+    baseline: str | None,
+    max_regressions: int | None,
+    min_score: str | None,
+    allow_different: str | None,
+    junit: Path | None,
+) -> int:
+    from benchbook.library.gating import regression_gate
+
+    is_alone = min_score is not None and all(one is None for one in (baseline, max_regressions, allow_different, junit))
+    found = regression_gate(
+        record,
+        None if is_alone else _baseline(baseline, runs),
+        max_regressions=max_regressions or 0,
+        min_score=None if min_score is None else _score(min_score),
+        allow_different=_measured(allow_different),
+    )
+    if junit is not None and found.comparison is not None:
+        from benchbook.reports.comparison_junit import regressions_junit
+        from benchbook.reports.write import write_pieces
+
+        write_pieces(junit, regressions_junit(found.comparison, found.check))
+    _print(found, as_json)
+    return 0 if found.check.holds else 1
+
+
+def _baseline(name: str | None, runs: str) -> Record:
+    from benchbook.derivations.baselines import baseline_record
+
+    return baseline_record(runs) if name is None else find_record(name, runs)
+
+
+def _score(text: str) -> Decimal:
+    try:
+        score = Decimal(text)
+        is_fit = 0 <= score <= 1
+    except InvalidOperation:  # no number, or NaN
+        is_fit = False
+    if not is_fit:
+        raise click.UsageError(f"--min-score {text!r}: expected a number from 0 to 1, such as 0.6")
+    return score
+
+
+def _measured(names: str | None) -> tuple[Measured, ...]:
+    from benchbook.decisions.metadata_difference import MEASURED
+
+    asked = [name.strip() for name in (names or "").split(",") if name.strip()]
+    if unknown := [name for name in asked if name not in MEASURED]:
+        raise click.UsageError(f"--allow-different {unknown[0]!r}: expected some of {', '.join(MEASURED)}")
+    return tuple(name for name in MEASURED if name in asked)
+
+
+def _print(found: GateResult, as_json: bool) -> None:
+    from benchbook.reports.comparison_terminal import gate_lines
+
+    if as_json:
+        pair = found.comparison
+        print_json(
+            {
+                "run": found.run,
+                "score": found.score,
+                "gate": found.check,
+                "baseline": None if pair is None else pair.a.name,
+                "classes": None if pair is None else pair.counts,
+                "score_difference": None if pair is None else pair.score,
+            }
+        )
+        return
+    for line in gate_lines(found.run, found.score, found.check, found.comparison):
+        click.echo(line)

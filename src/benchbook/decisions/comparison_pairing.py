@@ -1,0 +1,145 @@
+"""Two runs' items side by side, and the class of each (SPEC A11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["CLASSES", "COMPARED", "ItemClass", "paired_items"]
+
+ItemClass = Literal[
+    "regressed", "improved", "same_correct", "same_wrong", "only_in_a", "only_in_b", "expected_changed"
+]  # fmt: skip
+CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
+COMPARED: tuple[ItemClass, ...] = ("regressed", "improved", "same_correct", "same_wrong")
+
+_ASKED = ("prompt", "expected", "context")
+_FACTS = ("item_id", *_ASKED, "section", "category", "difficulty", "group")
+_OUTCOMES = (
+    "sample", "text", "miss_reason", "n_scored", "n_correct", "sum_nano", "score_nano", "correct", "contained"
+)  # fmt: skip
+
+
+def paired_items(a: polars.DataFrame, b: polars.DataFrame) -> tuple[polars.DataFrame, int]:
+    """A row an item of either run: A's in their order, then B's others in theirs. `a` and `b` are `compared_items`.
+
+    And the number of items that no run has a score for: they have no row.
+
+    Items are one where id, prompt, context and expected answer are the same; else where these but the id are the same,
+    taken in order; else, with the expected answer as the only change, they are one `expected_changed`. What has no
+    partner, or a score in one run only, is `only_in_a` or `only_in_b`.
+
+    Columns: class, the item's facts (A's where it is in A), `item_id_b` and `expected_b` (B's), and each outcome with
+    `_a` or `_b` behind its name.
+    """
+    import polars as pl
+
+    left, right = (_named(items, ending) for items, ending in ((a, "_a"), (b, "_b")))
+    same_ids = a["item_id"].equals(b["item_id"])  # nearly always, and then no join is needed
+    rows = pl.concat([left, right], how="horizontal") if same_ids else _joined_by(["item_id"], left, right)
+    if len(rows) == len(left) == len(right) and rows.select(_same_asked().all()).item():
+        return _with_classes(rows.with_columns(matched=pl.lit(value=True)))
+    return _with_classes(_matched(left, right))
+
+
+def _named(items: polars.DataFrame, ending: str) -> polars.DataFrame:
+    return items.select(_FACTS + _OUTCOMES).rename(lambda name: name + ending)
+
+
+def _same_asked() -> polars.Expr:
+    import polars as pl
+
+    return pl.all_horizontal(*(pl.col(f"{name}_a").eq_missing(pl.col(f"{name}_b")) for name in _ASKED))
+
+
+def _matched(left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFrame:
+    """By id and all that was asked; then by all that was asked; then by id where the expected answer alone differs."""
+    import polars as pl
+
+    left, right = left.with_row_index("order_a"), right.with_row_index("order_b")
+    found = []
+    for keys, matched in (
+        (["item_id", *_ASKED], True),
+        ([*_ASKED, "place"], True),
+        (["item_id", "prompt", "context"], False),
+    ):
+        if "place" in keys:  # of the items that ask the same, the n-th meets the n-th
+            left, right = _with_places(left, "_a"), _with_places(right, "_b")
+        pairs = _joined_by(keys, left, right).with_columns(matched=pl.lit(matched))
+        found.append(pairs)
+        left = left.join(pairs, on="order_a", how="anti", maintain_order="left")
+        right = right.join(pairs, on="order_b", how="anti", maintain_order="left")
+    rows = pl.concat([*found, left, right], how="diagonal")
+    last = pl.col("order_a").is_null()
+    return rows.sort(last, pl.when(last).then(pl.col("order_b")).otherwise(pl.col("order_a")))
+
+
+def _with_places(items: polars.DataFrame, ending: str) -> polars.DataFrame:
+    import polars as pl
+
+    return items.with_columns(
+        pl.int_range(pl.len()).over([f"{name}{ending}" for name in _ASKED]).alias(f"place{ending}")
+    )
+
+
+def _joined_by(keys: list[str], left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFrame:
+    """Nulls are equal: an item without a context is asked as another without one."""
+    return left.join(
+        right,
+        left_on=[f"{key}_a" for key in keys],
+        right_on=[f"{key}_b" for key in keys],
+        how="inner",
+        nulls_equal=True,
+        coalesce=False,
+        maintain_order="left",
+    )
+
+
+def _with_classes(rows: polars.DataFrame) -> tuple[polars.DataFrame, int]:
+    import polars as pl
+
+    scored_a, scored_b = pl.col("n_scored_a").fill_null(0) > 0, pl.col("n_scored_b").fill_null(0) > 0
+    facts = [pl.coalesce(f"{name}_a", f"{name}_b").alias(name) for name in _FACTS if name not in _ASKED]
+    in_a = pl.col("item_id_a").is_not_null()
+    asked = [pl.when(in_a).then(f"{name}_a").otherwise(f"{name}_b").alias(name) for name in _ASKED]
+    outcomes = [f"{name}{ending}" for name in _OUTCOMES for ending in ("_a", "_b")]
+    scored = rows.filter(scored_a | scored_b)
+    items = scored.select(
+        pl.when(~scored_b)
+        .then(pl.lit("only_in_a"))
+        .when(~scored_a)
+        .then(pl.lit("only_in_b"))
+        .when(~pl.col("matched").fill_null(value=False))
+        .then(pl.lit("expected_changed"))
+        .otherwise(_change())
+        .cast(pl.Enum(CLASSES))
+        .alias("class"),
+        *facts,
+        *asked,
+        "item_id_b",
+        "expected_b",
+        *outcomes,
+    )
+    return items, len(rows) - len(items)
+
+
+def _change() -> polars.Expr:
+    """Means are compared crosswise, in integers: exact, whatever the numbers of repeats. Passing decides a tie."""
+    import polars as pl
+
+    def crosswise(name: str) -> polars.Expr:
+        return (pl.col(f"{name}_b") * pl.col("n_scored_a") - pl.col(f"{name}_a") * pl.col("n_scored_b")).sign()
+
+    score, passing = crosswise("sum_nano"), crosswise("n_correct")
+    sign = pl.when(score != 0).then(score).otherwise(passing)
+    return (
+        pl.when(sign < 0)
+        .then(pl.lit("regressed"))
+        .when(sign > 0)
+        .then(pl.lit("improved"))
+        .when(pl.col("correct_a"))
+        .then(pl.lit("same_correct"))
+        .otherwise(pl.lit("same_wrong"))
+    )

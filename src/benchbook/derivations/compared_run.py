@@ -1,0 +1,122 @@
+"""A record as a run that can be compared: its samples with what was asked beside them, and its manifest."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.decisions.comparison_items import ComparedRun, compared_items
+from benchbook.derivations.kinds import kind_of_record
+from benchbook.errors import RecordError
+from benchbook.evalsets import open_evalset
+from benchbook.records.folder import Record
+from benchbook.text import storable
+
+if TYPE_CHECKING:
+    import polars
+
+    from benchbook.training.curves import Curve
+
+__all__ = ["compared_run", "compared_run_derived", "manifest_of", "training_loss"]
+
+# All that a comparison reads of samples.parquet; each scorer's table has some of them.
+_COLUMNS = frozenset({
+    "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "predicted",
+    "correctness", "miss_reason", "candidate_answer", "sample_score", "passed",
+})  # fmt: skip
+
+
+def compared_run(record: Record) -> ComparedRun:
+    """The run by its derived files as they are on disk; `verify` tells whether these hold.
+
+    Raises: RecordError where one is missing or can't be read; UsageError for a scorer without items to compare.
+    """
+    return _read(record, record)
+
+
+def compared_run_derived(record: Record) -> ComparedRun:
+    """The run with every derived file derived anew from the journal: a file that was edited changes nothing.
+
+    Raises: as `compared_run`, and RecordDamagedError.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchbook-compare-") as folder:
+        kind_of_record(record).derive(record, Path(folder))
+        return _read(record, Record(folder))
+
+
+def training_loss(record: Record) -> Curve | None:
+    """The loss that the run's trainer logged; None where the record has no training metrics, or no loss among them.
+
+    Raises: RecordError where its table can't be read.
+    """
+    from benchbook.training.curves import curves
+    from benchbook.training.table import TRAINING_TABLE, read_training_table
+
+    path = record.path / TRAINING_TABLE
+    if not path.exists():
+        return None
+    losses = [row for row in read_training_table(path) if row.name == "loss"]
+    points = [row.point() for row in losses if row.source == losses[0].source]  # each log has a curve of its own
+    return curves(points).get("loss")
+
+
+def _read(record: Record, derived: Record) -> ComparedRun:
+    manifest = manifest_of(derived)
+    spec = str(manifest.get("spec"))
+    samples = _samples(derived)
+    if "prompt" not in samples.columns:
+        samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
+    return ComparedRun(storable(record.run_id), spec, compared_items(samples, spec), manifest)
+
+
+def manifest_of(derived: Record) -> dict[str, Any]:
+    """A record's manifest.json, whatever its spec, as it is on disk.
+
+    Raises: RecordError where it is missing or can't be read.
+    """
+    try:
+        manifest = msgspec.json.decode(derived.manifest.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError:
+        raise RecordError(f"{derived.manifest}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"{derived.manifest}: can't be read ({error}); `benchbook rescore` it") from None
+    return manifest
+
+
+def _samples(derived: Record) -> polars.DataFrame:
+    import polars as pl
+
+    try:
+        names = pl.read_parquet_schema(derived.samples)
+        return pl.read_parquet(derived.samples, columns=[name for name in names if name in _COLUMNS])
+    except FileNotFoundError:
+        raise RecordError(f"{derived.samples}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RecordError(f"{derived.samples}: not a readable table ({error}); `benchbook rescore` it") from None
+
+
+def _asked(record: Record, manifest: dict[str, Any]) -> polars.DataFrame:
+    """Each item's prompt, expected answer and context, out of the eval set that the record keeps."""
+    import polars as pl
+
+    try:
+        path = record.input(manifest["inputs"]["evalset"])
+    except (KeyError, TypeError):
+        raise RecordError(f"{record.manifest}: names no eval set among its inputs") from None
+    if not path.is_file():
+        raise RecordError(f"{path}: the record's eval set is missing")
+    with open_evalset(path) as evalset:
+        rows = [
+            (
+                storable(item.id),
+                storable(item.prompt),
+                None if item.expected_answer is None else storable(item.expected_answer),
+                None if item.context is None else canonical_json(item.context).decode("utf-8"),
+            )
+            for item in evalset
+        ]
+    return pl.DataFrame(rows, dict.fromkeys(("item_id", "prompt", "expected", "context"), pl.String), orient="row")

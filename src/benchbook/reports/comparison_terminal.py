@@ -1,0 +1,160 @@
+"""A comparison on a terminal, in a pipe, or in a log: plain text, as `terminal`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from benchbook.decisions.comparison import Comparison
+from benchbook.decisions.leaderboard import Leaderboard
+from benchbook.decisions.regressions import RegressionCheck
+from benchbook.reports import comparison_tables as tables
+from benchbook.reports import numbers
+from benchbook.reports.comparison_model import ComparisonReport, ShownItem, shown_items
+from benchbook.reports.tables import Table
+from benchbook.reports.terminal import encodable, painted, wrapped
+from benchbook.reports.words import plural
+from benchbook.statistics.results import WARNINGS
+from benchbook.text import one_line, shorten
+
+__all__ = ["comparison_lines", "gate_lines", "leaderboard_lines", "print_comparison", "table_lines"]
+
+MOST_ITEMS, FEWEST_ITEMS = 20, 5  # over all pairs, and of one; --html has more, --parquet all
+MOST_IDS = 40
+_TONES = {
+    "regressed": "31", "improved": "32", "answer_lost": "31", "answer_won": "32", "expected_changed": "33",
+    "text_changed": "2",
+}  # fmt: skip
+_TEXT_WIDTH = 400  # characters of a text's difference
+
+
+def print_comparison(report: ComparisonReport, out: TextIO, *, written: Sequence[Path] = ()) -> None:
+    """Write the comparison to `out`, in its width, colours and encoding. `written` are the files that hold more."""
+    on_terminal = out.isatty()
+    width = min(shutil.get_terminal_size().columns, 140) if on_terminal else 120
+    colour = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    lines = comparison_lines(report, width=max(width, 40), colour=colour, written=written)
+    out.writelines(encodable(line, out.encoding) + "\n" for line in lines)
+
+
+def comparison_lines(
+    report: ComparisonReport, *, width: int = 120, colour: bool = False, written: Sequence[Path] = ()
+) -> Iterator[str]:
+    """The comparison; per pair first how many items are compared, then what to be warned of, then the rest."""
+    found = report.found
+    for pair, p in zip(found.pairs, found.p_holm, strict=True):
+        several = len(found.pairs) > 1
+        yield from _pair(pair, p if several else None, width, colour)
+        yield from _items(pair, max(MOST_ITEMS // len(found.pairs), FEWEST_ITEMS), width, colour)
+        yield from table_lines(tables.metadata_table(pair), width)
+    for history in found.histories:
+        yield from table_lines(tables.history_table(history), width)
+        yield from table_lines(tables.way_table(history, MOST_IDS), width)
+    if found.leaderboard is not None:
+        yield from table_lines(tables.leaderboard_table(found.leaderboard), width)
+    if not report.has_curves:
+        yield "No training metrics."
+    for path in written:
+        yield from wrapped(str(path), 10_000, "")
+
+
+def _pair(pair: Comparison, p: float | None, width: int, colour: bool) -> Iterator[str]:
+    yield painted(f"A {one_line(pair.a.name)}  B {one_line(pair.b.name)}", "1", colour)
+    yield from wrapped(tables.first_line(pair), width, "")
+    for notice in tables.notices(pair):
+        yield from (painted(line, "33", colour) for line in wrapped(notice, width, "  ! "))
+    adjusted = " p is Holm's, over the runs compared." if p is not None else ""
+    yield from wrapped(tables.verdict(pair, p) + adjusted, width, "")
+    if line := tables.margin_line(pair):
+        yield from wrapped(line, width, "")
+    yield ""
+    for table in (tables.differences_table(pair), tables.classes_table(pair), tables.slices_table(pair)):
+        yield from table_lines(table, width)
+    for line in tables.containment_lines(pair, MOST_IDS):
+        yield from wrapped(line, width, "")
+        yield ""
+
+
+def _items(pair: Comparison, most: int, width: int, colour: bool) -> Iterator[str]:
+    n = pair.n_changed
+    if not n:
+        return
+    shown = f"; the first {most}" if n > most else ""
+    yield f"{plural(n, 'item')} with a change{shown}: [-in A alone-] {{+in B alone+}}"
+    for item in shown_items(pair, most):
+        expected = numbers.DASH if item.expected is None else shorten(item.expected, 60)
+        head = f"{shorten(item.item_id, 60)}: {tables.CHANGE_WORDS[item.change]}; expected {expected}"
+        yield from (painted(line, _TONES[item.change], colour) for line in wrapped(head, width, "  "))
+        yield from wrapped(_difference(item), width, "      ")
+    yield ""
+
+
+def _difference(item: ShownItem) -> str:
+    """B's text against A's, with what both say for long cut in its middle."""
+    if item.text_a is None or item.text_b is None:
+        return " → ".join(
+            "(no text)" if text is None else shorten(text, _TEXT_WIDTH // 2) for text in (item.text_a, item.text_b)
+        )
+    marks = {"same": "{}", "deleted": "[-{}-]", "inserted": "{{+{}+}}"}
+    return shorten("".join(marks[op].format(_middle_cut(text)) for op, text in item.difference), _TEXT_WIDTH)
+
+
+def _middle_cut(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:50]} … {text[-50:]}"
+
+
+def table_lines(table: Table, width: int) -> Iterator[str]:
+    """A table in columns as wide as their widest cell; nothing where it has no rows. Too wide a line is cut."""
+    if not table:
+        return
+    cells = [[column.name for column in table.columns], *([one_line(cell) for cell in row] for row in table.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    yield table.caption
+    for row in cells:
+        line = "  ".join(
+            cell.rjust(wide) if column.number else cell.ljust(wide)
+            for cell, wide, column in zip(row, widths, table.columns, strict=True)
+        )
+        yield _cut(f"  {line}".rstrip(), width)
+    yield ""
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def leaderboard_lines(found: Leaderboard, n_others: int = 0) -> Iterator[str]:
+    """The ranking, and in words who may be the best. `n_others` records of the folder are not in it."""
+    yield from table_lines(tables.leaderboard_table(found), 160)
+    best = [one.run for one in found.places if one.among_best]
+    if len(best) > 1:
+        named = ", ".join(shorten(one, 60) for one in best)
+        yield f"Can't be told from one another, and the best is among them: {named}."
+    elif len(found.places) > 1:
+        yield f"Better than all others here: {shorten(best[0], 60)}."
+    if found.n_left_out:
+        yield f"{plural(found.n_left_out, 'item')} left out: not every run has a score for them."
+    for warning in found.warnings:
+        yield f"Beware: {WARNINGS.get(warning, warning)}."
+    if n_others:
+        yield f"{plural(n_others, 'other record')} not ranked: not finished, or on another eval set or scorer."
+
+
+def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:
+    """Whether the gate holds, why not, and which items regressed."""
+    against = "" if comparison is None else f" against {one_line(comparison.a.name)}"
+    outcome = "The gate holds" if check.holds else "The gate does not hold"
+    yield f"{outcome}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
+    for reason in check.reasons:
+        yield f"  - {one_line(reason)}"
+    if comparison is not None:
+        yield tables.first_line(comparison)
+        yield tables.verdict(comparison)
+    for words, ids in (("regressed", check.regressed), ("without a score", check.missing)):
+        for one in ids[:MOST_IDS]:
+            yield f"  {words}: {shorten(one, 80)}"
+        if len(ids) > MOST_IDS:
+            yield f"  … and {len(ids) - MOST_IDS:,} more"

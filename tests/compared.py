@@ -1,0 +1,65 @@
+"""Runs to compare, made up: rows of samples.parquet by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from benchbook.decisions.comparison_items import ComparedRun, compared_items
+
+SPEC = "answer_correctness@v1"
+SCHEMA: Mapping[str, Any] = {
+    "sample": pl.Int64, "item_id": pl.String, "repeat": pl.Int64, "section": pl.String, "category": pl.String,
+    "difficulty": pl.String, "group": pl.String, "answer_format": pl.String, "prompt": pl.String,
+    "expected": pl.String, "predicted": pl.String, "correctness": pl.Float64, "miss_reason": pl.String,
+}  # fmt: skip
+
+
+def answer(item_id: str, predicted: str | None, **more: Any) -> dict[str, Any]:
+    """One row: the expected answer is `yes` and the prompt is the id's own, unless told otherwise."""
+    row = dict.fromkeys(SCHEMA) | {
+        "item_id": item_id,
+        "prompt": f"Prompt of {item_id}?",
+        "expected": "yes",
+        "repeat": 0,
+    }
+    row |= {"predicted": predicted} | more
+    right = predicted == row["expected"]
+    inside = predicted is not None and row["expected"] in predicted
+    why = "no_prediction" if predicted is None else "expected_inside_longer_text" if inside else "different"
+    return row | {"correctness": float(right), "miss_reason": None if right else why}
+
+
+def samples(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame([row | {"sample": place} for place, row in enumerate(rows)], SCHEMA)
+
+
+def answers(name: str, *rows: dict[str, Any], **manifest: Any) -> ComparedRun:
+    """An `answer_correctness@v1` run of these rows."""
+    return ComparedRun(name, SPEC, compared_items(samples(rows), SPEC), manifest)
+
+
+def marks(name: str, pattern: str, **more: Any) -> ComparedRun:
+    """A run whose items are right where `pattern` has a 1: `marks("a", "101")`."""
+    rows = [answer(f"i{place}", "yes" if mark == "1" else "no", **more) for place, mark in enumerate(pattern)]
+    return answers(name, *rows)
+
+
+def scores(name: str, *rows: tuple[str, int, float | None, bool]) -> ComparedRun:
+    """A `rubric@v1` run: (item, repeat, sample_score, passed)."""
+    frame = pl.DataFrame(
+        [
+            {
+                "sample": place, "item_id": item, "repeat": repeat, "prompt": f"Prompt of {item}?", "expected": "yes",
+                "candidate_answer": f"{item} {score}", "sample_score": score, "passed": passed,
+            }
+            for place, (item, repeat, score, passed) in enumerate(rows)
+        ],
+        {
+            "sample": pl.Int64, "item_id": pl.String, "repeat": pl.Int64, "prompt": pl.String, "expected": pl.String,
+            "candidate_answer": pl.String, "sample_score": pl.Float64, "passed": pl.Boolean,
+        },
+    )  # fmt: skip
+    return ComparedRun(name, "rubric@v1", compared_items(frame, "rubric@v1"))
