@@ -1,0 +1,133 @@
+"""Filling the catalog from records: one, those that changed, or all of them.
+
+Each record is one transaction: whoever reads sees a run as it was or as it is. Nothing but the records' content goes
+in, no time of indexing either, so that a rebuilt catalog holds the same as one that grew step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from benchbook.catalog.bulk import insert_predictions, read_predictions
+from benchbook.catalog.database import Catalog
+from benchbook.catalog.numbers import Aggregate
+from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
+from benchbook.catalog.schema import aggregates, predictions, runs
+from benchbook.errors import RecordError, UsageError
+from benchbook.records.folder import Record
+
+__all__ = ["Indexed", "index_record", "rebuild", "refresh"]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What a refresh did, by run id in order. `damaged` are those of `read` that could not be read."""
+
+    read: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+
+
+def index_record(catalog: Catalog, record: Record) -> Observation | None:
+    """Put a record's row, aggregates and predictions in the place of those that were there.
+
+    Predictions that were appended while the run goes on stay. Returns None where the folder is gone, or is none of a
+    run: what was there of it is removed.
+    """
+    return _index(catalog, record, keep_appended=True)
+
+
+def refresh(catalog: Catalog, runs_folder: str | Path) -> Indexed:
+    """Read the records of a folder whose files changed since they were indexed, and remove runs that are gone.
+
+    Raises: UsageError for a folder that is none.
+    """
+    return _index_folder(catalog, Path(runs_folder), everything=False)
+
+
+def rebuild(catalog: Catalog, runs_folder: str | Path) -> Indexed:
+    """Read every record of a folder, and let nothing stay in the catalog that is not in one of them.
+
+    Raises: UsageError for a folder that is none.
+    """
+    return _index_folder(catalog, Path(runs_folder), everything=True)
+
+
+def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexed:
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder of records")
+    # First the catalog, then the folder: a record that another process adds in between is not taken for one gone.
+    with catalog.read() as connection:
+        stamps = {row.run_id: row.stamp for row in connection.execute(select(runs.c.run_id, runs.c.stamp))}
+    records = {path.name: Record(path) for path in sorted(folder.glob("[!.]*")) if (path / "journal").is_dir()}
+    done: dict[str, list[str]] = {"read": [], "unchanged": [], "removed": [], "damaged": []}
+    for run_id, record in records.items():
+        if not everything and run_id in stamps and _is_unchanged(record, stamps[run_id]):
+            done["unchanged"].append(run_id)
+            continue
+        found = _index(catalog, record, keep_appended=not everything)
+        if found is not None:
+            done["read"].append(run_id)
+            done["damaged"] += [run_id] if found.row["state"] == "damaged" else []
+        elif run_id in stamps:
+            done["removed"].append(run_id)
+    gone = sorted(stamps.keys() - records.keys())
+    with catalog.write() as connection:
+        for run_id in gone:
+            connection.execute(delete(runs).where(runs.c.run_id == run_id))
+    return Indexed(**{name: tuple(sorted([*ids, *(gone if name == "removed" else ())])) for name, ids in done.items()})
+
+
+def _is_unchanged(record: Record, stamp: str) -> bool:
+    try:
+        return stamp_of(record) == stamp
+    except OSError:
+        return False
+
+
+def _index(catalog: Catalog, record: Record, *, keep_appended: bool) -> Observation | None:
+    try:
+        found = observe(record)
+    except FileNotFoundError:
+        found = None
+    if found is None:
+        with catalog.write() as connection:
+            connection.execute(delete(runs).where(runs.c.run_id == record.run_id))
+        return None
+    try:
+        _store(catalog, found, keep_appended=keep_appended)
+    except RecordError as error:  # the table of samples can't be read to its end
+        found = damaged(record, found.row["stamp"], str(error))
+        _store(catalog, found, keep_appended=False)
+    return found
+
+
+def _store(catalog: Catalog, found: Observation, *, keep_appended: bool) -> None:
+    run_id = found.row["run_id"]
+    with catalog.write() as connection:
+        _upsert(connection, found.row)  # first: in PostgreSQL another writer of this run waits here
+        connection.execute(delete(aggregates).where(aggregates.c.run_id == run_id))
+        if rows := list(_aggregate_rows(run_id, found.aggregates)):
+            connection.execute(insert(aggregates), rows)
+        if not (keep_appended and found.awaits_predictions):
+            connection.execute(delete(predictions).where(predictions.c.run_id == run_id))
+        if found.predictions is not None:
+            insert_predictions(connection, run_id, read_predictions(found.predictions))
+
+
+def _upsert(connection: Connection, row: Mapping[str, Any]) -> None:
+    new = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(runs).values(row)
+    others = {name: new.excluded[name] for name in row if name != "run_id"}
+    connection.execute(new.on_conflict_do_update(index_elements=[runs.c.run_id], set_=others))
+
+
+def _aggregate_rows(run_id: str, found: Mapping[str, Aggregate]) -> Iterable[dict[str, Any]]:
+    for name, value in found.items():
+        yield {"run_id": run_id, "name": name, "value_nano": value.nano, "value_text": value.text}

@@ -1,0 +1,112 @@
+"""A record's numbers in the form that a database can compare: exact integers of billionths (SPEC C2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from benchbook.scorers.exact import NANO
+
+__all__ = ["Aggregate", "Headline", "aggregates_of", "headline_of", "nano_of"]
+
+_MOST = (1 << 63) - 1
+_DEPTH = 6
+_LONGEST_NAME = 300
+# What stands in this part of aggregates.json is called by its own name; elsewhere the part is named in front.
+_UNNAMED_PART = "aggregates"
+_PRIMARY: Mapping[str, str] = {"rubric@v1": "aggregate_score", "answer_correctness@v1": "primary_score"}
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A number, or else a text; neither where the aggregate is null."""
+
+    nano: int | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a list of runs shows of a run. A null is not known, or does not exist for the run's spec."""
+
+    primary_name: str | None = None
+    primary_nano: int | None = None
+    primary_low_nano: int | None = None
+    primary_high_nano: int | None = None
+    n_attempted: int | None = None
+    n_scored: int | None = None
+    n_unscored: int | None = None
+
+
+def nano_of(value: int | float) -> int | None:
+    """`value` in billionths, rounded half to even; None where that is no 64-bit integer."""
+    if not abs(value) <= _MOST / NANO:  # also where it is not a number
+        return None
+    nano = int(Decimal(repr(value)).scaleb(9).quantize(Decimal(1), ROUND_HALF_EVEN))
+    return nano if abs(nano) <= _MOST else None
+
+
+def aggregates_of(content: Mapping[str, Any]) -> dict[str, Aggregate]:
+    """The single values of an aggregates.json by name: `pass_rate`, `ledger.n_planned`, `intervals.pass_rate.low`.
+
+    Lists (slices, repeats) stay in the record.
+    """
+    found: dict[str, Aggregate] = {}
+    for name, value in _leaves(content, "", 0):
+        if len(name) <= _LONGEST_NAME:
+            found.setdefault(name, _aggregate(value))
+    return found
+
+
+def _leaves(content: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    for key, value in content.items():
+        if isinstance(value, dict):
+            if depth < _DEPTH:
+                unnamed = not depth and key == _UNNAMED_PART
+                yield from _leaves(value, "" if unnamed else f"{prefix}{key}.", depth + 1)
+        elif not isinstance(value, list):
+            yield f"{prefix}{key}", value
+
+
+def _aggregate(value: Any) -> Aggregate:
+    match value:
+        case None:
+            return Aggregate()
+        case bool():
+            return Aggregate(text="true" if value else "false")
+        case int() | float():
+            nano = nano_of(value)
+            return Aggregate(nano=nano) if nano is not None else Aggregate(text=repr(value))
+        case _:
+            return Aggregate(text=str(value))
+
+
+def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
+    """The headline of a finished run.
+
+    Items without a prediction count as unscored under answer_correctness@v1 (its n_skipped), though they score 0 (A3).
+    """
+
+    def nano(name: str) -> int | None:
+        return aggregates.get(name, Aggregate()).nano
+
+    def count(*names: str) -> int | None:
+        value = _first(*map(nano, names))
+        return None if value is None else value // NANO
+
+    primary = _PRIMARY.get(spec)
+    return Headline(
+        primary_name=primary,
+        primary_nano=nano(primary) if primary else None,
+        primary_low_nano=_first(nano(f"intervals.{primary}.low"), nano("interval.low")),
+        primary_high_nano=_first(nano(f"intervals.{primary}.high"), nano("interval.high")),
+        n_attempted=count("ledger.n_attempted", "n_items"),
+        n_scored=count("n_scored"),
+        n_unscored=count("n_unscored", "n_skipped"),
+    )
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,321 @@
+"""What a record's folder says to the catalog, whatever state it is in. Nothing is written here.
+
+A record with a manifest that names its journal's last fact is read from its derived files, each held against the hash
+in the manifest. One whose journal has gone on is read from the journal. One that is damaged is a row as well: it says
+what is wrong, and no number of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.canonical import canonical_json, decode_json
+from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of
+from benchbook.derivations.state import JournalState
+from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
+from benchbook.records.facts import Failure, LabelsStarted, Reply, RunStarted
+from benchbook.records.folder import Record
+from benchbook.records.reading import FactIndex, read_journal, read_segment, segment_files
+from benchbook.scorers.mock_judge import MockJudge
+from benchbook.text import shorten
+
+__all__ = ["Observation", "damaged", "observe", "stamp_of"]
+
+_ATTEMPTS = 3
+_any = msgspec.json.Decoder()
+
+
+class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields of manifest.json that the catalog shows; those that not every spec has are optional."""
+
+    spec: str
+    state: str
+    timestamp_utc: str
+    ended_utc: str | None = None
+    dataset_id: str | None = None
+    model_id: str | None = None
+    model_version: str | None = None
+    evaluator_model_id: str | None = None
+    dry_run: bool = False
+    n_items: int
+    repeats: int = 1
+    config: dict[str, Any] = {}
+    inputs: dict[str, str] = {}
+    journal_facts: int
+    journal_sha256: str
+    derived: dict[str, str]
+    manifest_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A row of `runs`, the run's aggregates, and the table that holds its predictions, if it has one."""
+
+    row: dict[str, Any]
+    aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    predictions: Path | None = None
+
+    @property
+    def awaits_predictions(self) -> bool:
+        """Whether the run has a per-item table that its record does not hold yet."""
+        return self.predictions is None and self.row["predictions_unavailable"] is None
+
+
+def stamp_of(record: Record) -> str:
+    """Size and time of whatever a record's row is made from. It changes with every fact and every derived file."""
+    segments = sorted(path.name for path in record.journal.iterdir())
+    files = [*(record.journal / name for name in segments[-1:]), record.manifest, record.aggregates, record.decision]
+    return " ".join([str(len(segments)), *(_stamp(path) for path in (*files, record.samples))])
+
+
+def _stamp(path: Path) -> str:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return "-"
+    return f"{found.st_size}:{found.st_mtime_ns}"
+
+
+def observe(record: Record) -> Observation | None:
+    """Read a record as far as it can be read. The stamp is taken first: what changes meanwhile is seen the next time.
+
+    None for a record that is none of a run: one of people's labels. Raises: FileNotFoundError where the folder is gone.
+    """
+    stamp = stamp_of(record)
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return _read(record, stamp)
+        except FileNotFoundError as error:
+            # The writer seals a segment, which renames it, or the whole record is being removed.
+            if not record.journal.is_dir():
+                raise
+            if attempt == _ATTEMPTS:
+                return damaged(record, stamp, f"{error.filename}: is missing")
+        except (BenchbookError, OSError) as error:
+            return damaged(record, stamp, str(error))
+        except Exception as error:  # whatever hostile files provoke, the other records are listed
+            return damaged(record, stamp, f"its files make no sense ({type(error).__name__}: {error})")
+    raise AssertionError("unreachable")
+
+
+def damaged(record: Record, stamp: str, error: str) -> Observation:
+    """The row of a record that can't be read."""
+    reason = shorten(error.replace(f"{record.path}{os.sep}", ""), 500)
+    row = _row(record, stamp, state="damaged", error=reason, unavailable=f"the record is damaged: {reason}")
+    return Observation(row)
+
+
+def _read(record: Record, stamp: str) -> Observation | None:
+    manifest = _manifest_of(record)
+    if manifest is not None and manifest.journal_sha256 == _last_sha256(record.journal):
+        return _finished(record, stamp, manifest)
+    return _running(record, stamp, manifest)
+
+
+# ── a record with its derived files ──────────────────────────────────────────────────────────────────────────
+
+
+def _manifest_of(record: Record) -> _Manifest | None:
+    """The manifest, held against its own hash; None where there is none yet."""
+    try:
+        content = _object(record.manifest, record.manifest.read_bytes())
+    except FileNotFoundError:
+        return None
+    try:
+        manifest = msgspec.convert(content, _Manifest)
+    except msgspec.ValidationError as error:
+        raise RecordError(f"manifest.json: {error}") from None
+    unsigned = canonical_json(content | {"manifest_sha256": ""})
+    if hashlib.sha256(unsigned).hexdigest() != manifest.manifest_sha256:
+        raise RecordError("manifest.json: was changed: it does not have the hash that stands in it")
+    return manifest
+
+
+def _object(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        value = decode_json(data, _any)
+    except msgspec.DecodeError as error:
+        raise RecordError(f"{path.name}: not readable ({error})") from None
+    if not isinstance(value, dict):
+        raise RecordError(f"{path.name}: found no JSON object")
+    return value
+
+
+def _last_sha256(journal: Path) -> str | None:
+    """The hash of the last whole line; None where the last segment has none yet."""
+    segments = segment_files(journal)
+    data = read_segment(segments[-1]) if segments else b""
+    end = data.rfind(b"\n")
+    return None if end < 0 else hashlib.sha256(data[data.rfind(b"\n", 0, end) + 1 : end]).hexdigest()
+
+
+def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
+    aggregates = aggregates_of(_derived(record.aggregates, manifest))
+    decision = _derived(record.decision, manifest)
+    unavailable = _unavailable(manifest.spec, dry_run=manifest.dry_run)
+    if unavailable is None:
+        _check_hash(record.samples, manifest)
+    row = _row(
+        record,
+        stamp,
+        state=manifest.state,
+        unavailable=unavailable,
+        headline=headline_of(manifest.spec, aggregates),
+        spec=manifest.spec,
+        started_utc=manifest.timestamp_utc,
+        ended_utc=manifest.ended_utc,
+        dataset_id=manifest.dataset_id,
+        dataset_sha256=manifest.inputs.get("evalset"),
+        model_id=manifest.model_id,
+        model_version=manifest.model_version,
+        evaluator_model_id=manifest.evaluator_model_id,
+        decision=_text(decision.get("decision") or decision.get("verdict")),
+        n_items=manifest.n_items,
+        n_planned=manifest.n_items * manifest.repeats,
+        journal_sha256=manifest.journal_sha256,
+        manifest_sha256=manifest.manifest_sha256,
+        tags=_tags(manifest.config),
+    )
+    return Observation(row, aggregates, record.samples if unavailable is None else None)
+
+
+def _derived(path: Path, manifest: _Manifest) -> dict[str, Any]:
+    """A derived file's content; empty for one that the spec does not have."""
+    if path.name not in manifest.derived:
+        return {}
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != manifest.derived[path.name]:
+        raise _changed(path)
+    return _object(path, data)
+
+
+def _check_hash(path: Path, manifest: _Manifest) -> None:
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != manifest.derived.get(path.name):
+            raise _changed(path)
+
+
+def _changed(path: Path) -> RecordError:
+    return RecordError(f"{path}: was changed: it does not have the hash that manifest.json names")
+
+
+# ── a record that is going on ────────────────────────────────────────────────────────────────────────────────
+
+
+def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observation | None:
+    """Counted from the journal, whose chain is checked on the way."""
+    state: JournalState | None = None
+    samples: set[int] = set()
+    for line in read_journal(record.journal):
+        if isinstance(line.fact, LabelsStarted):
+            return None
+        if state is None:
+            if not isinstance(line.fact, RunStarted):
+                break
+            state = JournalState(record.journal, line.fact, FactIndex(record.journal))
+        state.add(line)
+        if isinstance(line.fact, Reply | Failure):
+            samples.add(line.fact.sample)
+    if state is None:
+        raise RecordError("the journal does not begin with run_started")
+    if manifest is not None and state.n_facts <= manifest.journal_facts:
+        path = record.journal / f"{state.n_segments:06d}.jsonl"
+        raise RecordDamagedError(path, state.last_line, "the journal ends with another fact than manifest.json names")
+    started = state.started
+    plan = _dict(started.identity.get("plan"))
+    row = _row(
+        record,
+        stamp,
+        state="interrupted" if state.state == "interrupted" else "running",  # complete once a manifest says so
+        unavailable=_unavailable(started.spec, dry_run=bool(started.identity.get("dry_run"))),
+        headline=Headline(n_attempted=len(samples)),
+        spec=started.spec,
+        started_utc=started.at,
+        dataset_id=_text(started.identity.get("dataset_id")),
+        dataset_sha256=started.inputs.get("evalset"),
+        model_id=_text(_dict(plan.get("candidate")).get("model_id")),
+        evaluator_model_id=_text(_dict(plan.get("judge")).get("model_id")),
+        n_items=started.n_items,
+        n_planned=state.n_samples,
+        journal_sha256=state.last_sha256,
+        tags=_tags(started.config),
+    )
+    return Observation(row)
+
+
+# ── a row ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_KNOWN = (
+    "spec",
+    "started_utc",
+    "ended_utc",
+    "dataset_id",
+    "dataset_sha256",
+    "model_id",
+    "model_version",
+    "evaluator_model_id",
+    "decision",
+    "n_items",
+    "n_planned",
+    "journal_sha256",
+    "manifest_sha256",
+)
+_SEARCHED = ("spec", "dataset_id", "model_id", "evaluator_model_id")
+_NO_HEADLINE = Headline()
+
+
+def _row(
+    record: Record,
+    stamp: str,
+    *,
+    state: str,
+    error: str | None = None,
+    unavailable: str | None,
+    headline: Headline = _NO_HEADLINE,
+    tags: Iterable[str] = (),
+    **known: Any,
+) -> dict[str, Any]:
+    tags = list(tags)
+    row = dict.fromkeys(_KNOWN) | known
+    searched = (record.run_id, *(row[name] for name in _SEARCHED), *tags)
+    return {
+        "run_id": record.run_id,
+        "record_path": record.path.name,
+        "state": state,
+        "error": error,
+        **row,
+        **{name: getattr(headline, name) for name in Headline.__dataclass_fields__},
+        "tags": canonical_json(tags).decode("utf-8"),
+        "predictions_unavailable": unavailable,
+        "search": "\n".join(text for text in searched if text is not None).casefold(),
+        "stamp": stamp,
+    }
+
+
+def _unavailable(spec: str, *, dry_run: bool) -> str | None:
+    """Why a run has no per-item table (A5, A6); None where it has one."""
+    if dry_run:
+        return MockJudge(spec).predictions().reason
+    if not spec.startswith("answer_correctness@"):
+        return f"{spec} does not compare predictions with expected answers; its samples are in samples.parquet"
+    return None
+
+
+def _tags(config: dict[str, Any]) -> list[str]:
+    tags = config.get("tags")
+    return sorted({tag for tag in tags if isinstance(tag, str)}) if isinstance(tags, list) else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

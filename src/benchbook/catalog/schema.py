@@ -1,0 +1,84 @@
+"""The catalog's tables as they are now. How they came to be is in `migrations`; a test holds the two together.
+
+Real numbers are integers of billionths (`*_nano`, SPEC C2); a null is something that is not known, and never zero.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, MetaData, Table
+
+from benchbook.catalog.stored_text import StoredText
+
+__all__ = ["aggregates", "metadata", "predictions", "runs", "versions"]
+
+metadata = MetaData()
+
+versions = Table(
+    "catalog_versions",
+    metadata,
+    Column("version", Integer, primary_key=True, autoincrement=False),  # one row for each migration that was made
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", StoredText, primary_key=True),  # the name of the record's folder
+    Column("record_path", StoredText, nullable=False),  # from the folder of records
+    Column("spec", StoredText),
+    Column("state", StoredText, nullable=False),  # running, complete, interrupted, stopped, damaged
+    Column("error", StoredText),  # why the record can't be read; null for one that can
+    Column("started_utc", StoredText),
+    Column("ended_utc", StoredText),
+    Column("dataset_id", StoredText),
+    Column("dataset_sha256", StoredText),
+    Column("model_id", StoredText),
+    Column("model_version", StoredText),
+    Column("evaluator_model_id", StoredText),
+    Column("decision", StoredText),
+    Column("primary_name", StoredText),  # the aggregate that the spec ranks runs by
+    Column("primary_nano", BigInteger),
+    Column("primary_low_nano", BigInteger),  # its confidence interval, where there is one
+    Column("primary_high_nano", BigInteger),
+    Column("n_items", BigInteger),
+    Column("n_planned", BigInteger),  # samples: items times repeats
+    Column("n_attempted", BigInteger),
+    Column("n_scored", BigInteger),
+    Column("n_unscored", BigInteger),
+    Column("journal_sha256", StoredText),
+    Column("manifest_sha256", StoredText),
+    Column("tags", StoredText, nullable=False),  # a JSON array of texts
+    Column("predictions_unavailable", StoredText),  # why there is no per-item table (A6); null where there is one
+    Column("search", StoredText, nullable=False),  # what free text is looked for in, case-folded
+    Column("stamp", StoredText, nullable=False),
+    Index("runs_by_started", "started_utc", "run_id"),
+    Index("runs_by_primary", "primary_nano", "run_id"),
+    Index("runs_by_model", "model_id", "run_id"),
+    Index("runs_by_dataset", "dataset_id", "run_id"),
+    Index("runs_by_score_on", "dataset_sha256", "spec", "primary_nano", "run_id"),
+)
+
+aggregates = Table(
+    "aggregates",
+    metadata,
+    Column("run_id", StoredText, ForeignKey("runs.run_id", ondelete="CASCADE"), primary_key=True),
+    Column("name", StoredText, primary_key=True),  # `pass_rate`; `intervals.pass_rate.low`
+    Column("value_nano", BigInteger),  # null for text, for what is null, and for what 64 bits can't hold
+    Column("value_text", StoredText),
+    Index("aggregates_by_value", "name", "value_nano"),
+)
+
+# Source 004's table, under its names. `position` is the sample's place in the plan: with the run it is the key that
+# makes appending a row twice no change.
+predictions = Table(
+    "tunix_run_predictions",
+    metadata,
+    Column("run_id", StoredText, ForeignKey("runs.run_id", ondelete="CASCADE"), primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("item_id", StoredText, nullable=False),
+    Column("expected", StoredText, nullable=False),
+    Column("predicted", StoredText),
+    Column("correctness", Double, nullable=False),
+    Column("eval_time_ms", BigInteger),
+    Column("own", StoredText),  # the run's own keys: a JSON object
+    Index("predictions_by_correctness", "run_id", "correctness", "position"),
+)
