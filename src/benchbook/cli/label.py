@@ -1,0 +1,205 @@
+"""`benchbook label`: sample, next, export, import, status, adjudicate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchbook.cli.output import find_record, json_option, print_json, runs_option
+from benchbook.errors import BenchbookError, UsageError
+from benchbook.text import visible
+
+if TYPE_CHECKING:
+    from benchbook.records.labels import LabelBook
+    from benchbook.records.labels_session import Question
+
+__all__ = ["label"]
+
+_KEYS = "[0/1/2 score, n note, u undo, q quit]"
+_folder_argument = click.argument("folder", metavar="DIR")
+_labeller_option = click.option("--labeller", required=True, help="Who labels: the same name every time.")
+
+
+@click.group()
+def label() -> None:
+    """People's labels of a run's samples: draw, label, settle, and bring them back.
+
+    DIR is a folder that `benchbook label sample` made. It holds all that people need to see, and nothing of what the
+    judge said.
+    """
+
+
+@label.command()
+@click.argument("run")
+@click.option("--n", type=int, default=100, show_default=True, help="How many samples to draw.")
+@click.option(
+    "--stratify",
+    multiple=True,
+    metavar="FIELD",
+    help="Draw in proportion by this: accuracy_score, faithfulness_score, section, category, difficulty or passed.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed draws the same samples.")
+@click.option("--out", default="labels", show_default=True, help="The folder to make.")
+@runs_option
+@json_option
+def sample(run: str, n: int, stratify: tuple[str, ...], seed: int, out: str, runs: str, as_json: bool) -> None:
+    """Draw samples of RUN that people are to label, the judge's scores hidden."""
+    from benchbook.derivations.labels_sheet import sample_labels
+
+    book = sample_labels(find_record(run, runs), out, n=n, stratify=stratify, seed=seed)
+    if as_json:
+        print_json({"path": str(book.path), "sha256": book.sha256, "started": book.started})
+        return
+    of = sum(one.n_eligible for one in book.started.strata.values())
+    click.echo(visible(f"{book.path}: {n} of {of} judged samples, drawn by seed {seed}"))
+    if stratify:
+        for name, one in book.started.strata.items():
+            click.echo(visible(f"  {' / '.join(stratify)} {name}: {one.n_drawn} of {one.n_eligible}"))
+    click.echo(visible(f"Label them: benchbook label next {book.path} --labeller YOUR-NAME"))
+
+
+@label.command(name="next")
+@_folder_argument
+@_labeller_option
+def next_sample(folder: str, labeller: str) -> None:
+    """Label in the terminal, one key a score, from where you left off. Every key is on the disk before the next."""
+    _by_keys(folder, labeller, adjudicates=False)
+
+
+@label.command()
+@_folder_argument
+@_labeller_option
+def adjudicate(folder: str, labeller: str) -> None:
+    """Settle in the terminal what two people scored differently; your score holds."""
+    _by_keys(folder, labeller, adjudicates=True)
+
+
+@label.command()
+@_folder_argument
+@click.option("--labeller", help="Fill in what this person labelled so far.")
+@click.option("--disputed", is_flag=True, help="Only samples on which two people differ, with both scores.")
+def export(folder: str, labeller: str | None, disputed: bool) -> None:
+    """Print the sheet as CSV, to be filled in with a spreadsheet."""
+    from benchbook.records.labels import open_labels
+    from benchbook.reports.labels_csv import labels_csv
+
+    for line in labels_csv(open_labels(folder), labeller=labeller, disputed=disputed):
+        click.echo(line, nl=False)
+
+
+@label.command(name="import")
+@_folder_argument
+@click.argument("file")
+@click.option("--labeller", help="Who labelled; by default the file's column of that name says.")
+@click.option("--adjudicate", "adjudicates", is_flag=True, help="The scores settle what two people scored differently.")
+@json_option
+@click.pass_context
+def import_file(
+    ctx: click.Context, folder: str, file: str, labeller: str | None, adjudicates: bool, as_json: bool
+) -> None:
+    """Take in a sheet that was filled in. Every line is checked first: where one is wrong, nothing is recorded."""
+    from benchbook.records.labels import give_labels, labeller_name, open_labels
+    from benchbook.reports.labels_csv import read_labels_csv
+
+    book = open_labels(folder)
+    name = None if labeller is None else labeller_name(labeller)
+    found = read_labels_csv(file, book, labeller=name, adjudicates=adjudicates)
+    if not found.problems:
+        give_labels(book, found.given)
+    recorded = 0 if found.problems else len(found.given)
+    if as_json:
+        problems = [str(one) for one in found.problems]
+        print_json({"recorded": recorded, "there_already": found.n_there_already, "problems": problems})
+    else:
+        for problem in found.problems:
+            click.echo(visible(str(problem)), err=True)
+        click.echo(f"{recorded} labels recorded, {found.n_there_already} there already, {found.n_empty} rows empty")
+    if found.problems:
+        ctx.exit(UsageError.exit_code)
+
+
+@label.command()
+@_folder_argument
+@click.option("--expect", metavar="HASH", help="End with 1 unless this is the record's hash.")
+@json_option
+@click.pass_context
+def status(ctx: click.Context, folder: str, expect: str | None, as_json: bool) -> None:
+    """Show how far people are, and on what they differ; the record's chain and sheet are checked on the way."""
+    from benchbook.records.labels import open_labels
+    from benchbook.records.labels_progress import progress_of
+
+    book = open_labels(folder)
+    found = progress_of(book)
+    differs = expect is not None and expect.removeprefix("sha256:") != book.sha256
+    if as_json:
+        print_json({"path": str(book.path), "sha256": book.sha256, "progress": found})
+        ctx.exit(int(differs))
+    click.echo(visible(f"{book.path}: {found.n_samples} samples of run {book.started.run_id}"))
+    for name, n in found.by_labeller.items():
+        click.echo(visible(f"  {name}: {n} of {found.n_labels_a_person} labels"))
+    for field, counts in found.by_field.items():
+        click.echo(f"  {field}: " + ", ".join(f"{n} {origin}" for origin, n in counts.items() if n))
+    click.echo(f"record hash: {book.sha256}" + (f", not the expected {visible(expect)}" if expect and differs else ""))
+    ctx.exit(int(differs))
+
+
+def _by_keys(folder: str, labeller: str, *, adjudicates: bool) -> None:
+    """Ask, read a key, record; until there is no more to ask, or the person quits."""
+    from benchbook.records.labels import labeller_name, open_labels
+    from benchbook.records.labels_session import next_question, prompt_of, screen_of
+
+    book, name = open_labels(folder), labeller_name(labeller)
+    shown, note = None, ""
+    while (question := next_question(book, name, adjudicates=adjudicates)) is not None:
+        if shown != question.row.sample:
+            click.echo(f"\n{screen_of(question)}\n")
+            shown, note = question.row.sample, ""
+        click.echo(f"{prompt_of(question)}\n{_KEYS} ", nl=False)
+        key = _key(folder)
+        book, shown, note, goes_on = _act(book, key, question, name, note, shown, adjudicates)
+        if not goes_on:
+            click.echo("Everything so far is recorded.")
+            return
+    click.echo("Nothing is left to settle." if adjudicates else "Nothing is left to label.")
+
+
+def _act(
+    book: LabelBook, key: str, question: Question, name: str, note: str, shown: int | None, adjudicates: bool
+) -> tuple[LabelBook, int | None, str, bool]:
+    """`(labels, sample on the screen, note for the next label, whether it goes on)` after a key."""
+    from benchbook.records.labels import give_labels, take_back
+    from benchbook.records.labels_session import action_of
+    from benchbook.records.labels_state import Given
+
+    match action_of(key, question, name, note=note, adjudicates=adjudicates):
+        case Given() as given:
+            click.echo(str(given.score))
+            return give_labels(book, [given]), shown, "", True
+        case "undo":
+            last = take_back(book, name, adjudicated=adjudicates)
+            click.echo("nothing to undo" if last is None else f"undone: sample {last.sample} {last.field} {last.score}")
+            return book.reload(), None if last is not None else shown, note, True
+        case "note":
+            return book, shown, click.prompt("note", default="", show_default=False), True
+        case "quit":
+            click.echo("q")
+            return book, shown, note, False
+        case _:
+            click.echo("?")
+            return book, shown, note, True
+
+
+def _key(folder: str) -> str:
+    """One key, without waiting for Enter.
+
+    Raises: UsageError where there is no terminal to read it from.
+    """
+    try:
+        return click.getchar()
+    except (KeyboardInterrupt, EOFError):
+        return "q"
+    except (OSError, BenchbookError) as error:
+        way = f"benchbook label export {Path(folder)}"
+        raise UsageError(f"no terminal to read keys from ({error}); use a spreadsheet: {way}") from None
