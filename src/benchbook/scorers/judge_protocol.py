@@ -37,6 +37,7 @@ __all__ = [
     "Evaluation",
     "EvaluationSet",
     "Evidence",
+    "EvidenceRule",
     "Flag",
     "Options",
     "SameModel",

@@ -1,0 +1,108 @@
+"""`benchbook judge run`: ask judges about every output of an evaluation set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from benchbook.cli.output import find_record, json_option
+from benchbook.cli.progress import shown_progress
+from benchbook.cli.settings import given_settings, options_of
+from benchbook.cli.summary import print_run
+from benchbook.errors import ConfigError, RunStoppedError, UsageError
+
+__all__ = ["run"]
+
+# Settings of `benchbook run` that go for judging too.
+_SHARED = (
+    "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
+    "max_retries", "max_wait_ms", "cache", "runs", "run_id", "reports",
+)  # fmt: skip
+_FROZEN = ("set", "judges", "prompts", "same_model", "evidence", "repeats", "probes")
+
+
+@click.command()
+@click.argument("config", required=False, metavar="[CONFIG.toml]")
+@click.option("--set", "set", metavar="FOLDER", help="The evaluation set, made by `benchbook judge init`.")
+@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A judge: provider/name@version; repeat.")
+@click.option("--prompts", metavar="TABLE", help="What the targets were asked: question_id, prompt, prompt_variant.")
+@click.option("--same-model", multiple=True, metavar="ALIAS=MODEL", help="Two names of one model; repeat.")
+@click.option(
+    "--evidence", type=click.Choice(["must_be_found", "report"]), help="Whether a quote that is not found invalidates."
+)
+@click.option("--repeats", type=int, help="How often each judge judges each output.")
+@click.option("--probes", type=int, help="Of how many outputs probes are made, whose right answer is known.")
+@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits may change.")
+@click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
+@json_option
+@options_of(_SHARED)
+@click.pass_context
+def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
+    """Ask every judge about every output of an evaluation set, and look each of its quotes up.
+
+    Settings come from CONFIG.toml and from options of the same names, which win; a judge with an address or a key of
+    its own needs the file: a table [[judges]] with model, and name, base_url, api_key_env, path, params. Set, prompts,
+    judges, thresholds and the evidence rule are frozen with the first call. Ends with 1 where no evaluation is valid.
+    """
+    result = _resumed(config, options) if options["resume"] else _started(config, options)
+    reports = result.record.started().config.get("reports") if options["reports"] is None else options["reports"]
+    print_run(
+        result.record,
+        result.derived,
+        reports=None if reports == "none" else reports,
+        as_json=options["as_json"],
+        quiet=options["quiet"],
+    )
+    if result.stop.reason is not None:
+        _say_stopped(result)
+    ctx.exit(3 if result.stop.reason else 0 if result.derived.aggregates.n_valid else 1)
+
+
+def _started(config: str | None, options: dict[str, Any]) -> Any:
+    from benchbook.runner.judging import start_judging
+    from benchbook.runner.judging_config import judging_config_from_mapping, read_judging_file
+    from benchbook.runner.loop import run_async
+
+    values = read_judging_file(config) if config is not None else {}
+    checked = judging_config_from_mapping(values | _given(options), config or "options")
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        return run_async(start_judging(checked, on_progress))
+
+
+def _resumed(config: str | None, options: dict[str, Any]) -> Any:
+    from benchbook.runner.judging import resume_judging
+    from benchbook.runner.loop import run_async
+
+    if config is not None:
+        raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
+    record = find_record(options["resume"], options["runs"] or "runs")
+    changes = {name: value for name, value in _given(options).items() if name != "runs"}
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        return run_async(resume_judging(record, changes, on_progress))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings that were given, in the form of a config file."""
+    given = given_settings({name: options[name] for name in _SHARED})
+    given |= {name: options[name] for name in _FROZEN if options[name] not in (None, ())}
+    if "judges" in given:
+        given["judges"] = [{"model": model} for model in given["judges"]]
+    if "same_model" in given:
+        given["same_model"] = dict(_pair(word) for word in given["same_model"])
+    return given
+
+
+def _pair(word: str) -> tuple[str, str]:
+    alias, equals, model = word.partition("=")
+    if not (alias and equals and model):
+        raise ConfigError("--same-model", repr(word), "ALIAS=MODEL")
+    return alias, model
+
+
+def _say_stopped(result: Any) -> None:
+    hint = "" if result.stop.usage else f". Resume: benchbook judge run --resume {result.record.path}"
+    if not result.stop.interrupted:
+        error = UsageError if result.stop.usage else RunStoppedError
+        raise error(f"stopped: {result.stop.reason}{hint}")
+    click.echo(f"{result.stop.reason}{hint}", err=True)

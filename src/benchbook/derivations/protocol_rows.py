@@ -1,0 +1,93 @@
+"""The derived files of a `judge_protocol@v1` record: what each field is (SPEC P2 to P7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from benchbook.derivations.evaluation_rows import CoverageGap, EvaluationRow
+from benchbook.derivations.judge_analysis_results import Analysis
+
+__all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolRow"]
+
+
+class ProtocolRow(EvaluationRow, frozen=True, kw_only=True):
+    """One row of samples.parquet: an evaluation, and its place in the plan."""
+
+    sample: int
+
+    @property
+    def item_id(self) -> str:
+        """The cell in one line, for people."""
+        return " / ".join((self.question_id, self.prompt_variant, self.target_model, self.output_id))
+
+    @property
+    def evaluation(self) -> EvaluationRow:
+        """The row as the archive and the analysis take it."""
+        return EvaluationRow(**{name: getattr(self, name) for name in EvaluationRow.__struct_fields__})
+
+
+class JudgeLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one judge's calls, and what they took. Tokens are null where no reply told them."""
+
+    judge_model: str
+    model_id: str
+    model_version: str | None  # null: neither declared nor told
+    n_replies: int
+    failures: dict[str, int]  # samples without a reply, by error
+    n_truncated: int
+    transport_retries: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: str | None  # decimal dollars; null where no price was given
+    latency_p50_ms: float | None
+
+
+class ProtocolAggregates(msgspec.Struct, frozen=True, kw_only=True):
+    """aggregates.json: the counts, and the analysis of P6."""
+
+    spec: str
+    n_outputs: int  # of the set
+    n_without_text: int
+    n_planned: int
+    n_attempted: int
+    n_evaluations: int
+    n_valid: int
+    n_invalid: int
+    judges: list[JudgeLedger]
+    gaps: list[CoverageGap]  # cells that lack an evaluation, by judge
+    analysis: Analysis
+    warnings: list[str]
+
+
+class ProtocolManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """manifest.json: who judged what, when, by which rules, and the hash that names the record."""
+
+    run_id: str
+    timestamp_utc: str
+    ended_utc: str | None
+    state: str  # complete, interrupted, open
+    state_detail: str | None
+    spec: str
+    spec_sha256: str
+    prompt_sha256: str  # of the judge prompt's template
+    dataset_id: str
+    dataset_version_or_hash: str  # of the evaluation set's manifest
+    n_outputs: int
+    repeats: int
+    evidence: str
+    same_model: dict[str, str]
+    judges: dict[str, dict[str, Any]]  # name -> model id, version, parameters
+    judged_elsewhere: bool
+    code_version: dict[str, Any]
+    environment: dict[str, Any]
+    config: dict[str, Any]
+    plan_sha256: str
+    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
+    journal_segments: int
+    journal_facts: int
+    journal_sha256: str  # the last fact's hash: it names the whole record
+    derived: dict[str, str]  # file -> its SHA-256
+    derived_by: dict[str, str]
+    manifest_sha256: str  # of this manifest with this field empty

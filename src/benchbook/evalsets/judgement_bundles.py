@@ -1,0 +1,170 @@
+"""Judgements made elsewhere, many in one JSON file of another shape, read by a declared mapping (issue 5, item 3).
+
+    judgement_bundles   read_bundle             _replies   raw replies: one a file, or rows of a table
+    judgement_mapping   the declared mapping    _form      an entry in the protocol's form
+    judgement_lookup    which output is meant   _names     who judged, and how
+    judgement_results   what comes of it       _import    all sources, and the file that is written
+
+Nothing is repaired: a bundle's entry becomes a reply with what it has, and what it lacks stays missing. A bundle of a
+finer rubric without verdicts is thereby no valid judgement under P4; its quotes can be looked up all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.judgement_form import MISSING, protocol_reply, value_at_path
+from benchbook.evalsets.judgement_lookup import NoOutput, OutputIndex
+from benchbook.evalsets.judgement_mapping import JudgementMapping
+from benchbook.evalsets.judgement_names import check_declared, need
+from benchbook.evalsets.judgement_results import ImportedJudgement
+from benchbook.evalsets.line_json import read_line_json, type_name
+from benchbook.evalsets.output_set_sources import Key, identifiers
+from benchbook.evalsets.output_sets import Output
+
+__all__ = ["MAX_BUNDLE_BYTES", "read_bundle"]
+
+MAX_BUNDLE_BYTES = 256 << 20
+
+
+def read_bundle(
+    path: str | Path, mapping: JudgementMapping, outputs: OutputIndex, declared: Mapping[str, str] | None = None
+) -> Iterator[ImportedJudgement]:
+    """The judgements of one bundle, in its order.
+
+    `declared` says what neither the file's name nor the bundle does: `judge_model`, `method`, `target_model`; it wins
+    over the file's name. A judge that contradicts it in the bundle is kept as the bundle has it, in the reply.
+
+    Raises: ConfigError for `declared`; InputError for what is no bundle of this mapping, or has no known judge.
+    """
+    path = Path(path)
+    check_declared(declared or {})
+    data = _read(path)
+    bundle = _Bundle(path, hashlib.sha256(data).hexdigest(), _parsed(path, data), mapping, dict(declared or {}))
+    need(bundle.known, path)
+    seen: dict[Key, str] = {}
+    for place, entry in bundle.entries():
+        name = bundle.output_name(entry)
+        found = bundle.find(name, outputs)
+        if isinstance(found, NoOutput):
+            yield bundle.judgement(place, entry, name, None, (found.reason,))
+            continue
+        first = seen.setdefault(found.key, place)
+        remarks = (f"the bundle judges this output at {first} too",) if first != place else ()
+        yield bundle.judgement(place, entry, name, found, remarks)
+
+
+@dataclass(frozen=True)
+class _Bundle:
+    """A bundle's content with what is said about all of it."""
+
+    path: Path
+    sha256: str
+    value: Any
+    mapping: JudgementMapping
+    declared: Mapping[str, str]
+
+    @cached_property
+    def stated(self) -> dict[str, Any]:
+        """What the bundle itself says of judge, target and method, under the set's names of models."""
+        places = self.mapping.bundle
+        paths = {"judge_model": places.judge_model, "target_model": places.target_model, "method": places.method}
+        found = {name: value_at_path(self.value, path) for name, path in paths.items()}
+        return {
+            name: self.mapping.model(value) if isinstance(value, str) and name != "method" else value
+            for name, value in found.items()
+            if value is not MISSING
+        }
+
+    @cached_property
+    def known(self) -> dict[str, str]:
+        """The same as it is declared: by the caller, else by the file's name, else by the bundle."""
+        stated = {name: value for name, value in self.stated.items() if isinstance(value, str)}
+        told = {
+            name: self.mapping.model(value) if name.endswith("_model") else value
+            for name, value in self.mapping.read_file_name(self.path.name).items()
+        }
+        known = {**stated, **told, **self.declared}
+        if known.get("method") == "self_judge" and "judge_model" in known:
+            known.setdefault("target_model", known["judge_model"])
+        return known
+
+    def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        entries = value_at_path(self.value, self.mapping.entries)
+        if not isinstance(entries, list):
+            found = "nothing" if entries is MISSING else type_name(entries)
+            raise InputError(self.path, field=self.mapping.entries, found=found, expected="a list of judgements")
+        for at, entry in enumerate(entries):
+            place = f"{self.mapping.entries}[{at}]"
+            if not isinstance(entry, dict):
+                raise InputError(self.path, field=place, found=type_name(entry), expected="an object")
+            yield place, entry
+
+    def output_name(self, entry: Mapping[str, Any]) -> str | None:
+        found = (value_at_path(entry, path) for path in self.mapping.output.at)
+        return next((name for name in found if isinstance(name, str)), None)
+
+    def find(self, name: str | None, outputs: OutputIndex) -> Output | NoOutput:
+        if name is None:
+            return NoOutput("it names no output")
+        known = {field: value for field, value in self.known.items() if field in identifiers()}
+        return outputs.find(known | self.mapping.output.known(name))
+
+    def judgement(
+        self, place: str, entry: Mapping[str, Any], name: str | None, output: Output | None, remarks: tuple[str, ...]
+    ) -> ImportedJudgement:
+        cell: dict[str, str] = {} if output is None else output.cell
+        named = {} if name is None else {"output_id": name}  # the judge's own word for it, until it is known
+        told = {**named, **self.known, **cell}
+        reply = protocol_reply(entry, self.value, {**told, **self.stated}, self.mapping)
+        return ImportedJudgement(
+            source=str(self.path),
+            source_sha256=self.sha256,
+            place=place,
+            **{field: cell.get(field) for field in identifiers()},
+            judge_model=self.known["judge_model"],
+            method=self.known["method"],
+            reply=canonical_json(reply).decode("utf-8"),
+            mapping_sha256=self.mapping.sha256,
+            remarks=remarks,
+        )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BUNDLE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from None
+    if len(data) > MAX_BUNDLE_BYTES:
+        raise InputError(path, found=f"over {MAX_BUNDLE_BYTES} bytes", expected="a smaller bundle")
+    return data
+
+
+def _parsed(path: Path, data: bytes) -> Any:
+    read = read_line_json(data)
+    if isinstance(read, Fault):
+        raise InputError(path, found=read.reason)
+    for field, reason in read.repeated.items():
+        raise InputError(path, field=field, found=reason, expected="each name once")
+    if not _is_finite(read.value):
+        raise InputError(path, found="a number beyond what JSON's readers hold", expected="smaller ones")
+    return read.value
+
+
+def _is_finite(value: Any) -> bool:
+    """No 1e999, which is read as infinity and would be written as null."""
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)

@@ -1,0 +1,143 @@
+"""Raw replies of judges that were asked elsewhere: one a file, or a row each of a table (issue 5, item 3)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.judgement_lookup import NAMED_BY, NoOutput, OutputIndex
+from benchbook.evalsets.judgement_names import check_declared, known_methods, need, reply_placeholders
+from benchbook.evalsets.judgement_results import ImportedJudgement
+from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
+from benchbook.evalsets.output_set_sources import OtherFile, identifiers, walk
+from benchbook.evalsets.tabular import read_table
+from benchbook.text import shorten
+
+__all__ = ["MAX_REPLY_BYTES", "find_reply_files", "read_reply_file", "read_reply_table"]
+
+MAX_REPLY_BYTES = 16 << 20
+
+
+def find_reply_files(
+    folder: str | Path, pattern: str, declared: Mapping[str, str] | None = None
+) -> tuple[list[tuple[str, dict[str, str]]], list[OtherFile]]:
+    """`(name, what it says)` for each file below `folder` that the pattern reads, and the files that it does not.
+
+    Placeholders are `{judge_model}`, `{method}` and the four identifiers; what is `declared` holds for all files.
+    Raises: ConfigError; UsageError where the folder can't be read.
+    """
+    check_declared(declared or {})
+    reader = NamePattern.parse(pattern, reply_placeholders(), {"method": known_methods()})
+    read: list[tuple[str, dict[str, str]]] = []
+    others: list[OtherFile] = []
+    for name, fault in walk(Path(folder)):
+        found = NotRead(fault) if fault else reader.read(name)
+        if isinstance(found, NotRead):
+            others.append(OtherFile(name, found.reason))
+        else:
+            read.append((name, {**(declared or {}), **found}))
+    return read, others
+
+
+def read_reply_file(folder: str | Path, name: str, known: Mapping[str, str], outputs: OutputIndex) -> ImportedJudgement:
+    """The reply that is a file's whole content, as it stands: what is no UTF-8 or no JSON is the judge's fault.
+
+    Raises: InputError for a file that is too large or names no judge; UsageError for one that can't be read.
+    """
+    path = Path(folder) / name
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_REPLY_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from None
+    if len(data) > MAX_REPLY_BYTES:
+        raise InputError(path, found=f"over {MAX_REPLY_BYTES} bytes", expected="one reply")
+    judge, method = need(known, path)
+    reply = data.decode("utf-8", "surrogateescape")  # a byte that is no UTF-8 stays to be seen, and is no strict JSON
+    about, remarks = _about({field: known[field] for field in identifiers() if field in known}, outputs)
+    return ImportedJudgement(
+        source=str(path),
+        source_sha256=hashlib.sha256(data).hexdigest(),
+        place="",
+        **about,
+        judge_model=judge,
+        method=method,
+        reply=reply,
+        remarks=remarks,
+    )
+
+
+def read_reply_table(
+    path: str | Path, outputs: OutputIndex, declared: Mapping[str, str] | None = None
+) -> Iterator[ImportedJudgement]:
+    """Replies in the rows of a JSONL, CSV or Parquet table, in its order.
+
+    Columns: `reply` (a text, or the object that it is), `judge_model`, `method`, and of the four identifiers, `file`
+    and `file_name` as many as name one output; what is `declared` stands for columns that are not there.
+
+    Raises: ConfigError; InputError naming the line and field; UsageError.
+    """
+    path = Path(path)
+    check_declared(declared or {})
+    source_sha256 = _file_sha256(path)
+    for line, row in read_table(path):
+        known = {**(declared or {}), **_texts(path, line, row)}
+        judge, method = need(known, path, line)
+        about, remarks = _about({field: known[field] for field in NAMED_BY if field in known}, outputs)
+        yield ImportedJudgement(
+            source=str(path),
+            source_sha256=source_sha256,
+            place=f"line {line}",
+            **about,
+            judge_model=judge,
+            method=method,
+            reply=_reply(path, line, row),
+            remarks=remarks,
+        )
+
+
+def _about(known: Mapping[str, str], outputs: OutputIndex) -> tuple[dict[str, str | None], tuple[str, ...]]:
+    """The four identifiers of the output that is meant, and what is wrong where there is none."""
+    found = outputs.find(known)
+    if isinstance(found, NoOutput):
+        return dict.fromkeys(identifiers()), (found.reason,)
+    return {**found.cell}, ()
+
+
+def _texts(path: Path, line: int, row: Mapping[str, Any]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for field in ("judge_model", "method", *NAMED_BY):
+        value = row.get(field)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise InputError(path, line=line, field=field, found=shorten(repr(value), 60), expected="a text")
+        texts[field] = value
+    return texts
+
+
+def _reply(path: Path, line: int, row: Mapping[str, Any]) -> str:
+    if "reply" not in row:
+        raise InputError(path, line=line, field="reply", found="nothing", expected="the judge's text")
+    match row["reply"]:
+        case None:
+            return ""  # nothing came, or an empty CSV cell: an empty reply
+        case str() as text:
+            return text
+        case dict() as value:
+            return canonical_json(value).decode("utf-8")
+        case other:
+            found = shorten(repr(other), 60)
+            raise InputError(path, line=line, field="reply", found=found, expected="a text, or an object")
+
+
+def _file_sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from None

@@ -1,0 +1,174 @@
+"""Where the outputs of an evaluation set are found: a folder read by a pattern, or a table (SPEC P1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import ConfigError, InputError, UsageError
+from benchbook.evalsets.extraction import ENDINGS
+from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
+from benchbook.evalsets.tabular import read_table
+from benchbook.specs import load_spec
+from benchbook.text import shorten
+
+__all__ = ["Candidate", "Found", "Key", "OtherFile", "find_in_folder", "find_in_table", "identifiers", "walk"]
+
+Key = tuple[str, str, str, str]  # question_id, prompt_variant, target_model, output_id
+
+_NAME_WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An output as it was found. `name` is what its file is called below the folder; None where a table holds it."""
+
+    key: Key
+    name: str | None
+    path: Path | None
+    text: str | None
+    place: str  # for messages: the file's name, or the table's line
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFile:
+    """A file below the folder that is no output of the set, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    candidates: tuple[Candidate, ...]
+    others: tuple[OtherFile, ...] = ()
+
+
+def identifiers() -> tuple[str, ...]:
+    """The four names of a sample (P1), in the spec's order."""
+    return tuple(load_spec("judge_protocol@v1").settings["reply"]["identifiers"])
+
+
+def find_in_folder(folder: str | Path, pattern: str, values: Mapping[str, Sequence[str]] | None = None) -> Found:
+    """The outputs below `folder`, each named by `pattern` (relative, with `/`).
+
+    Placeholders are the four identifiers and `{ext}`. `values` declares what an identifier may be; one with a single
+    value may be left out of the pattern. Without `{output_id}` the output's id is its file's name below the folder.
+    Links are not followed. Raises: ConfigError for a pattern or values that do not name an output; UsageError.
+    """
+    folder = Path(folder)
+    declared = {name: tuple(given) for name, given in (values or {}).items()}
+    reader = NamePattern.parse(pattern, (*identifiers(), "ext"), {"ext": _any_case(ENDINGS), **declared})
+    constants = _constants(reader, declared)
+    candidates: list[Candidate] = []
+    others: list[OtherFile] = []
+    for name, fault in walk(folder):
+        read = NotRead(fault) if fault else reader.read(name)
+        if isinstance(read, NotRead):
+            others.append(OtherFile(name, read.reason))
+            continue
+        known = {"output_id": name, **constants, **read}
+        question_id, prompt_variant, target_model, output_id = (known[each] for each in identifiers())
+        key = (question_id, prompt_variant, target_model, output_id)
+        candidates.append(Candidate(key, name, folder / name, None, name))
+    return Found(tuple(candidates), tuple(others))
+
+
+def _any_case(endings: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(case for ending in endings for case in (ending, ending.upper())))
+
+
+def _constants(pattern: NamePattern, values: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    for name, given in values.items():
+        if name not in identifiers():
+            raise ConfigError(f"value {name}", name, ", ".join(identifiers()))
+        if not all(value.strip() for value in given):
+            raise ConfigError(f"value {name}", "an empty value", "a text")
+    constants = {}
+    for name in identifiers():
+        if name in pattern.names or name == "output_id":
+            continue
+        given = values.get(name, ())
+        if len(given) != 1:
+            found = f"no {{{name}}} in the pattern and {len(given)} values for it"
+            raise ConfigError("pattern", found, f"{{{name}}}, or one value for it")
+        constants[name] = given[0]
+    return constants
+
+
+def walk(folder: Path) -> Iterator[tuple[str, str]]:
+    """`(name, fault)` of every file below `folder`, in order; `fault` says why it can't be read, or is empty.
+
+    Raises: UsageError where a folder can't be read.
+    """
+
+    def stop(error: OSError) -> None:
+        raise UsageError(f"{error.filename}: can't be read ({error.strerror})")
+
+    for root, folders, files in os.walk(folder, onerror=stop):
+        links = [name for name in folders if (Path(root) / name).is_symlink()]
+        folders[:] = sorted(name for name in folders if name not in links)
+        for file in sorted((*files, *links)):
+            path = Path(root) / file
+            yield path.relative_to(folder).as_posix(), _fault_of(path)
+
+
+def _fault_of(path: Path) -> str:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    if path.is_symlink():
+        return "a link; links are not followed"
+    return "" if path.is_file() else "no regular file"
+
+
+def find_in_table(path: str | Path, folder: str | Path | None = None) -> Found:
+    """The outputs of a JSONL, CSV or Parquet table: the four identifiers, and `file` or `text`, a row each.
+
+    `file` is a name below `folder`, which is by default the table's own. Raises: InputError naming the line and the
+    field; UsageError.
+    """
+    path = Path(path)
+    base = path.parent if folder is None else Path(folder)
+    return Found(tuple(_candidate(path, line, row, base) for line, row in read_table(path)))
+
+
+def _candidate(path: Path, line: int, row: Mapping[str, Any], base: Path) -> Candidate:
+    ids = [_text(path, line, name, row.get(name)) for name in identifiers()]
+    key = (ids[0], ids[1], ids[2], ids[3])
+    if "file" not in row and "text" not in row:
+        raise InputError(path, line=line, field="file", found="no file and no text", expected="one of them")
+    file, text = row.get("file"), row.get("text")
+    place = f"line {line}"
+    if file is None:
+        if text is not None and not isinstance(text, str):
+            raise InputError(path, line=line, field="text", found=shorten(repr(text), _NAME_WIDTH), expected="a text")
+        return Candidate(key, None, None, text or "", place)  # an empty CSV cell is an empty output
+    if text is not None:
+        raise InputError(path, line=line, field="file", found="a file and a text", expected="one of them")
+    name = _text(path, line, "file", file)
+    return Candidate(key, name, _inside(path, line, name, base), None, place)
+
+
+def _text(path: Path, line: int, field: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        found = "nothing" if value is None else shorten(repr(value), _NAME_WIDTH)
+        raise InputError(path, line=line, field=field, found=found, expected="a text")
+    return value
+
+
+def _inside(path: Path, line: int, name: str, base: Path) -> Path:
+    """The file's path, if it is below `base`: a table of somebody else's must not have us send any file to a judge."""
+    try:
+        wanted = base / name
+        if wanted.resolve().is_relative_to(base.resolve()):
+            return wanted
+    except (OSError, ValueError):  # a NUL, a circle of links
+        pass
+    raise InputError(
+        path, line=line, field="file", found=shorten(repr(name), _NAME_WIDTH), expected=f"a name below {base}"
+    )

@@ -1,0 +1,172 @@
+"""The archive of `judge_protocol@v1`: what counts, what does not, and why (SPEC P5).
+
+    valid_evaluations/     a README with the rules, a JSON file an evaluation
+    invalid_evaluations/   the same, with the judge's raw reply beside each
+    used_prompt_manifest.md, used_prompts/<sha256>.txt
+    run_log.json           P7                     judge_probes.json   where judges were probed
+    results_analysis.md    made from the files above, read back
+
+The same evaluations give the same bytes. The folder belongs to the archive alone: it is replaced whole.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchbook.derivations.evaluation_rows import EvaluationRow, sorted_rows
+from benchbook.errors import RecordError, UsageError
+from benchbook.reports.archive_analysis import results_analysis
+from benchbook.reports.archive_files import decode_file, pretty, reply_bytes, row_bytes, row_from_bytes
+from benchbook.reports.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
+from benchbook.reports.archive_names import INVALID, VALID, ArchiveNames
+from benchbook.reports.archive_texts import PROMPTS, invalid_readme, prompt_manifest, valid_readme
+from benchbook.scorers.judge_probes import ProbeResult
+
+__all__ = ["Archive", "ArchiveNames", "JudgeUsed", "RunLog", "UsedPrompt", "read_archive", "write_archive"]
+
+MANIFEST, RUN_LOG, PROBES, ANALYSIS = (
+    "used_prompt_manifest.md",
+    "run_log.json",
+    "judge_probes.json",
+    "results_analysis.md",
+)
+_PARTS = frozenset({VALID, INVALID, PROMPTS, MANIFEST, RUN_LOG, PROBES, ANALYSIS})
+_REPLY = ".reply.txt"
+
+
+def write_archive(
+    folder: str | Path,
+    rows: Iterable[EvaluationRow],
+    prompts: Iterable[UsedPrompt],
+    run_log: RunLog,
+    probes: Iterable[ProbeResult] = (),
+) -> Path:
+    """Write the archive as `folder`, in place of one that is there.
+
+    It appears whole. A kill leaves the old one, the new one or, between two renames, none: it is made again from the
+    record. Raises: UsageError where two rows answer the same, or `folder` holds something else; RecordError where it
+    can't be written.
+    """
+    target = Path(folder)
+    archive = Archive(sorted_rows(rows), list(prompts), run_log, list(probes))
+    _check_replaceable(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as temporary:
+            made = Path(temporary) / "new"
+            made.mkdir()
+            _write_parts(made, archive)
+            with (made / ANALYSIS).open("w", encoding="utf-8", newline="") as file:
+                file.writelines(results_analysis(read_archive(made)))
+            _put_in_place(made, target, Path(temporary) / "old")
+    except OSError as error:
+        raise RecordError(f"{target}: can't be written ({error.strerror})") from None
+    return target
+
+
+def _put_in_place(made: Path, target: Path, old: Path) -> None:
+    """`made` as `target`; what was there goes to `old`, and comes back where that fails."""
+    if target.exists():
+        target.rename(old)
+    try:
+        made.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def _check_replaceable(target: Path) -> None:
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise UsageError(f"{target}: found something that is no folder; expected an archive, or nothing")
+    if target.exists() and (strangers := sorted({path.name for path in target.iterdir()} - _PARTS)):
+        raise UsageError(f"{target}: holds {strangers[0]!r}, which is no part of an archive; choose another folder")
+
+
+def _write_parts(folder: Path, archive: Archive) -> None:
+    for name, readme in ((VALID, valid_readme), (INVALID, invalid_readme)):
+        (folder / name).mkdir()
+        _write(folder / name / "README.md", readme(archive.run_log).encode())
+    names = ArchiveNames(archive.rows)
+    made: set[Path] = set()
+    for row in archive.rows:
+        path = folder / names.path(row)
+        if path.parent not in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.add(path.parent)
+        _write(path, row_bytes(row))
+        if not row.valid:
+            _write(folder / names.reply_path(row), reply_bytes(row))
+    (folder / PROMPTS).mkdir()
+    for prompt in archive.prompts:
+        _write(folder / PROMPTS / f"{prompt.sha256}.txt", prompt.text.encode("utf-8", "surrogatepass"))
+    _write(folder / MANIFEST, "".join(prompt_manifest(archive)).encode())
+    prompt_names = {prompt.sha256: prompt.name for prompt in archive.prompts}
+    _write(folder / RUN_LOG, pretty(_LogFile(log=archive.run_log, prompts=prompt_names)))
+    if archive.probes:
+        _write(folder / PROBES, pretty(archive.probes))
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:  # x: no two parts are ever one file
+        file.write(data)
+
+
+class _LogFile(msgspec.Struct, frozen=True, kw_only=True):
+    """run_log.json: the log, and the prompts' names by hash."""
+
+    log: RunLog
+    prompts: dict[str, str]
+
+
+_log_decoder = msgspec.json.Decoder(_LogFile)
+_probes_decoder = msgspec.json.Decoder(list[ProbeResult])
+
+
+def read_archive(folder: str | Path) -> Archive:
+    """What an archive's files hold. Writing it again gives the same bytes.
+
+    Raises: RecordError naming the first file that is missing, of another form, changed, or in another place than its
+    content names; UsageError where two files hold one evaluation.
+    """
+    place = Path(folder)
+    try:
+        rows = {path: row for name in (VALID, INVALID) for path, row in _read_rows(place, name)}
+        log = decode_file(RUN_LOG, (place / RUN_LOG).read_bytes(), _log_decoder)
+        prompts = [_read_prompt(place, sha256, name) for sha256, name in sorted(log.prompts.items())]
+        probes = place / PROBES
+        read_probes = decode_file(PROBES, probes.read_bytes(), _probes_decoder) if probes.exists() else []
+    except OSError as error:
+        raise RecordError(f"{error.filename or place}: can't be read ({error.strerror})") from None
+    ordered = sorted_rows(rows.values())
+    names = ArchiveNames(ordered)
+    for path, row in rows.items():
+        if path != names.path(row):
+            raise RecordError(f"{place / path}: holds the evaluation that belongs at {names.path(row)}")
+    return Archive(ordered, prompts, log.log, read_probes)
+
+
+def _read_rows(place: Path, name: str) -> Iterator[tuple[str, EvaluationRow]]:
+    readme = place / name / "README.md"
+    paths = sorted(path for path in (place / name).rglob("*") if path != readme and not path.is_dir())
+    replies = {str(path).removesuffix(_REPLY): path for path in paths if path.name.endswith(_REPLY)}
+    for path in paths:
+        if path.name.endswith(_REPLY):
+            continue
+        reply = replies.pop(str(path).removesuffix(".json"), None)
+        row = row_from_bytes(str(path), path.read_bytes(), reply.read_bytes() if reply else None)
+        yield path.relative_to(place).as_posix(), row
+    for path in replies.values():
+        raise RecordError(f"{path}: a raw reply without its evaluation")
+
+
+def _read_prompt(place: Path, sha256: str, name: str) -> UsedPrompt:
+    path = place / PROMPTS / f"{sha256}.txt"
+    prompt = UsedPrompt(name, path.read_bytes().decode("utf-8", "surrogatepass"))
+    if prompt.sha256 != sha256:
+        raise RecordError(f"{path}: found a text with the hash {prompt.sha256}; expected the one in its name")
+    return prompt

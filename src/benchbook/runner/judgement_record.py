@@ -1,0 +1,136 @@
+"""A `judge_protocol@v1` record of judgements that were made elsewhere: checked, imported as facts, derived."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from benchbook.derivations.plan import RolePlan, plan_sha256
+from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan
+from benchbook.derivations.protocol_samples import outputs_of
+from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol
+from benchbook.errors import UsageError
+from benchbook.evalsets.judgement_import import write_judgements
+from benchbook.evalsets.judgement_results import ImportedJudgement
+from benchbook.evalsets.output_sets import OutputSet
+from benchbook.records import JournalWriter, Record, Reply, RunEnded, RunStarted, create_record
+from benchbook.runner.environment import code_version, environment
+from benchbook.runner.judging import inputs_of_set
+from benchbook.runner.run import new_run_id
+from benchbook.scorers.judge_protocol import SPEC_ID, EvidenceRule
+from benchbook.specs import load_spec
+
+__all__ = ["ImportConfig", "ImportedRecord", "record_judgements"]
+
+_MAX_LEFT_OUT = 1_000  # that are named in the record; all are counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportConfig:
+    """`same_model` and `evidence` are declared with the import, and part of its frozen hash (P1, P4.1)."""
+
+    runs: str = "runs"
+    run_id: str | None = None
+    evidence: EvidenceRule = "must_be_found"
+    same_model: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRecord:
+    """`left_out`: judgements that name no output of the set, or one without a text; why stands in their remarks."""
+
+    record: Record
+    derived: ProtocolDerived
+    left_out: tuple[ImportedJudgement, ...]
+
+
+def record_judgements(
+    output_set: OutputSet, judgements: Iterable[ImportedJudgement], config: ImportConfig
+) -> ImportedRecord:
+    """A new record of the judgements, whole; or none, where anything is wrong.
+
+    Raises: UsageError where nothing is left to record, or two judgements answer the same; RecordError.
+    """
+    with_text = {output.key for output in outputs_of(output_set)}
+    placed: list[ImportedJudgement] = []
+    left_out: list[ImportedJudgement] = []
+    for judgement in judgements:
+        (placed if judgement.key in with_text else left_out).append(judgement)
+    if not placed:
+        raise UsageError("no judgement is about an output of the set that has a text; there is nothing to record")
+    run_id = config.run_id or new_run_id()
+    derived: list[ProtocolDerived] = []
+
+    def fill(record: Record) -> None:
+        with JournalWriter(record.journal) as journal:
+            for number, judgement in enumerate(placed):
+                journal.append(Reply(sample=number, role="judge", text=judgement.reply))
+            journal.append(RunEnded())
+        derived.append(derive_protocol(record, record.path))
+
+    with tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder:
+        path = Path(folder) / "judgements.jsonl"
+        write_judgements(path, placed)
+        record = create_record(
+            config.runs,
+            run_id,
+            inputs_of_set(output_set) | {"judgements": path},
+            lambda inputs: _run_started(run_id, output_set, placed, left_out, config, inputs),
+            fill,
+        )
+    return ImportedRecord(record, derived[0], tuple(left_out))
+
+
+def _run_started(
+    run_id: str,
+    output_set: OutputSet,
+    placed: Sequence[ImportedJudgement],
+    left_out: Sequence[ImportedJudgement],
+    config: ImportConfig,
+    inputs: dict[str, str],
+) -> RunStarted:
+    spec = load_spec(SPEC_ID)
+    plan = ProtocolPlan(
+        spec=spec.id,
+        spec_sha256=spec.sha256,
+        set_sha256=output_set.sha256,
+        n_outputs=len(outputs_of(output_set)),
+        judges=tuple(_judge(name) for name in sorted({judgement.judge_model for judgement in placed})),
+        repeats=1,
+        evidence=config.evidence,
+        same_model=config.same_model,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        judgements_sha256=inputs["judgements"],
+        n_judgements=len(placed),
+    )
+    named = [{"source": one.source, "place": one.place, "remarks": one.remarks} for one in left_out[:_MAX_LEFT_OUT]]
+    return RunStarted(
+        run_id=run_id,
+        spec=plan.spec,
+        spec_sha256=plan.spec_sha256,
+        plan_sha256=plan_sha256(plan),
+        n_items=plan.n_samples,
+        repeats=1,
+        config={"evidence": config.evidence, "same_model": config.same_model},
+        inputs=inputs,
+        identity={
+            "dataset_id": output_set.folder.resolve().name,
+            "prompts_form": None,
+            "n_left_out": len(left_out),
+            "left_out": named,
+            "plan": msgspec.to_builtins(plan),
+        },
+        code_version=code_version(),
+        environment=environment(),
+    )
+
+
+def _judge(name: str) -> JudgePlan:
+    """A judge of whom nothing is known but its name."""
+    plain = "".join("-" if mark.isspace() or mark in "@/" else mark for mark in name)[:100] or "unnamed"
+    return JudgePlan(name=name, role=RolePlan(model_id=f"recorded/{plain}", provider="recorded", name=name, params={}))

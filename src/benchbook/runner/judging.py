@@ -1,0 +1,241 @@
+"""Runs `judge_protocol@v1`: every judge on every output of an evaluation set, recorded, resumable (SPEC P1 to P7)."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.plan import plan_sha256
+from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
+from benchbook.derivations.protocol_samples import open_samples, outputs_of, place_probes
+from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol, is_finished
+from benchbook.errors import ConfigError, UsageError
+from benchbook.evalsets.output_sets import OutputSet, read_output_set
+from benchbook.evalsets.tabular import table_form
+from benchbook.evalsets.task_prompts import read_task_prompts
+from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
+from benchbook.records.reading import MAX_SAMPLES
+from benchbook.runner.environment import code_version, environment
+from benchbook.runner.judging_config import JudgeConfig, JudgingConfig, judging_config_from_mapping
+from benchbook.runner.judging_job import JudgingJob, endpoint_name, judge_of
+from benchbook.runner.pinning import PinCheck
+from benchbook.runner.progress import ProgressHandler, Resume
+from benchbook.runner.roles import RoleSettings, open_means, plan_of_role
+from benchbook.runner.run import new_run_id
+from benchbook.runner.sitting import Means, Sitting
+from benchbook.runner.stopping import Stop
+from benchbook.scorers.judge_probes import PROBES_ID
+from benchbook.scorers.judge_protocol import SPEC_ID, SameModel
+from benchbook.specs import load_spec
+
+__all__ = ["JudgingResult", "inputs_of_set", "resume_judging", "start_judging"]
+
+# Settings that may differ between sittings: they change how requests are sent, not which.
+_MAY_CHANGE = frozenset(
+    {
+        "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
+        "max_retries", "max_wait_ms", "cache", "reports",
+    }
+)  # fmt: skip
+_DEFAULTS = {"temperature": 0, "top_p": 1, "max_tokens": 2048, "seed": 42}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingResult:
+    """An experiment's record and what was derived from it. `stop.reason` says why it ended early."""
+
+    record: Record
+    derived: ProtocolDerived
+    stop: Stop
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    config: JudgingConfig
+    plan: ProtocolPlan
+    inputs: dict[str, Path]
+    dataset_id: str
+
+
+async def start_judging(config: JudgingConfig, on_progress: ProgressHandler | None = None) -> JudgingResult:
+    """Begin a new record and ask every judge about every output that has a text.
+
+    Raises: UsageError and its kin before anything is written; RecordError.
+    """
+    prepared = _prepare(config)
+    run_id = config.run_id or new_run_id()
+    async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
+        record = create_record(
+            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
+        )
+        return await _sit(record, config, prepared.plan, means, None, on_progress)
+
+
+async def resume_judging(
+    record: Record, changes: dict[str, Any] | None = None, on_progress: ProgressHandler | None = None
+) -> JudgingResult:
+    """Go on with a record where its journal ends. `changes` may hold limits, nothing of the plan (P3).
+
+    Raises: UsageError for a record of another kind, or a change that would make it another experiment; RecordError.
+    """
+    started = record.started()
+    if started.spec != SPEC_ID:
+        raise UsageError(f"{record.path}: was made under {started.spec}; its own command resumes it")
+    plan = protocol_plan_of(started)
+    if plan.judgements_sha256 is not None:
+        raise UsageError(f"{record.path}: its judgements were made elsewhere; there is nothing to resume")
+    for name, value in (changes or {}).items():
+        if name not in _MAY_CHANGE and started.config.get(name) != value:
+            raise UsageError(f"resume: {name} is frozen with the first call (P3); start a new experiment")
+    config = judging_config_from_mapping({**started.config, **(changes or {})}, "resume")
+    async with _means(config, plan) as means:
+        resumed = Resumed(code_version=code_version(), environment=environment(), config=_storable(config))
+        return await _sit(record, config, plan, means, resumed, on_progress)
+
+
+async def _sit(
+    record: Record,
+    config: JudgingConfig,
+    plan: ProtocolPlan,
+    means: Means,
+    resumed: Resumed | None,
+    on_progress: ProgressHandler | None,
+) -> JudgingResult:
+    sitting = Sitting(
+        record, config, means, plan.n_samples, is_finished, on_progress,
+        lambda reply: endpoint_name(judge_of(plan, reply.sample)),
+    )  # fmt: skip
+    samples = open_samples(record, record.started(), plan)
+
+    def begin(journal: JournalWriter, resume: Resume) -> JudgingJob:
+        del journal, resume
+        return JudgingJob(plan, samples)
+
+    models = {
+        endpoint_name(number): parse_model_id(judge.role.model_id, f"judges[{number}].model")
+        for number, judge in enumerate(plan.judges)
+    }
+    await sitting.ask(resumed, begin, PinCheck(models, benchmark=False))
+    return JudgingResult(record, derive_protocol(record, record.path), sitting.stop)
+
+
+def _prepare(config: JudgingConfig) -> _Prepared:
+    """Check all settings and read the evaluation set once."""
+    output_set = read_output_set(config.set)
+    outputs = outputs_of(output_set)
+    if not outputs:
+        raise UsageError(f"{config.set}: no output has a text; there is nothing to judge")
+    inputs = inputs_of_set(output_set)
+    if config.prompts is not None:
+        _check_prompts(config.prompts, output_set)
+        inputs["prompts"] = Path(config.prompts)
+    spec = load_spec(SPEC_ID)
+    plan = ProtocolPlan(
+        spec=spec.id,
+        spec_sha256=spec.sha256,
+        set_sha256=output_set.sha256,
+        n_outputs=len(outputs),
+        judges=_judges(config),
+        repeats=config.repeats,
+        evidence=config.evidence,
+        same_model=config.same_model,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        probed_outputs=min(config.probes, len(outputs)),
+        n_probes=len(place_probes(outputs, output_set, config.probes)),
+        probes_id=PROBES_ID if config.probes else None,
+    )
+    SameModel(plan.same_model)  # refuses a circle
+    if plan.n_samples > MAX_SAMPLES:
+        raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one record")
+    return _Prepared(config, plan, inputs, output_set.folder.resolve().name)
+
+
+def inputs_of_set(output_set: OutputSet) -> dict[str, Path]:
+    """What a record keeps of an evaluation set: its manifest, and each text under its hash."""
+    texts = {output.text_sha256 for output in output_set.outputs if output.text_sha256 is not None}
+    return {"evaluation_set": output_set.manifest} | {
+        f"text/{sha256}": output_set.text_path(sha256) for sha256 in sorted(texts)
+    }
+
+
+def _check_prompts(path: str, output_set: OutputSet) -> None:
+    prompts = read_task_prompts(path)
+    for output in outputs_of(output_set):
+        if prompts.of(output.question_id, output.prompt_variant) is None:
+            found = f"none for question {output.question_id!r} under variant {output.prompt_variant!r}"
+            raise ConfigError("prompts", found, "the prompt of every output's question and variant")
+
+
+def _judges(config: JudgingConfig) -> tuple[JudgePlan, ...]:
+    judges = []
+    for number, judge in enumerate(config.judges):
+        role = plan_of_role(_role(config, number), _DEFAULTS)
+        if role.provider == "recorded":
+            raise ConfigError(f"judges[{number}].model", judge.model, "a judge that can be asked (see `judge import`)")
+        judges.append(JudgePlan(name=_name(judge), role=role))
+    names = [judge.name for judge in judges]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise ConfigError(f"judges[{number}].name", f"{name!r} again", "a name of its own")
+    return tuple(judges)
+
+
+def _name(judge: JudgeConfig) -> str:
+    return judge.name if judge.name is not None else parse_model_id(judge.model, "judges").name
+
+
+def _role(config: JudgingConfig, number: int) -> RoleSettings:
+    judge = config.judges[number]
+    return RoleSettings(
+        setting=f"judges[{number}].model",
+        model=judge.model,
+        prefix=f"judges[{number}].",
+        base_url=judge.base_url,
+        api_key_env=judge.api_key_env,
+        path=judge.path,
+        params=judge.params,
+        reasoning_tags=judge.reasoning_tags,
+        json_schema=judge.json_schema,
+        stream=False,
+        timeout_ms=config.timeout_ms,
+        input_price=judge.input_price,
+        output_price=judge.output_price,
+    )
+
+
+def _means(config: JudgingConfig, plan: ProtocolPlan) -> AbstractAsyncContextManager[Means]:
+    roles = {endpoint_name(number): (_role(config, number), judge.role) for number, judge in enumerate(plan.judges)}
+    return open_means(roles, max_connections=config.max_connections, cache=config.cache)
+
+
+def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> RunStarted:
+    plan = msgspec.structs.replace(prepared.plan, prompts_sha256=inputs.get("prompts"))
+    return RunStarted(
+        run_id=run_id,
+        spec=plan.spec,
+        spec_sha256=plan.spec_sha256,
+        plan_sha256=plan_sha256(plan),
+        n_items=plan.n_samples,
+        repeats=1,
+        config=_storable(prepared.config),
+        inputs=inputs,
+        identity={
+            "dataset_id": prepared.dataset_id,
+            "prompts_form": table_form(prepared.config.prompts) if prepared.config.prompts else None,
+            "plan": msgspec.to_builtins(plan),
+        },
+        code_version=code_version(),
+        environment=environment(),
+    )
+
+
+def _storable(config: JudgingConfig) -> dict[str, Any]:
+    """The settings as they are recorded: exact decimals as strings, and what was not set left out."""
+    values = msgspec.to_builtins(config)
+    return {name: value for name, value in values.items() if value not in (None, {}, [], ())}

@@ -1,0 +1,106 @@
+"""The settings of `benchbook judge run`: one typed object, from a TOML file and options of the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from benchbook.errors import ConfigError
+from benchbook.runner.config import Count, Positive, Price, checked_params, not_money, read_toml
+from benchbook.scorers.judge_protocol import EvidenceRule
+
+__all__ = ["JUDGING_SETTINGS", "JudgeConfig", "JudgingConfig", "judging_config_from_mapping", "read_judging_file"]
+
+
+class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One judge. `name` is what it is called in replies and tables; by default its model's name."""
+
+    model: str
+    name: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    path: str | None = None
+    params: dict[str, Any] = {}
+    reasoning_tags: tuple[str, ...] = ()
+    json_schema: bool | None = None
+    input_price: Price | None = None
+    output_price: Price | None = None
+
+
+class JudgingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings of an experiment; `JUDGING_SETTINGS` says what each means."""
+
+    set: str
+    judges: tuple[JudgeConfig, ...]
+    prompts: str | None = None
+    same_model: dict[str, str] = {}
+    evidence: EvidenceRule = "must_be_found"
+    repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
+    probes: Count = 0
+
+    max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    max_cost_usd: Decimal | None = None
+    max_seconds: Positive | None = None
+    timeout_ms: Positive = 120_000
+    max_retries: Count = 4
+    max_wait_ms: Count = 60_000
+    cache: str | None = None
+
+    runs: str = "runs"
+    run_id: str | None = None
+    reports: str | None = "reports"
+
+
+JUDGING_SETTINGS: Mapping[str, str] = {
+    "set": "the evaluation set, made by `benchbook judge init`",
+    "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema",
+    "prompts": "what the targets were asked: a table with question_id, prompt and, where it differs, prompt_variant",
+    "same_model": "names of one model, alias = model: they decide between cross_judge and self_judge",
+    "evidence": "must_be_found: a quote that is not found makes an evaluation invalid; report: it is counted",
+    "repeats": "how often each judge judges each output",
+    "probes": "of how many outputs probes are made, whose right answer is known; by default none",
+}
+
+_PATHS = ("set", "prompts", "cache", "runs", "reports")
+
+
+def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> JudgingConfig:
+    """A checked config. Raises: ConfigError naming the setting, what was found and what would be right."""
+    try:
+        config = msgspec.convert(dict(values), JudgingConfig, strict=False, str_keys=True)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        name = place.rstrip("`").lstrip(".") or "settings"
+        raise ConfigError(f"{source}: {name}", message, "see `benchbook judge run --help`") from None
+    if not config.judges:
+        raise ConfigError(f"{source}: judges", "none", "at least one, such as --judge openai/gpt-4.1@2025-04-14")
+    if (found := not_money(config.max_cost_usd)) is not None:
+        raise ConfigError(f"{source}: max_cost_usd", found, "dollars, 0 or more")
+    for number, judge in enumerate(config.judges):
+        for price in ("input_price", "output_price"):
+            if (found := not_money(getattr(judge, price))) is not None:
+                raise ConfigError(f"{source}: judges[{number}].{price}", found, "dollars, 0 or more")
+        checked_params(judge.params, f"{source}: judges[{number}].params")
+    return config
+
+
+def read_judging_file(path: str | Path) -> dict[str, Any]:
+    """The settings of a TOML file; its paths are relative to its folder. Raises: UsageError, InputError."""
+    path = Path(path)
+    values = read_toml(path)
+    if values.get("reports") == "none":
+        values["reports"] = None
+    for name in _PATHS:
+        if isinstance(values.get(name), str):
+            values[name] = str(path.parent / values[name])
+    for judge in values.get("judges", ()):
+        if isinstance(judge, dict) and isinstance(judge.get("path"), str):
+            judge["path"] = str(path.parent / judge["path"])
+    return values

@@ -1,0 +1,57 @@
+"""What a `judge_protocol@v1` experiment asks: each judge about each output, once a repeat, and its probes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchbook.derivations.protocol_plan import ProtocolPlan
+from benchbook.derivations.protocol_requests import ProtocolRequests
+from benchbook.derivations.protocol_samples import ProtocolSamples
+from benchbook.derivations.protocol_tables import is_finished
+from benchbook.records import Failure, Reply
+from benchbook.runner.asking import Call
+
+__all__ = ["JudgingJob", "endpoint_name", "judge_of"]
+
+
+def endpoint_name(judge: int) -> str:
+    """What a judge's endpoint is called: its number, for a name is somebody's text."""
+    return f"judge {judge}"
+
+
+def judge_of(plan: ProtocolPlan, sample: int) -> int:
+    """The number of the judge that a sample asks."""
+    place = sample if sample < plan.n_regular else sample - plan.n_regular
+    return place % len(plan.judges)
+
+
+class JudgingJob:
+    def __init__(self, plan: ProtocolPlan, samples: ProtocolSamples) -> None:
+        self._plan = plan
+        self._samples = samples
+        self._requests = ProtocolRequests(samples)
+
+    @property
+    def n_samples(self) -> int:
+        return self._plan.n_samples
+
+    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _JudgingSteps:
+        what = self._samples[sample]
+        body = self._requests.body(what)
+        endpoint = endpoint_name(judge_of(self._plan, sample))
+        # A repeat, or the same output again as a probe, from the cache would measure nothing (R7.3).
+        cacheable = what.probe is None and what.asked.repeat == 0
+        call = Call(sample, "judge", 1, body, endpoint, cacheable, begins=True)
+        return _JudgingSteps(call, is_done=is_finished(list(facts)))
+
+
+class _JudgingSteps:
+    def __init__(self, call: Call, *, is_done: bool) -> None:
+        self._call = call
+        self._is_done = is_done
+
+    def add(self, fact: Reply | Failure) -> None:
+        self._is_done = is_finished([fact])
+
+    def next_call(self) -> Call | None:
+        return None if self._is_done else self._call

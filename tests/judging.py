@@ -1,0 +1,50 @@
+"""Evaluation sets, and judges that keep the protocol's rules, for tests of `judge run`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from benchbook.evalsets.output_set_sources import find_in_table
+from benchbook.evalsets.output_sets import OutputSet, write_output_set
+
+DIMENSIONS = ("FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS")
+
+
+def make_set(folder: Path, questions: int = 2, targets: tuple[str, ...] = ("m", "j")) -> OutputSet:
+    """Each question under two variants, answered by each target, with the prompts in prompts.jsonl."""
+    rows = [
+        {
+            "question_id": f"q{question}", "prompt_variant": variant, "target_model": target, "output_id": "1",
+            "text": f"# Answer {question}\n\nThe shop of {target} opens at nine, by {variant}.\n\nIt closes at six.\n",
+        }
+        for question in range(questions) for variant in ("base", "long") for target in targets
+    ]  # fmt: skip
+    table = folder / "outputs.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    prompts = [{"question_id": f"q{question}", "prompt": "When does it open?"} for question in range(questions)]
+    lines = "".join(json.dumps(row) + "\n" for row in prompts)
+    (folder / "prompts.jsonl").write_text(lines, encoding="utf-8")
+    return write_output_set(find_in_table(table).candidates, folder / "set")
+
+
+def sound_reply(request: dict[str, Any], score: int = 2) -> str:
+    """What a judge says that keeps every rule: it copies META, and quotes the first words of the judged text."""
+    prompt = request["messages"][0]["content"]
+    meta = json.loads(re.search(r"^META\n(.*)$", prompt, re.MULTILINE)[1])  # type: ignore[index]
+    judged = prompt.split("BEGIN JUDGED TEXT ", 1)[1].split("\n", 1)[1]
+    text = judged.split("\nEND JUDGED TEXT", 1)[0].strip()
+    quote = " ".join(text.split("\n")[0].split()[:8]) or "nothing"
+    total = 4 * score
+    return json.dumps(
+        {
+            "meta": meta,
+            "scores": dict.fromkeys(DIMENSIONS, score) | {"overall_score": total},
+            "verdict": "FAIL" if total <= 3 else "PASS" if total >= 7 else "PARTIAL",
+            "flags": [],
+            "evidence": [{"dimension": name, "quote": quote, "reason": "It says so."} for name in DIMENSIONS],
+            "notes": "",
+        }
+    )
