@@ -15,9 +15,38 @@ from typing import TYPE_CHECKING, Any
 from benchbook.errors import BenchbookError
 
 if TYPE_CHECKING:
-    from benchbook.library import Run, load, resume, resume_async, run, run_async, verify
+    from benchbook.library import (
+        CorrectnessRun,
+        RubricRun,
+        Run,
+        RunComparison,
+        compare,
+        load,
+        resume,
+        resume_async,
+        run,
+        run_async,
+        score,
+        score_async,
+        verify,
+    )
 
-__all__ = ["BenchbookError", "Run", "load", "resume", "resume_async", "run", "run_async", "verify"]
+__all__ = [
+    "BenchbookError",
+    "CorrectnessRun",
+    "RubricRun",
+    "Run",
+    "RunComparison",
+    "compare",
+    "load",
+    "resume",
+    "resume_async",
+    "run",
+    "run_async",
+    "score",
+    "score_async",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

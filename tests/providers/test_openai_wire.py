@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from benchbook.canonical import canonical_json
 from benchbook.providers.calls import Answer, CallFailed, Generation
 from benchbook.providers.openai_wire import ChatStream, chat_body, error_detail, read_completion
-from benchbook.canonical import canonical_json
 
 # Any text that Python can hold, lone surrogates among it: a model's answer goes into the judge's prompt as it came.
 ANY_TEXT = st.text(st.characters(codec=None))

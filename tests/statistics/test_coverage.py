@@ -14,28 +14,13 @@ import numpy as np
 import pytest
 
 from benchbook import statistics as st
+from coverage_table import COVERAGE
 
 pytestmark = pytest.mark.slow
 
 SIZES, RATES, SEEDS = (20, 50, 200), (0.02, 0.5, 0.98), 10_000
 FEWER_SEEDS = 1000  # for what resamples at every seed; the table's figures are of 10,000
 Coverage = tuple[float, float]  # percent of given intervals that hold the value, percent of samples that have one
-
-# n, rate:         20, 0.02 20, 0.5  20, 0.98 50, 0.02 50, 0.5  50, 0.98 200, 0.02 200, 0.5 200, 0.98
-COVERAGE = """
-wilson             94.0     95.9     94.0     92.2     93.5     92.2     93.3     94.4     93.3
-clopper_pearson    99.3     95.9     99.3     98.2     96.7     98.2     96.2     96.0     96.2
-t_of_passes        100(33)  95.9     100(33)  99.9(64) 93.5     99.9(64) 92.4(98) 94.4     92.4(98)
-t_of_scores        78.0     94.9     78.4     85.7     94.8     86.1     92.2     95.0     92.3
-bca_of_scores      83.6     93.5     83.4     90.4     94.1     90.5     93.0     94.7     93.1
-clustered_t        100(21)  91.7     100(22)  100(46)  93.4     100(46)  85.9(92) 94.6     85.9(92)
-paired_t           100(33)  95.1     100(33)  99.7(63) 95.6     99.7(63) 95.8(98) 95.1     95.8(98)
-bonett_price       100      97.5     100      100      96.0     100      99.5     95.4     99.5
-lang_reiczigel     98.4     96.5     98.3     95.5     95.4     95.5     94.8     95.0     94.9
-prediction_powered 97.8(33) 91.9     98.5(34) 98.9(64) 94.1     99.1(64) 92.1(98) 94.9     92.0(98)
-kappa              48.4(83) 97.4(98) 47.1(83) 72.9     95.2     72.5     95.9     94.9     95.8
-median_ranks       95.9     95.9     95.9     96.7     96.7     96.7     96.0     96.0     96.0
-"""
 
 
 def _binomial(n: int, p: float) -> list[float]:

@@ -19,15 +19,24 @@ EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
 # Command -> what it is for. Its module is `benchbook.cli.<command>`, its function has the same name.
 COMMANDS: Mapping[str, str] = {
+    "baseline": "Set, show or clear the run that others are held against.",
+    "calibrate": "Hold a run's judge against people's labels, and correct the numbers for its errors.",
+    "catalog": "Index records in a database, for lists and leaderboards.",
+    "compare": "Say what regressed and what improved between runs, item by item.",
     "demo": "Evaluate a small local model on a shipped eval set, start to end.",
     "doctor": "Show what is installed, which providers answer, and how a config reads.",
     "evalset": "Validate, show, compare or start eval sets.",
     "gate": "Exit 0 only if a run is READY.",
     "init": "Write a commented config file to start from.",
+    "judge": "Make an evaluation set of outputs, or bring in judgements that were made elsewhere.",
+    "label": "Draw a run's samples for people to label, and bring their labels back.",
+    "leaderboard": "Rank runs, and say which can't be told from the best.",
     "parse": "Read judges' replies strictly, one JSON line each.",
+    "plan": "Say how many items a comparison needs, before it is run.",
     "rescore": "Compute a record's numbers again, without calling a model.",
     "run": "Ask a model, have its answers judged, and decide.",
     "runs": "List the records in a folder.",
+    "score": "Score predictions against expected answers, and record every item.",
     "show": "Show a run's decision and numbers, or one of its samples.",
     "verify": "Re-derive a record and name every byte that was changed.",
 }

@@ -1,6 +1,22 @@
 """library: what `import benchbook as bb` gives. Objects over records; no logic of its own."""
 
 from benchbook.library.api import load, resume, resume_async, run, run_async, verify
-from benchbook.library.objects import Run
+from benchbook.library.comparing import RunComparison, compare
+from benchbook.library.objects import CorrectnessRun, RubricRun, Run
+from benchbook.library.scoring import score, score_async
 
-__all__ = ["Run", "load", "resume", "resume_async", "run", "run_async", "verify"]
+__all__ = [
+    "CorrectnessRun",
+    "RubricRun",
+    "Run",
+    "RunComparison",
+    "compare",
+    "load",
+    "resume",
+    "resume_async",
+    "run",
+    "run_async",
+    "score",
+    "score_async",
+    "verify",
+]

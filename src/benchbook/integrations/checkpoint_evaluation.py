@@ -1,0 +1,128 @@
+"""`answer_correctness@v1` over an eval set at a checkpoint: predictions, scorecard, TensorBoard (SPEC A4, A5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import UsageError
+from benchbook.evalsets import Item, open_evalset
+from benchbook.integrations.scalar_log import ScalarLog
+from benchbook.scorers.answer_correctness import reason
+from benchbook.scorers.answer_correctness_scorecard import GROUPINGS, Scorecard, ScorecardTally
+
+__all__ = ["CheckpointEvaluation", "Generate"]
+
+# Prompts to outputs, in their order; None where the model gave none.
+Generate = Callable[[list[str]], Sequence[str | None]]
+
+
+class CheckpointEvaluation:
+    """Asks whatever `generate` stands for each item of an eval set, and writes what came back.
+
+    `out`: the folder of the predictions, made where it is missing. `tensorboard`: the folder of event files, or None.
+    `batch_size`: how many prompts `generate` gets at once; no more than that is held in memory.
+
+    Raises: InputError for an eval set that is at fault or lacks an expected answer; UsageError where `tensorboard` is
+    given and not installed. Both before any training is done.
+    """
+
+    def __init__(
+        self, evalset: str | Path, out: str | Path, *, tensorboard: str | Path | None = None, batch_size: int = 16
+    ) -> None:
+        if batch_size < 1:
+            raise UsageError(f"batch_size: found {batch_size}; expected 1 or more")
+        self._evalset = open_evalset(evalset, needs_expected_answer=True)
+        self._out = Path(out)
+        self._log = None if tensorboard is None else ScalarLog(tensorboard)
+        self._batch_size = batch_size
+
+    def evaluate(self, step: int, generate: Generate) -> Scorecard:
+        """Evaluate the model as it is at `step`.
+
+        Writes `step-<step>.jsonl`, one line an item: `item_id`, `expected`, `predicted`, `correctness`. It is there
+        whole or not at all, and an earlier one of the same step stays: this one is then `step-<step>.2.jsonl`.
+
+        Raises: UsageError where `generate` does not give one output a prompt; what `generate` raises.
+        """
+        tally = ScorecardTally()
+        self._out.mkdir(parents=True, exist_ok=True)
+        temporary = self._out / f".step-{step}.{os.getpid()}.tmp"
+        try:
+            with temporary.open("wb") as file:
+                for batch in self._batches():
+                    for item, output in zip(batch, _outputs(batch, generate), strict=True):
+                        file.write(_scored(item, output, tally))
+                file.flush()
+                os.fsync(file.fileno())
+            self._publish(temporary, step)
+        finally:
+            temporary.unlink(missing_ok=True)
+        card = tally.scorecard()
+        if self._log is not None:
+            self._log.add(step, _scalars(card))
+        return card
+
+    def close(self) -> None:
+        """Close the eval set and the event file."""
+        self._evalset.close()
+        if self._log is not None:
+            self._log.close()
+
+    def __enter__(self) -> CheckpointEvaluation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _batches(self) -> Iterator[list[Item]]:
+        n_items = len(self._evalset)
+        for start in range(0, n_items, self._batch_size):
+            yield [self._evalset[index] for index in range(start, min(start + self._batch_size, n_items))]
+
+    def _publish(self, temporary: Path, step: int) -> None:
+        for n in count(1):
+            path = self._out / (f"step-{step}.jsonl" if n == 1 else f"step-{step}.{n}.jsonl")
+            try:
+                path.touch(exist_ok=False)  # takes the name, also against another process
+            except FileExistsError:
+                continue
+            temporary.replace(path)
+            return
+
+
+def _outputs(batch: list[Item], generate: Generate) -> list[str | None]:
+    outputs = list(generate([item.prompt for item in batch]))
+    if len(outputs) != len(batch):
+        raise UsageError(
+            f"generate gave {len(outputs)} outputs for {len(batch)} prompts; expected one for each, in order"
+        )
+    for item, output in zip(batch, outputs, strict=True):
+        if output is not None and not isinstance(output, str):
+            raise UsageError(f"generate gave {type(output).__name__} for item {item.id!r}; expected a text, or None")
+    return outputs
+
+
+def _scored(item: Item, output: str | None, tally: ScorecardTally) -> bytes:
+    why = reason(item.expected_answer, output, item.answer_format)
+    tally.add({name: getattr(item, name) for name in GROUPINGS}, why, n_scored=int(output is not None))
+    row = {
+        "item_id": item.id,
+        "expected": item.expected_answer,
+        "predicted": output,
+        "correctness": 1.0 if why is None else 0.0,
+    }
+    return canonical_json(row) + b"\n"
+
+
+def _scalars(card: Scorecard) -> dict[str, float]:
+    """The score, and beside it why items missed: that form keeps a run at the floor is seen while it trains (A7)."""
+    misses = {f"benchbook/misses/{name}": float(n) for name, n in card.misses.items()}
+    score = {} if card.primary_score is None else {"benchbook/answer_correctness": card.primary_score}
+    return {**score, "benchbook/n_scored": float(card.n_scored), **misses}

@@ -1,0 +1,100 @@
+"""A test for each item: `pytest -m benchbook --benchbook-run RUN --benchbook-baseline BASE` (SPEC A11).
+
+A test fails where its item regressed, or where the baseline has a score for it and the run has none: what is missing
+may have regressed. Items that only the run has are skipped, with the reason. A test of its own, `what-was-measured`,
+fails where that differs between the two. pytest loads this module wherever Benchbook is installed, so it imports what
+it needs when it is asked for tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from benchbook.integrations.regression_cases import RegressionCase
+
+__all__: list[str] = []
+
+MARKER = "benchbook"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("benchbook", "per-item regression tests")
+    group.addoption("--benchbook-run", metavar="RUN", help="Test each item of this run: a record's folder, or its id.")
+    group.addoption(
+        "--benchbook-baseline",
+        metavar="BASE",
+        help="What it is held against. By default what `benchbook baseline` set.",
+    )
+    group.addoption("--benchbook-runs", metavar="FOLDER", default="runs", help="The folder with the records: runs.")
+    group.addoption(
+        "--benchbook-allow-different",
+        metavar="WHAT",
+        default="",
+        help="What may differ between the two, as in `benchbook gate`: evalset, judge, …; several with commas.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"{MARKER}: an item of a run, held against the run's baseline")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -k and -m choose among the tests
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    run = config.getoption("--benchbook-run")
+    if run is None:
+        return
+    group: _Run = _Run.from_parent(session, name=MARKER, nodeid=MARKER)
+    group.cases = _cases(run, config)
+    report = group.ihook.pytest_make_collect_report(collector=group)
+    group.ihook.pytest_collectreport(report=report)  # or they would be missing from the number of tests collected
+    items.extend(report.result)
+
+
+def _cases(run: str, config: pytest.Config) -> Iterable[RegressionCase]:
+    from benchbook.errors import BenchbookError
+    from benchbook.integrations.regression_cases import regression_cases
+
+    try:
+        return regression_cases(
+            run,
+            config.getoption("--benchbook-baseline"),
+            runs=config.getoption("--benchbook-runs"),
+            allow_different=[one for one in config.getoption("--benchbook-allow-different").split(",") if one],
+        )
+    except BenchbookError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+class _Run(pytest.Collector):
+    """Gathers the tests of a run."""
+
+    cases: Iterable[RegressionCase] = ()
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for case in self.cases:
+            item: _Case = _Case.from_parent(self, name=case.name)
+            item.case = case
+            item.add_marker(MARKER)
+            yield item
+
+
+class _Case(pytest.Item):
+    """The test of one item."""
+
+    case: RegressionCase
+
+    def runtest(self) -> None:
+        match self.case.outcome:
+            case "failed":
+                pytest.fail(self.case.words, pytrace=False)
+            case "skipped":
+                pytest.skip(self.case.words)
+            case "passed":
+                return
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        return self.path, None, f"item {self.case.name}"

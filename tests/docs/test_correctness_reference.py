@@ -1,0 +1,40 @@
+"""Every field of an `answer_correctness@v1` record is in its reference."""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+import pytest
+
+from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessRow
+from benchbook.derivations.correctness_rows import CorrectnessManifest as Manifest
+from benchbook.derivations.rows import Manifest as RubricManifest
+from docs.sessions import tables_of
+from support import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "answer-correctness.md"
+WORDS = {int: "integer", float: "number", str: "text"}
+
+
+def test_every_column_is_there_in_the_order_of_the_file() -> None:
+    described = [row for table in tables_of(PAGE) for row in table if "type" in row]
+    assert [(row["name"], row["type"], row["null"] != "never") for row in described] == [
+        (name, *_type_of(hint)) for name, hint in get_type_hints(CorrectnessRow).items()
+    ]
+
+
+def _type_of(hint: Any) -> tuple[str, bool]:
+    words = next(words for kind, words in WORDS.items() if hint in (kind, kind | None))
+    return words, "None" in str(hint)
+
+
+@pytest.mark.parametrize("struct", [CorrectnessAggregates, CorrectnessDecision], ids=lambda one: one.__name__)
+def test_every_field_is_there(struct: Any) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert [name for name in struct.__struct_fields__ if f"`{name}`" not in text] == []
+
+
+def test_the_manifest_s_own_fields_are_there() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    own = set(Manifest.__struct_fields__) - set(RubricManifest.__struct_fields__)
+    assert [name for name in sorted(own) if f"`{name}`" not in text] == []

@@ -1,0 +1,235 @@
+"""`judge_protocol@v1` with judges that are asked: the grid, resuming, what is frozen, verification (SPEC P1 to P7)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.derivations.protocol_rows import ProtocolRow
+from benchbook.derivations.protocol_tables import derive_protocol
+from benchbook.derivations.verify import verify
+from benchbook.errors import BenchbookError, ConfigError, UsageError
+from benchbook.records.tables import read_rows
+from benchbook.runner.judging import JudgingResult, resume_judging, start_judging
+from benchbook.runner.judging_config import JudgingConfig, judging_config_from_mapping
+from benchbook.runner.loop import run_async
+from benchbook.runner.progress import Progress
+from judging import make_set, sound_reply
+from scripted_server import ScriptedServer, running
+
+
+def replying(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return {"status": 200, "content": sound_reply(request), "usage": usage}
+
+
+def config(folder: Path, server: ScriptedServer, **more: Any) -> JudgingConfig:
+    judges = [{"model": f"openai/{name}@2026-01-01", "base_url": server.base_url} for name in ("j", "k")]
+    values = {
+        "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "judges": judges, "run_id": "run",
+        "runs": str(folder / "runs"),
+    }  # fmt: skip
+    return judging_config_from_mapping(values | more, "test")
+
+
+def judged(folder: Path, server: ScriptedServer, **more: Any) -> JudgingResult:
+    return run_async(start_judging(config(folder, server, **more)))
+
+
+def rows(result: JudgingResult) -> list[ProtocolRow]:
+    return list(read_rows(result.record.samples, ProtocolRow))
+
+
+def test_every_judge_judges_every_output_and_its_own_apart(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with running(replying) as server:
+        result = judged(tmp_path, server)
+    found = rows(result)
+    assert [row.sample for row in found] == list(range(16))
+    assert Counter((row.judge_model, row.target_model, row.method) for row in found) == {
+        ("j", "j", "self_judge"): 4, ("j", "m", "cross_judge"): 4,
+        ("k", "j", "cross_judge"): 4, ("k", "m", "cross_judge"): 4,
+    }  # fmt: skip
+    assert all(row.valid and row.verdict == "PASS" for row in found), found[0].details
+    assert {item.located for row in found for item in row.evidence} == {"exact"}
+    aggregates = result.derived.aggregates
+    assert (aggregates.n_evaluations, aggregates.n_valid, aggregates.gaps) == (16, 16, [])
+    assert [(one.judge_model, one.n_replies, one.input_tokens) for one in aggregates.judges] == [
+        ("j", 8, 800), ("k", 8, 800),
+    ]  # fmt: skip
+    assert verify(result.record).holds
+
+
+def test_the_prompt_holds_the_task_and_the_fenced_text(tmp_path: Path) -> None:
+    made = make_set(tmp_path)
+    with running(replying) as server:
+        judged(tmp_path, server)
+        prompts = [request["messages"][0]["content"] for request in server.asked["candidate"]]
+    assert len(prompts) == 16
+    texts = [made.text(output) for output in made.outputs]
+    assert all("When does it open?" in prompt and any(text in prompt for text in texts) for prompt in prompts)
+
+
+def test_names_of_one_model_make_a_self_judge(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with running(replying) as server:
+        result = judged(tmp_path, server, same_model={"k": "m"})
+    assert {(row.judge_model, row.target_model): row.method for row in rows(result)} == {
+        ("j", "j"): "self_judge", ("j", "m"): "cross_judge", ("k", "j"): "cross_judge", ("k", "m"): "self_judge",
+    }  # fmt: skip
+
+
+def test_an_interrupted_experiment_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    make_set(tmp_path, questions=10)
+
+    def stop(progress: Progress) -> None:
+        if progress.done == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with running(replying) as server:
+        first = run_async(start_judging(config(tmp_path, server, max_connections=2), stop))
+        assert first.stop.reason == "interrupted by Ctrl-C"
+        assert 5 <= first.derived.aggregates.n_evaluations < 80
+        assert first.derived.aggregates.warnings
+        assert verify(first.record).holds
+        second = run_async(resume_judging(first.record, {"max_connections": 8}))
+        assert len(server.asked["candidate"]) == 80
+    assert second.derived.aggregates.n_valid == 80
+    assert second.derived.aggregates.warnings == []
+    assert verify(second.record).holds
+
+
+@pytest.mark.parametrize(
+    "change", [{"evidence": "report"}, {"repeats": 2}, {"set": "other"}, {"judges": []}, {"same_model": {"a": "b"}}]
+)
+def test_what_the_first_call_froze_can_not_change(tmp_path: Path, change: dict[str, Any]) -> None:
+    """P3: another evidence rule, judge or set is another experiment."""
+    make_set(tmp_path)
+    with running(replying) as server:
+        result = judged(tmp_path, server, max_seconds=None)
+        with pytest.raises(UsageError, match="is frozen with the first call"):
+            run_async(resume_judging(result.record, change))
+
+
+def test_what_a_judge_did_wrong_is_counted_and_enters_no_score(tmp_path: Path) -> None:
+    make_set(tmp_path)
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        bad = request["model"] == "k"
+        return {"status": 200, "content": "I will not judge this." if bad else sound_reply(request, 1)}
+
+    with running(reply) as server:
+        result = judged(tmp_path, server)
+    by_judge = {judge.judge_model: judge for judge in result.derived.aggregates.analysis.judges}
+    assert by_judge["k"].cross_judge.n_valid == 0
+    assert by_judge["k"].cross_judge.flags["JUDGE_REFUSAL_OR_EVASION"] == 8
+    targets = result.derived.aggregates.analysis.targets
+    assert {one.overall.value for one in targets if one.n_valid} == {4.0}
+    assert verify(result.record).holds
+
+
+def test_a_judge_that_can_not_be_reached_leaves_gaps(tmp_path: Path) -> None:
+    make_set(tmp_path)
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        gone = request["model"] == "k" and "q0" in request["messages"][0]["content"]
+        return {"status": 400} if gone else replying(role, n, request)
+
+    with running(reply) as server:
+        result = judged(tmp_path, server)
+    aggregates = result.derived.aggregates
+    assert [one.failures for one in aggregates.judges] == [{}, {"provider_error": 4}]
+    assert {(gap.question_id, gap.judge_model) for gap in aggregates.gaps} == {("q0", "k")}
+    assert verify(result.record).holds
+
+
+def test_probes_tell_a_sound_judge_from_one_that_obeys_the_text(tmp_path: Path) -> None:
+    """Judge j reads what it judges; judge k gives 2 everywhere, whatever is there."""
+    make_set(tmp_path)
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        prompt = request["messages"][0]["content"]
+        judged_text = prompt.split("BEGIN JUDGED TEXT ")[1]
+        refuses = "can't help" in judged_text or "opens at nine" not in judged_text
+        return {"status": 200, "content": sound_reply(request, 0 if refuses and request["model"] == "j" else 2)}
+
+    with running(reply) as server:
+        result = judged(tmp_path, server, probes=1, repeats=2)
+    aggregates = result.derived.aggregates
+    assert aggregates.n_evaluations == 32
+    passed = {(one.judge_model, one.probe): one.passed for one in aggregates.analysis.probes}
+    assert passed["j", "refusal"] is True
+    assert passed["k", "refusal"] is False
+    assert passed["j", "injected_refusal"] is True
+    assert passed["k", "injected_refusal"] is False
+    assert passed["j", "same_again"] is passed["k", "same_again"] is True
+    assert verify(result.record).holds
+
+
+def test_the_same_journal_gives_the_same_bytes(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with running(replying) as server:
+        result = judged(tmp_path, server, probes=1)
+    again = tmp_path / "again"
+    again.mkdir()
+    derive_protocol(result.record, again)
+    for path in sorted(again.iterdir()):
+        assert path.read_bytes() == (result.record.path / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize("name", ["samples.parquet", "aggregates.json", "manifest.json"])
+def test_a_changed_byte_of_a_derived_file_is_named(tmp_path: Path, name: str) -> None:
+    make_set(tmp_path)
+    with running(replying) as server:
+        record = judged(tmp_path, server).record
+    data = bytearray((record.path / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (record.path / name).write_bytes(data)
+    assert {finding.file for finding in verify(record).findings} == {name}
+
+
+def test_a_changed_text_is_named(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with running(replying) as server:
+        record = judged(tmp_path, server).record
+    started = record.started()
+    text = next(sha256 for name, sha256 in started.inputs.items() if name.startswith("text/"))
+    record.input(text).write_bytes(record.input(text).read_bytes().replace(b"nine", b"five"))
+    assert [finding.file for finding in verify(record).findings] == [f"inputs/{text}"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        pytest.param({"judges": []}, "judges: found none", id="no-judge"),
+        pytest.param({"judges": [{"model": "nobody/x@1"}]}, r"judges\[0\].model: found provider 'nobody'", id="vendor"),
+        pytest.param({"judges": [{"model": "recorded/x@1"}]}, "a judge that can be asked", id="recorded"),
+        pytest.param({"judges": [{"model": "openai/x@1", "nam": "y"}]}, r"judges\[0\]|unknown field", id="misspelt"),
+        pytest.param({"evidence": "maybe"}, "evidence", id="evidence"),
+        pytest.param({"repeats": 0}, "repeats", id="repeats"),
+        pytest.param({"max_cost_usd": "-1"}, "max_cost_usd: found -1", id="cost"),
+        pytest.param({"same_model": {"a": "b", "b": "a"}}, "a circle", id="circle"),
+        pytest.param({"prompts": "empty.jsonl"}, "none for question 'q0'", id="a-prompt-is-missing"),
+        pytest.param({"set": "."}, "no evaluation set", id="no-set"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any], says: str
+) -> None:
+    make_set(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
+    with running(replying) as server, pytest.raises(BenchbookError, match=says):
+        judged(tmp_path, server, **more)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_two_judges_of_one_name_are_refused(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with running(replying) as server, pytest.raises(ConfigError, match="'j' again"):
+        judged(tmp_path, server, judges=[{"model": f"openai/j@{n}", "base_url": server.base_url} for n in (1, 2)])
