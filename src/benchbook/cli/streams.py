@@ -23,7 +23,7 @@ class _DeafPipe(io.FileIO):
 def prepare_streams() -> None:
     """What a terminal can't show is escaped; closed streams (`>&-`) lead nowhere."""
     # Lowest first: a descriptor that is free would go to the next file that is opened, and be written into.
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123 - stays open
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - stays open
     sys.stdout = _prepared(sys.stdout, 1)
     sys.stderr = _prepared(sys.stderr, 2)
 
