@@ -114,7 +114,13 @@ def do(block: Block, folder: Path, server: ScriptedServer) -> None:
 def environment() -> dict[str, str]:
     binaries = Path(sys.executable).parent
     kept = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_proxy", "_PROXY"))}
-    return kept | {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
+    ours = {
+        "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONIOENCODING": "utf-8",
+        # It opens files without naming their encoding, which is an error in our tests.
+        "PYTEST_ADDOPTS": "-p no:schemathesis",
+    }
+    return kept | ours
 
 
 # ── the reference is whole ───────────────────────────────────────────────────────────────────────────────────

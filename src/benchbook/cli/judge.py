@@ -1,4 +1,4 @@
-"""`benchbook judge`: init, import, run."""
+"""`benchbook judge`: archive, import, init, run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.judge_archive import archive
 from benchbook.cli.judge_run import run
 from benchbook.cli.output import json_option, json_text, print_json, runs_option
 from benchbook.errors import ConfigError, UsageError
@@ -41,6 +42,7 @@ def judge() -> None:
     """Judge outputs by judge_protocol@v1: every quote of a judge is looked up in the judged text."""
 
 
+judge.add_command(archive)
 judge.add_command(run)
 
 

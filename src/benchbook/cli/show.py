@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+import msgspec
 
-from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
+from benchbook.cli.output import find_record, json_option, json_text, print_json, run_argument, runs_option
 from benchbook.errors import UsageError
 from benchbook.text import shorten, visible
 
@@ -75,6 +76,9 @@ def _sample_lines(row: Any) -> Iterator[str]:
                 )
                 yield f"judge reply {reply.attempt} (fact {reply.seq}{fault}):"
                 yield from _indented(reply.text)
+        elif isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
+            yield f"{name}:"
+            yield from (f"    {visible(json_text(one))}" for one in value)
         elif isinstance(value, str) and ("\n" in value or len(value) > 80):
             yield f"{name}:"
             yield from _indented(value)

@@ -26,7 +26,7 @@ def print_run(
 
     spec = derived.manifest.spec
     view = view_of(spec)
-    report = view.report(derived, rows_of(record, spec))
+    report = view.report(record, derived, rows_of(record, spec))
     written: list[Path] = []
     if reports is not None:
         folder = Path(reports) / record.run_id

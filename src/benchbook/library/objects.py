@@ -98,13 +98,13 @@ class Run:
 
         Path(folder).mkdir(parents=True, exist_ok=True)
         view = view_of(self.spec)
-        return view.write(view.report(self._derived, self._stored_rows), Path(folder))
+        return view.write(view.report(self.record, self._derived, self._stored_rows), Path(folder))
 
     def __str__(self) -> str:
         from benchbook.reports.views import view_of
 
         view = view_of(self.spec)
-        return "\n".join(view.summary_lines(view.report(self._derived, self._stored_rows)))
+        return "\n".join(view.summary_lines(view.report(self.record, self._derived, self._stored_rows)))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.record.run_id}>"

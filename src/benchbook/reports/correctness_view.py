@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbook.derivations.kinds import DerivedFiles
+from benchbook.records.folder import Record
 from benchbook.reports.correctness_html import correctness_html
 from benchbook.reports.correctness_markdown import correctness_markdown
 from benchbook.reports.correctness_model import CorrectnessReport, missed_rows, why_missed
@@ -15,7 +16,8 @@ from benchbook.reports.write import write_pieces
 __all__ = ["VIEW"]
 
 
-def _report(derived: DerivedFiles, rows: Rows) -> CorrectnessReport:
+def _report(record: Record, derived: DerivedFiles, rows: Rows) -> CorrectnessReport:
+    del record
     return CorrectnessReport(derived.manifest, derived.aggregates, derived.decision, rows)
 
 

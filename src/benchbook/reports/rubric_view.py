@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchbook.derivations.kinds import DerivedFiles
+from benchbook.records.folder import Record
 from benchbook.reports.model import RunReport
 from benchbook.reports.terminal import summary_lines
 from benchbook.reports.views import Rows, View
@@ -11,7 +12,8 @@ from benchbook.reports.write import write_reports
 __all__ = ["VIEW"]
 
 
-def _report(derived: DerivedFiles, rows: Rows) -> RunReport:
+def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
+    del record
     return RunReport(derived.manifest, derived.aggregates, derived.decision, rows)
 
 

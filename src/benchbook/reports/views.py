@@ -13,11 +13,13 @@ from typing import Any, Protocol
 
 from benchbook.derivations.kinds import DerivedFiles
 from benchbook.errors import RecordError
+from benchbook.records.folder import Record
 
 __all__ = ["Rows", "SummaryLines", "View", "view_of"]
 
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": "benchbook.reports.correctness_view",
+    "judge_protocol@v1": "benchbook.reports.protocol_view",
     "rubric@v1": "benchbook.reports.rubric_view",
 }
 
@@ -37,7 +39,7 @@ class SummaryLines(Protocol):
 class View:
     """`report` puts together what the other functions take."""
 
-    report: Callable[[DerivedFiles, Rows], Any]
+    report: Callable[[Record, DerivedFiles, Rows], Any]
     summary_lines: SummaryLines
     # Writes the report's files into a folder. Raises RecordError.
     write: Callable[[Any, Path], list[Path]]

@@ -1,0 +1,133 @@
+"""How `judge_protocol@v1` runs are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbook.derivations.judge_analysis_results import Analysis
+from benchbook.derivations.kinds import DerivedFiles
+from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
+from benchbook.records.folder import Record
+from benchbook.reports.protocol_archive import archive_of, write_archive_of
+from benchbook.reports.protocol_page import protocol_page
+from benchbook.reports.protocol_words import LOCATED, STANDINGS, measured, rule_words
+from benchbook.reports.terminal import COLOURS, painted, wrapped
+from benchbook.reports.views import Rows, View
+from benchbook.reports.words import plural
+from benchbook.reports.write import write_pieces
+
+__all__ = ["VIEW", "ProtocolReport"]
+
+
+@dataclass(frozen=True)
+class ProtocolReport:
+    """One experiment, ready to be shown. `rows` starts a new pass over its evaluations."""
+
+    record: Record
+    manifest: ProtocolManifest
+    aggregates: ProtocolAggregates
+    rows: Rows
+
+
+class _Texts(Mapping[str, str]):
+    """The judged texts by their hash, read from the record's inputs one at a time."""
+
+    def __init__(self, record: Record, manifest: ProtocolManifest) -> None:
+        self._record = record
+        self._hashes = [sha256 for name, sha256 in manifest.inputs.items() if name.startswith("text/")]
+
+    def __getitem__(self, sha256: str) -> str:
+        if sha256 not in self._hashes:
+            raise KeyError(sha256)
+        return self._record.input(sha256).read_bytes().decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hashes)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+
+def _report(record: Record, derived: DerivedFiles, rows: Rows) -> ProtocolReport:
+    return ProtocolReport(record, derived.manifest, derived.aggregates, rows)
+
+
+def _write(report: ProtocolReport, folder: Path) -> list[Path]:
+    """Write report.html, and the archive beside it."""
+    archive = archive_of(report.manifest, report.aggregates, report.rows())
+    texts = _Texts(report.record, report.manifest)
+    written = write_archive_of(archive, folder / "archive")
+    page = protocol_page(archive, texts, analysis=report.aggregates.analysis)
+    return [write_pieces(folder / "report.html", page), written / "results_analysis.md"]
+
+
+def _lines(
+    report: ProtocolReport, *, width: int = 100, colour: bool = False, written: Sequence[Path] = ()
+) -> Iterator[str]:
+    """How many evaluations count, which judges can be used, and how the targets did."""
+    manifest, file = report.manifest, report.aggregates
+    tone = "good" if file.n_valid else "bad"
+    yield ""
+    headline = f"{file.n_valid:,} of {plural(file.n_evaluations, 'evaluation')} count"
+    yield painted(f"{headline} ({manifest.spec})", f"1;{COLOURS[tone]}", colour)
+    yield from wrapped("The others break a rule of the protocol; the archive says which.", width, "")
+    yield ""
+    outputs = plural(file.n_outputs, "output")
+    yield from wrapped(f"{manifest.dataset_id}, {outputs}; {plural(len(file.judges), 'judge')}", width, "")
+    yield from wrapped(f"run {manifest.run_id}", width, "")
+    for warning in _warnings(file):
+        yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
+    for caption, lines in (("Judges", _judge_lines(file.analysis)), ("Targets", _target_lines(file.analysis))):
+        yield ""
+        yield caption
+        for line in lines:
+            yield from wrapped(line, width, "      " if line.startswith(" ") else "  ")
+    yield ""
+    yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
+    for path in written:
+        yield from wrapped(str(path), max(width, 10_000), "  ")
+    yield ""
+
+
+def _judge_lines(found: Analysis) -> Iterator[str]:
+    """Who can be used, why not, and where each judge's quotes were found."""
+    cards = {card.judge_model: card for card in found.judges}
+    for entry in found.league:
+        broken = [rule_words(one.rule, one.limit) for one in entry.outcomes if one.holds is False]
+        why = f"; not met: {'; '.join(broken)}" if broken and entry.standing == "not_usable" else ""
+        yield f"{entry.judge_model}: {STANDINGS[entry.standing]} ({plural(entry.n, 'evaluation')}){why}"
+        card = cards[entry.judge_model]
+        for method in (card.cross_judge, card.self_judge):
+            located = [f"{LOCATED[kind]} {count:,}" for kind, count in method.evidence.items() if count]
+            if located:
+                kind = "quotes about others" if method is card.cross_judge else "quotes about its own"
+                yield f"    {kind}: {', '.join(located)}"
+
+
+def _target_lines(found: Analysis) -> Iterator[str]:
+    """Each target under each variant, as far as evaluations count."""
+    shown = [one for one in found.targets if one.n_valid]
+    if not shown:
+        yield "nothing can be said: no evaluation by another model counts"
+    for one in shown:
+        verdicts = ", ".join(f"{name} {count:,}" for name, count in one.verdicts.items() if count)
+        overall = measured("grade", one.overall, found.confidence)
+        yield f"{one.target_model}, {one.prompt_variant}: overall {overall}, of 8 at most; {verdicts}"
+
+
+def _warnings(file: ProtocolAggregates) -> Iterator[str]:
+    yield from file.warnings
+    if file.n_without_text:
+        yield f"{plural(file.n_without_text, 'output')} of the set have no text and were not judged."
+    if file.gaps:
+        yield f"{plural(len(file.gaps), 'cell')} of the grid have no evaluation."
+
+
+def _flags(row: ProtocolRow) -> Sequence[str]:
+    return row.flags
+
+
+VIEW = View(report=_report, summary_lines=_lines, write=_write, fail_reasons=_flags)
+"""A row's evaluation does not count where it has flags."""
