@@ -8,6 +8,7 @@
     ├── RecordError                 a record can't be read or written
     │   ├── RecordLockedError       another process writes it
     │   └── RecordDamagedError      its journal is not a chain of facts: file, line
+    ├── OutputError                 standard output can't be written
     └── RunStoppedError             a run ended early; its record resumes
 
 `exit_code` is what the command line ends with (DESIGN, Interfaces).
@@ -22,6 +23,7 @@ __all__ = [
     "BenchbookError",
     "ConfigError",
     "InputError",
+    "OutputError",
     "RecordDamagedError",
     "RecordError",
     "RecordLockedError",
@@ -118,6 +120,10 @@ class RecordDamagedError(RecordError):
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{where}: {self.reason}"
+
+
+class OutputError(BenchbookError):
+    """Standard output can't be written, for another reason than that its reader went away."""
 
 
 class RunStoppedError(BenchbookError):

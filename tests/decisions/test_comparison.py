@@ -294,3 +294,14 @@ def test_real_checkpoints_m45_base_to_stage_c() -> None:
         if inside[0] != inside[1]:
             by_hand["lost" if inside[0] else "won"].append(row["item_id"])
     assert (list(contained.lost), list(contained.won)) == (by_hand["lost"], by_hand["won"])
+
+
+def test_the_diagnosis_is_of_the_texts_whatever_became_of_the_run() -> None:
+    """A run that crashed scores 0.0 in every item, and its texts are what they are (A3, A7)."""
+    rows = [answer("i", "yes") | {"correctness": 0.0}, answer("j", "no")]
+    crashed = answers("b", *rows, run_status="crashed")
+    assert crashed.items.select("item_id", "correct", "contained").rows() == [("i", False, True), ("j", False, False)]
+    found = compare(answers("a", answer("i", "yes"), answer("j", "no")), crashed)
+    assert found.counts["regressed"] == 1
+    assert found.containment is not None
+    assert found.containment.lost == ()

@@ -116,6 +116,20 @@ def test_regressions_against_a_baseline(before: str, after: str, allowed: int, r
     assert all(wanted in said for wanted, said in zip(reasons, found.reasons, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("manifest", "reason"),
+    [
+        ({"state": "open"}, "the run is not complete: it is open"),
+        ({"state": "complete", "run_status": "timed_out"}, "the run itself failed: timed out"),
+    ],
+)
+def test_a_run_that_failed_itself_passes_no_gate(manifest: dict[str, str], reason: str) -> None:
+    """Where the baseline has nothing right, nothing can regress (A3)."""
+    baseline, run = marks("a", "00"), answers("b", *(answer(f"i{n}", None) for n in range(2)), **manifest)
+    assert check_regressions(compare(baseline, run), max_regressions=9).reasons == (reason,)
+    assert check_score(run, Decimal(0)) == (reason,)
+
+
 def test_another_measure_is_refused_unless_it_is_allowed() -> None:
     known = {"dataset_version_or_hash": "sha256:1", "evaluator_model_id": "j@1"}
     a = answers("a", answer("i", "yes"), answer("gone", "yes"), **known)

@@ -74,7 +74,7 @@ def test_answers_that_were_cut_are_told(tmp_path: Path) -> None:
         return always_good(role, n, request) | ({"finish_reason": "length"} if role == "candidate" else {})
 
     with running(cut) as server:
-        assert "2 answers were cut by max_tokens and judged as they are." in warnings(run(tmp_path, server, 2))
+        assert "2 answers were cut by max_tokens, and judged so." in warnings(run(tmp_path, server, 2))
 
 
 # ── nothing, or not all, was scored ──────────────────────────────────────────────────────────────────────
@@ -115,7 +115,7 @@ def test_an_unscored_sample_is_in_the_ledger_and_decides_nothing_by_itself(tmp_p
     ledger = result.derived.aggregates.ledger
     assert (ledger.n_planned, ledger.n_attempted, ledger.n_scored, ledger.n_unscored) == (40, 40, 39, 1)
     assert ledger.unscored_by_reason == {"parse_error:malformed_json": 1}
-    assert any("1 of 40 samples have no score (parse_error:malformed_json 1)" in one for one in warnings(result))
+    assert any("1 of 40 samples has no score (parse_error:malformed_json 1)" in one for one in warnings(result))
     assert decision(result) == "READY"  # the gates hold though it be taken at 0 and 0
 
 

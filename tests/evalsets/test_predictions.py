@@ -136,8 +136,21 @@ def test_every_row_that_does_not_fit_is_named(evalset: EvalSet, tmp_path: Path) 
     path = jsonl(tmp_path, *({"id": f"z{number}", "output": "1"} for number in range(30)))
     faults = prediction_faults(read_predictions(path), items_frame(evalset))
     assert [fault.line for fault in faults] == list(range(1, 31))
-    with pytest.raises(InputError, match=r"29 more such faults: lines 2, 3, .*, 11, …"):
+    with pytest.raises(InputError, match=r"And 29 more faults: lines 2, 3, .*, 11, …"):
         texts(path, evalset)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[b"x"], [[b"x"]], [{"inner": b"x"}]],
+    ids=["bytes", "in-a-list", "in-an-object"],
+)
+def test_bytes_in_parquet_are_no_keys_of_the_run(tmp_path: Path, values: list[Any]) -> None:
+    """Polars panics when it is to write them as JSON."""
+    pl.DataFrame({"id": ["a"], "output": ["2"], "image": values}).write_parquet(tmp_path / "p.parquet")
+    with pytest.raises(InputError, match=r"image: found a column of .*Binary.*; expected values that JSON has"):
+        read_predictions(tmp_path / "p.parquet", own_keys=True)
+    assert len(read_predictions(tmp_path / "p.parquet").frame) == 1
 
 
 def test_numbers_in_parquet_are_no_texts(tmp_path: Path) -> None:

@@ -46,5 +46,21 @@ def test_a_line_at_fault_is_named(tmp_path: Path, bad: bytes, field: str | None,
     assert caught.value.found.startswith(found)
 
 
+@pytest.mark.parametrize(
+    ("data", "line", "found"),
+    [
+        (b"id,text\n" + b"a,b\n" * 3000 + b"c,\xff\n" + b"a,b\n" * 3000, 3002, "no UTF-8"),
+        (b"id,\xff\n", 1, "no UTF-8"),
+        (b"id,text,text\na,b,c\n", 1, "the column 'text' more than once"),
+        (b"id,text\na\n", 2, "another number of cells"),
+    ],
+)
+def test_a_fault_in_csv_is_named_by_its_line(tmp_path: Path, data: bytes, line: int, found: str) -> None:
+    with pytest.raises(InputError) as caught:
+        rows(tmp_path, data, "rows.csv")
+    assert caught.value.line == line
+    assert found in str(caught.value)
+
+
 def test_a_name_in_a_value_or_deeper_down_is_no_second_field(tmp_path: Path) -> None:
     assert rows(tmp_path, b'{"a": {"a": "\\"a\\""}}') == [(1, {"a": {"a": '"a"'}})]

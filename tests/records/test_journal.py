@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -155,6 +156,23 @@ def test_a_full_disk_stops_the_writer_and_leaves_whole_lines(journal: Path, monk
         monkeypatch.undo()
     assert (journal / "000001.jsonl").read_bytes().endswith(b"}\n")
     assert texts(journal) == ["Seven."]
+
+
+def test_a_journal_on_a_read_only_disk_is_told_and_not_locked(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with JournalWriter(journal) as writer:
+        writer.append(reply(0))
+    opened = os.open
+
+    def read_only(path: Path, flags: int, *mode: int) -> int:
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return opened(path, flags, *mode)
+
+    monkeypatch.setattr(os, "open", read_only)
+    with pytest.raises(RecordError, match=r"can't be written \(Read-only file system\)"):
+        JournalWriter(journal)
+    monkeypatch.undo()
+    JournalWriter(journal).close()
 
 
 def test_facts_are_found_by_sample_in_plan_order(journal: Path) -> None:

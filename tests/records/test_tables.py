@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -268,3 +270,17 @@ def test_pandas_is_not_imported(tmp_path: Path) -> None:
         [sys.executable, "-c", code, tmp_path / "t"], check=True, env=environment, capture_output=True, encoding="utf-8"
     )
     assert "pandas" not in found.stdout.split()
+
+
+def test_a_disk_that_can_not_be_written_is_told_and_nothing_hides_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a read-only disk the temporary file can't be made, and can't be taken away either."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(pq, "ParquetWriter", refuse)
+    with pytest.raises(RecordError, match=r"t\.parquet: can't be written \(Read-only file system\)"):
+        write_table(tmp_path / "t.parquet", Row, [])

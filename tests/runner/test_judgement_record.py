@@ -57,9 +57,10 @@ def test_what_names_no_output_is_left_out_and_counted(tmp_path: Path) -> None:
 
 def test_two_judgements_of_one_output_by_one_judge_leave_nothing(tmp_path: Path) -> None:
     outputs = make_set(tmp_path)
-    with pytest.raises(UsageError, match="two evaluations of one output"):
-        record_judgements(outputs, [judgement(outputs, 0)] * 2, ImportConfig(runs=str(tmp_path / "runs")))
-    assert list((tmp_path / "runs").iterdir()) == []
+    made = [judgement(outputs, 1), judgement(outputs, 0), judgement(outputs, 0, source="other.jsonl", place="line 9")]
+    with pytest.raises(UsageError, match=r"two judgements of '1' by 'z': s.jsonl line 1 and other.jsonl line 9"):
+        record_judgements(outputs, made, ImportConfig(runs=str(tmp_path / "runs")))
+    assert not (tmp_path / "runs").exists()
 
 
 def test_no_judgement_at_all_is_refused(tmp_path: Path) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbook.derivations.kinds import kind_of
 from benchbook.derivations.protocol_rows import ProtocolRow
 from benchbook.derivations.protocol_tables import derive_protocol
 from benchbook.derivations.verify import verify
 from benchbook.errors import BenchbookError, ConfigError, UsageError
+from benchbook.records import Record, Reply, canonical_json, read_journal
 from benchbook.records.tables import read_rows
+from benchbook.reports.protocol_archive import archive_of, differences, write_archive_of
 from benchbook.runner.judging import JudgingResult, resume_judging, start_judging
 from benchbook.runner.judging_config import JudgingConfig, judging_config_from_mapping
 from benchbook.runner.loop import run_async
@@ -104,6 +110,73 @@ def test_an_interrupted_experiment_goes_on_and_asks_nothing_twice(tmp_path: Path
     assert verify(second.record).holds
 
 
+def start(*words: str | Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "benchbook", "judge", "run", *words, "--quiet"])
+
+
+def kept_requests(record: Record) -> list[str]:
+    """The requests whose replies are facts, in their order."""
+    if not record.journal.is_dir():
+        return []
+    facts = (line.fact for line in read_journal(record.journal))
+    return [fact.request_sha256 for fact in facts if isinstance(fact, Reply) and fact.request_sha256]
+
+
+@pytest.mark.parametrize("declared", [{}, {"k": "k-old"}, {"openai/k@2026-01-01": "k"}, {"k": "openai/k@2026-01-01"}])
+def test_a_judge_knows_its_own_outputs_by_its_models_id(tmp_path: Path, declared: dict[str, str]) -> None:
+    """P1: a set may name its targets by ids, and the judges are called by their names."""
+    make_set(tmp_path, targets=("openai/k@2026-01-01", "openai/k@2025-01-01"))
+    with running(replying) as server:
+        result = judged(tmp_path, server, same_model=declared)
+    found = {(row.judge_model, row.target_model): row.method for row in rows(result)}
+    assert [one for one, method in found.items() if method == "self_judge"] == [("k", "openai/k@2026-01-01")]
+    assert all(row.valid for row in rows(result))
+    assert verify(result.record).holds
+
+
+@pytest.mark.slow
+def test_kill_9_at_any_moment_loses_nothing_and_asks_nothing_twice(tmp_path: Path) -> None:
+    make_set(tmp_path, questions=40)
+    record, asked, kept = Record(tmp_path / "runs" / "run"), list[str](), list[list[str]]()
+    most = 0  # replies at most; then the server hangs, so that a slow kill does not find the run at its end
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(hashlib.sha256(canonical_json(request)).hexdigest())
+        return replying(role, n, request) if len(asked) <= most else {"behaviour": "hang"}
+
+    with running(reply) as server:
+        words = settings_file(tmp_path, server)
+        for answers in (1, 7, 40, 2, 90):
+            before, most = len(asked), len(asked) + answers + 6
+            process = start(*words)
+            server.wait_for_answers(len(server.answered) + answers, lambda process=process: process.poll() is None)
+            process.kill()
+            assert process.wait() == -signal.SIGKILL
+            assert set(asked[before:]).isdisjoint(kept[-1] if kept else ()), "a reply that was kept was asked for again"
+            kept.append(kept_requests(record))
+            words = ["--resume", record.path] if record.path.exists() else words
+        before, most = len(asked), 10**9
+        assert start("--resume", record.path).wait() == 0
+        assert set(asked[before:]).isdisjoint(kept[-1]), "a reply that was kept was asked for again"
+    whole = kept_requests(record)
+    assert all(whole[: len(part)] == part for part in kept), "a reply was lost"
+    assert 0 < len(kept[-1]) < len(whole) == len(set(whole)) == 320, "the kills did not fall into the run"
+    assert verify(record).holds
+    found = list(read_rows(record.samples, ProtocolRow))
+    assert [row.sample for row in found] == list(range(320))
+    assert all(row.valid for row in found)
+
+
+def settings_file(folder: Path, server: ScriptedServer) -> list[str | Path]:
+    """The words that start the experiment of `config` from a terminal."""
+    judges = "".join(
+        f'[[judges]]\nmodel = "openai/{name}@2026-01-01"\nbase_url = "{server.base_url}"\n' for name in ("j", "k")
+    )
+    path = folder / "judging.toml"
+    path.write_text(f'set = "set"\nprompts = "prompts.jsonl"\nrun_id = "run"\n{judges}', encoding="utf-8")
+    return [path, "--runs", folder / "runs", "--reports", "none", "--max-connections", "8"]
+
+
 @pytest.mark.parametrize(
     "change", [{"evidence": "report"}, {"repeats": 2}, {"set": "other"}, {"judges": []}, {"same_model": {"a": "b"}}]
 )
@@ -180,6 +253,22 @@ def test_the_same_journal_gives_the_same_bytes(tmp_path: Path) -> None:
     derive_protocol(result.record, again)
     for path in sorted(again.iterdir()):
         assert path.read_bytes() == (result.record.path / path.name).read_bytes(), path.name
+
+
+def test_the_archive_of_a_run_is_that_of_its_record(tmp_path: Path) -> None:
+    """P5: what a run writes at its end is written again from its files, whatever the order of judges and settings."""
+    make_set(tmp_path)
+    with running(replying) as server:
+        judges = [
+            {"model": f"openai/{name}@1", "base_url": server.base_url, "params": {"top_p": 1, "max_tokens": 99}}
+            for name in ("k", "b", "j")
+        ]
+        result = judged(tmp_path, server, judges=judges, probes=1)
+    found = list(rows(result))
+    at_its_end = archive_of(result.derived.manifest, result.derived.aggregates, found)
+    write_archive_of(at_its_end, tmp_path / "archive")
+    read = kind_of("judge_protocol@v1").read(result.record)
+    assert list(differences(archive_of(read.manifest, read.aggregates, found), tmp_path / "archive")) == []
 
 
 @pytest.mark.parametrize("name", ["samples.parquet", "aggregates.json", "manifest.json"])

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.derivations.verify import verify
+from benchbook.errors import ConfigError
 from benchbook.records import Failure, Record, read_journal
 from benchbook.runner import asking, work
 from benchbook.runner.limits import Budget, Gate, RateLimit
@@ -327,9 +328,10 @@ def test_the_cost_limit_is_used_up_with_many_at_once_too(tmp_path: Path) -> None
     assert 42 <= result.derived.aggregates.ledger.n_attempted <= 50
 
 
-def test_without_prices_a_cost_limit_stops_nothing(tmp_path: Path) -> None:
-    with running(always_good) as server:
-        assert run(tmp_path, server, 12, max_cost_usd=Decimal("0.01")).stop.reason is None
+def test_a_cost_limit_without_prices_would_stop_nothing_and_is_refused(tmp_path: Path) -> None:
+    with running(always_good) as server, pytest.raises(ConfigError, match="max_cost_usd: found no prices"):
+        run(tmp_path, server, 12, max_cost_usd=Decimal("0.01"))
+    assert not (tmp_path / "runs").exists()
 
 
 # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,8 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from benchbook.derivations.compared_run import training_loss
 from benchbook.derivations.verify import verify
-from benchbook.errors import BenchbookError, RecordError
+from benchbook.errors import BenchbookError, ConfigError, RecordError
+from benchbook.integrations.scalar_log import ScalarLog
 from benchbook.runner import score
 from benchbook.runner.score import ScoreConfig, score_predictions
 from scored import ITEMS, PREDICTIONS, scored, write_lines
@@ -27,7 +29,7 @@ GOOD = [{"item_id": "a", "predicted": "2"}, {"item_id": "b", "predicted": "Rome"
         pytest.param(
             [*GOOD, GOOD[0], GOOD[1]], {}, "predictions.jsonl:3: item_id: found 'a' again (first on line 1)", id="twice"
         ),
-        pytest.param([*GOOD, GOOD[0], GOOD[1]], {}, "1 more such faults: lines 4", id="and-its-other-lines"),
+        pytest.param([*GOOD, GOOD[0], GOOD[1]], {}, "And one more fault: line 4", id="and-its-other-lines"),
         pytest.param(
             [row | {"expected": "2"} for row in GOOD], {},
             "predictions.jsonl:2: expected: found '2' for 'b'; expected 'Paris', as the eval set has it",
@@ -46,6 +48,7 @@ GOOD = [{"item_id": "a", "predicted": "2"}, {"item_id": "b", "predicted": "Rome"
         pytest.param(GOOD, {"reason": "bored"}, "reason: found a reason", id="a-reason-for-nothing"),
         pytest.param(GOOD, {"model": "gemma"}, "model: found 'gemma'", id="no-model-id"),
         pytest.param(GOOD, {"run_id": "../out"}, "run id '../out'", id="no-run-id"),
+        pytest.param(GOOD, {"evalset": "x.parquet"}, "evalset: found a Parquet file", id="parquet"),
         pytest.param(GOOD, {"evalset": "@nothing"}, "ships no such set", id="no-such-set"),
     ],
 )  # fmt: skip
@@ -146,6 +149,37 @@ def test_training_metrics_become_a_table_of_the_record(tmp_path: Path) -> None:
     changed = (made.record.path / "training_metrics.parquet").read_bytes()[:-9] + b"x" * 9
     (made.record.path / "training_metrics.parquet").write_bytes(changed)
     assert "training_metrics.parquet" in {finding.file for finding in verify(made.record).findings}
+
+
+def test_event_files_of_one_folder_are_one_log_with_a_segment_each(tmp_path: Path) -> None:
+    """Training that begins anew begins a new file; one in which nothing was logged is passed over."""
+    folder = tmp_path / "tensorboard"
+    for losses in ({1: 3.0, 2: 2.0, 3: 1.5}, {}, {2: 1.75, 3: 1.25, 4: 1.0}):
+        log = ScalarLog(folder)
+        log.add(0, {})
+        for step, loss in losses.items():
+            log.add(step, {"loss": loss})
+        log.close()
+    made = scored(tmp_path, training_metrics=(str(folder),))
+    rows = pl.read_parquet(made.record.path / "training_metrics.parquet")
+    assert rows["source"].unique().to_list() == ["training_metrics_1"]
+    assert rows["segment"].to_list() == [0, 0, 0, 1, 1, 1]
+    assert len([name for name in made.derived.manifest.inputs if name.startswith("training_metrics_")]) == 2
+    curve = training_loss(made.record)
+    assert curve is not None
+    assert [(point.step, point.value) for point in curve.points] == [(1, 3.0), (2, 1.75), (3, 1.25), (4, 1.0)]
+    assert verify(made.record).holds
+
+
+def test_columns_of_a_training_log_under_other_names(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("it,objective\n1,2.5\n", encoding="utf-8")
+    given = {"step": "it", "loss": "objective"}
+    made = scored(tmp_path, training_metrics=(str(tmp_path / "train.csv"),), training_columns=given)
+    rows = pl.read_parquet(made.record.path / "training_metrics.parquet")
+    assert rows.select("name", "step", "value").rows() == [("loss", 1, 2.5)]
+    assert verify(made.record).holds
+    with pytest.raises(ConfigError, match="training_columns: found a mapping without"):
+        scored(tmp_path, training_columns=given, run_id="other")
 
 
 def test_a_training_log_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:

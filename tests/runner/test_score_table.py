@@ -43,7 +43,9 @@ def test_the_table_has_the_rows_of_a_record(form: str, tmp_path: Path) -> None:
         pytest.param({"id": pl.lit(None, pl.String)}, "items.parquet:1: item_id: found nothing", id="no-id"),
         pytest.param({"id": pl.lit(7)}, "item_id: found a column of Int32", id="numbers"),
         pytest.param({"item_id": pl.lit("x")}, "item_id: found item_id and id", id="two-columns"),
-        pytest.param({"expected_answer": pl.lit(" ")}, "row 1: the expected answer is missing", id="blank"),
+        pytest.param({"expected_answer": pl.lit(" ")}, "items.parquet:1: expected: found nothing but", id="blank"),
+        pytest.param({"expected_answer": pl.lit(None, pl.String)}, "1: expected: found nothing", id="no-answer"),
+        pytest.param({"answer_format": pl.lit("xml")}, "items.parquet:1: answer_format: found 'xml'", id="format"),
     ],
 )
 def test_items_that_can_not_be_scored_are_refused(changes: dict[str, Any], says: str, tmp_path: Path) -> None:

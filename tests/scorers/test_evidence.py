@@ -212,6 +212,17 @@ def test_a_plain_run_maps_one_to_one() -> None:
     plain = "".join(c for c in map(chr, range(0x10000)) if (m := pattern.match(c)) and m.lastgroup == "plain")
     assert len(plain) > 50_000  # Han, Hangul, kana, the alphabets
     assert len(fold(plain)) == len(plain)
+    assert all(fold(c) == c for c in fold(plain))  # so a replacement for one changes no other
+
+
+@pytest.mark.parametrize("gap", ["", " ", " \n" * 400, "\u200b" * 1_500, "\u00ad"], ids=repr)
+def test_a_place_far_into_a_text_is_found_again(gap: str) -> None:
+    """However much of what is ignored stands between, or in how many blocks the text is read."""
+    words = [f"Word{number}ﬁ" for number in range(400)]
+    text = gap.join(words)
+    for number in (0, 1, 7, 199, 398, 399):
+        (span,) = locate(f"wOrD{number}fI", text).spans
+        assert text[slice(*span)] == words[number]
 
 
 @pytest.mark.parametrize(

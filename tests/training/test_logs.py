@@ -201,6 +201,13 @@ def test_faults_are_named(tmp_path: Path, name: str, content: str | bytes, messa
     assert str(caught.value).removeprefix(f"{tmp_path}/").startswith(message)
 
 
+def test_a_loss_that_is_a_text_is_named_and_not_passed_over(tmp_path: Path) -> None:
+    """Another column of texts is no metric; the loss is one by its name."""
+    path = log(tmp_path, "log.jsonl", '{"step": 1, "loss": "low", "note": "a", "lr": 0.1}\n')
+    with pytest.raises(InputError, match=r"log\.jsonl:1: loss: found 'low'"):
+        read(path)
+
+
 def test_a_huge_line_is_named_and_not_held(tmp_path: Path) -> None:
     path = tmp_path / "huge.jsonl"
     with path.open("wb") as file:

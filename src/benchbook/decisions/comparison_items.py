@@ -62,7 +62,7 @@ def compared_items(samples: polars.DataFrame, spec: str) -> polars.DataFrame:
     sum_nano                      the sum of its scores in nano-units, exact; over n_scored
     score_nano                    their mean, rounded half to even; null without a score
     correct                       right in more than half of its scored repeats; null without a score
-    contained                     correct, or the expected answer stands inside the text (A7), in more than half
+    contained                     the expected answer is the text or stands inside it (A7), in more than half
 
     Raises: UsageError for a scorer whose runs can't be compared item by item.
     """
@@ -81,7 +81,11 @@ def compared_items(samples: polars.DataFrame, spec: str) -> polars.DataFrame:
         n_scored=pl.col(score).is_not_null().cast(pl.Int64),
         n_correct=(pl.col(right).cast(pl.Boolean) & pl.col(score).is_not_null()).cast(pl.Int64),
         sum_nano=(pl.col(score) * NANO).round().cast(pl.Int64).fill_null(0),
-    ).with_columns(n_contained=pl.max_horizontal("n_correct", (pl.col("miss_reason") == INSIDE).cast(pl.Int64)))
+    )
+    # By the reason and not by the score: the texts of a run that failed (A3) are what they are.
+    contained = pl.col("miss_reason").is_null() | (pl.col("miss_reason") == INSIDE)
+    has_reasons = "miss_reason" in samples.columns
+    rows = rows.with_columns(n_contained=contained.cast(pl.Int64) if has_reasons else pl.col("n_correct"))
     if "repeat" in samples.columns and samples["repeat"].max():
         rows = _one_row_an_item(rows)
     return rows.with_columns(

@@ -12,7 +12,7 @@ from benchbook.decisions.comparison_items import ComparedRun
 from benchbook.decisions.metadata_difference import Measured
 from benchbook.scorers.exact import NANO, as_float, mean
 
-__all__ = ["RegressionCheck", "check_regressions", "check_score"]
+__all__ = ["RegressionCheck", "check_regressions", "check_score", "why_failed"]
 
 
 class RegressionCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,12 +30,14 @@ def check_regressions(
     """Hold B against its baseline A.
 
     It fails where more than `max_regressions` items regressed, where the run has no score for an item of the baseline
-    (what is missing may have regressed), where what was measured differs and is not allowed to, and where the two have
-    no item in common. Where another eval set is allowed, items that only one of them has are no fault.
+    (what is missing may have regressed), where what was measured differs and is not allowed to, where the two have no
+    item in common, and where the run itself failed (A3): at a baseline's floor nothing can regress. Where another eval
+    set is allowed, items that only one of them has are no fault.
     """
     regressed = _ids(comparison, "regressed")
     missing = () if "evalset" in allow_different else _ids(comparison, "only_in_a")
-    reasons = [
+    reasons = list(why_failed(comparison.b))
+    reasons += [
         f"what was measured differs: {one.name} ({', '.join(leaf.path for leaf in one.leaves)}); allow it with "
         f"--allow-different {one.name}, or make a new baseline"
         for one in comparison.measured
@@ -50,6 +52,15 @@ def check_regressions(
     return RegressionCheck(holds=not reasons, reasons=tuple(reasons), regressed=regressed, missing=missing)
 
 
+def why_failed(run: ComparedRun) -> tuple[str, ...]:
+    """Why the run itself can't pass, whatever its items (A3): it is not at its end, or it failed."""
+    state = run.manifest.get("state", "complete")
+    if state != "complete":
+        return (f"the run is not complete: it is {state}",)
+    status = run.manifest.get("run_status", "completed")
+    return () if status == "completed" else (f"the run itself failed: {str(status).replace('_', ' ')}",)
+
+
 def check_score(run: ComparedRun, at_least: Decimal) -> tuple[str, ...]:
     """Why the run does not end with a mean score of `at_least` that much; nothing where it does.
 
@@ -57,11 +68,8 @@ def check_score(run: ComparedRun, at_least: Decimal) -> tuple[str, ...]:
     """
     limit = at_least * NANO
     total, n = int(run.items["sum_nano"].sum()), int(run.items["n_samples"].sum())
-    state = run.manifest.get("state", "complete")
-    if state != "complete":
-        return (f"the run is not complete: it is {state}",)
-    if (status := run.manifest.get("run_status", "completed")) != "completed":
-        return (f"the run itself failed: {str(status).replace('_', ' ')}",)
+    if failed := why_failed(run):
+        return failed
     if run.score_nano is None:
         return ("no sample has a score",)
     wanted = f"the gate asks for at least {at_least}"

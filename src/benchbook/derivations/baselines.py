@@ -16,13 +16,18 @@ __all__ = ["baseline_record", "clear_baseline", "read_baseline", "set_baseline"]
 def set_baseline(runs: str | Path, record: Record) -> Baseline:
     """Make `record` the baseline of the folder `runs`, in which it must lie.
 
-    Raises: UsageError for a record elsewhere, or one whose run has not come to its end; RecordError.
+    Raises: UsageError for a record elsewhere, and for one whose run has not come to its end, failed itself (A3), or was
+    a dry run (A6): nothing could regress from it; RecordError.
     """
     if record.path.resolve().parent != Path(runs).resolve():
         raise UsageError(f"{record.path}: not in {runs}; a baseline is one of the folder's own records")
     last_sha256, is_ended = _end_of(record)
     if not is_ended:
         raise UsageError(f"{record.path}: the run has not come to its end; resume it, or choose another baseline")
+    identity = record.started().identity
+    status = "dry_run" if identity.get("dry_run") else identity.get("run_status", "completed")
+    if status != "completed":
+        raise UsageError(f"{record.path}: {str(status).replace('_', ' ')}; a baseline is a run that was scored")
     baseline = Baseline(run_id=record.run_id, journal_sha256=last_sha256)
     write_file(Path(runs) / BASELINE_FILE, baseline_json(baseline))
     return baseline

@@ -7,8 +7,10 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 
-from benchbook.derivations.rows import ItemAgreement, RepeatSummary, RubricRow
-from benchbook.scorers.exact import as_float, divide, mean, percentile, sample_sd
+from benchbook.derivations.rows import ItemAgreement, RepeatSummary, RubricRow, VarianceSplit
+from benchbook.scorers.exact import NANO, as_float, divide, mean, percentile, sample_sd
+from benchbook.statistics.from_sums import variance_components_of_sums
+from benchbook.statistics.repeats import VarianceComponents
 
 __all__ = ["Repeats"]
 
@@ -17,7 +19,7 @@ _NEVER, _ONCE, _AGAIN = 0, 1, 2
 
 
 class Repeats:
-    """Counts rows by repeat and by item; about 30 bytes an item."""
+    """Counts rows by repeat and by item; about 50 bytes an item."""
 
     def __init__(self, n_items: int, repeats: int) -> None:
         self.n_repeats = repeats
@@ -30,16 +32,29 @@ class Repeats:
         self._first = bytearray(size)  # accuracy, faithfulness and passed of the first scored repeat
         self._same_answer, self._same_scores, self._same_passed = (bytearray(b"\1" * size) for _ in range(3))
         self._n_items = n_items
+        self._times, self._times_scored, self._times_passed = (array("H", bytes(2 * size)) for _ in range(3))
+        self._item_nano = array("q", bytes(8 * size))
+        self._nano_squared = 0
 
     def add(self, row: RubricRow, score_nano: int | None) -> None:
         if row.latency_e2e_ms is not None:
             self._latencies_ms[row.repeat][row.latency_e2e_ms] += 1
+        if self.n_repeats > 1:
+            self._count(row.sample % self._n_items, row, score_nano)
         if score_nano is None:
             return
         self._n_scored[row.repeat] += 1
         self._score_nano[row.repeat] += score_nano
         if self.n_repeats > 1:
             self._compare(row.sample % self._n_items, row)
+
+    def _count(self, item: int, row: RubricRow, score_nano: int | None) -> None:
+        self._times[item] += 1
+        self._times_passed[item] += row.passed
+        if score_nano is not None:
+            self._times_scored[item] += 1
+            self._item_nano[item] += score_nano
+            self._nano_squared += score_nano**2
 
     def _compare(self, item: int, row: RubricRow) -> None:
         answer = _hash_of(row.candidate_answer)
@@ -69,6 +84,37 @@ class Repeats:
         scores = [mean(total, n) for total, n in zip(self._score_nano, self._n_scored, strict=True)]
         latencies = [percentile(ms, 95) for ms in self._latencies_ms]
         return [_summary("aggregate_score", scores), _summary("latency_e2e_p95_ms", latencies)]
+
+    def variance(self) -> list[VarianceSplit]:
+        """What the sample score and passing vary by; nothing for a single repeat."""
+        if self.n_repeats < 2:
+            return []
+        scores = zip(self._times_scored, self._item_nano, strict=True)
+        passes = zip(self._times, self._times_passed, strict=True)
+        return [
+            self._split("aggregate_score", variance_components_of_sums(scores, self._nano_squared, NANO)),
+            self._split("pass_rate", variance_components_of_sums(passes, sum(self._times_passed))),
+        ]
+
+    def _split(self, aggregate: str, found: VarianceComponents) -> VarianceSplit:
+        n_items, repeats = max(found.n_items, 1), self.n_repeats
+        return VarianceSplit(
+            aggregate=aggregate,
+            between_items=_rounded(found.between),
+            within_item=_rounded(found.within),
+            share_within_item=_rounded(found.share_within),
+            standard_error=_rounded(found.standard_error(n_items, repeats)),
+            with_twice_the_items=_rounded(found.standard_error(2 * n_items, repeats)),
+            with_twice_the_repeats=_rounded(found.standard_error(n_items, 2 * repeats)),
+            n=found.n,
+            n_items=found.n_items,
+            reason=found.reason,
+            warnings=found.warnings,
+        )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 9)
 
 
 def _summary(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:

@@ -10,7 +10,7 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.records.facts import RunStarted
 
-__all__ = ["CandidatePlan", "Plan", "RolePlan", "candidate_plan_of", "plan_sha256"]
+__all__ = ["CandidatePlan", "Plan", "RolePlan", "UntilDecided", "candidate_plan_of", "plan_sha256"]
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,11 +46,23 @@ class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
         return self.n_items * self.repeats
 
 
+class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
+    """The run ends once it is decided, with at most the chance `error` of another decision than all items would give.
+
+    Items are then asked in an order that `seed` draws, all repeats of one before the next.
+    """
+
+    error: float
+    seed: int
+    method: str  # of `decisions.early_stop`
+
+
 class Plan(CandidatePlan, frozen=True, kw_only=True):
     """A `rubric@v1` plan: a judge scores what the candidate answered."""
 
     judge: RolePlan
     unmeasured: tuple[str, ...] = ()
+    until_decided: UntilDecided | msgspec.UnsetType = msgspec.UNSET  # left out, and of no weight in the hash, if not so
 
 
 def plan_sha256(plan: msgspec.Struct) -> str:

@@ -6,11 +6,14 @@ from typing import Any
 
 import msgspec
 
-from benchbook.decisions import Interval
+from benchbook.decisions import DecisionName, Interval
+from benchbook.decisions.early_stop import GateClaim
 from benchbook.scorers.rubric_aggregates import RubricAggregates
 
 __all__ = [
     "AggregatesFile",
+    "Cases",
+    "EarlyStop",
     "ItemAgreement",
     "JudgeReply",
     "Ledger",
@@ -18,6 +21,7 @@ __all__ = [
     "RepeatSummary",
     "RubricRow",
     "Slice",
+    "VarianceSplit",
 ]
 
 
@@ -127,6 +131,51 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
     aggregate_score: float | None
 
 
+class Cases(msgspec.Struct, frozen=True, kw_only=True):
+    """An aggregate with every unscored sample taken at 0 and 0, and at 2 and 2 (R6.3)."""
+
+    worst: float | None
+    best: float | None
+
+
+class VarianceSplit(msgspec.Struct, frozen=True, kw_only=True):
+    """What samples vary by: how much items differ, and how much one item's repeats do; in squared units.
+
+    `standard_error` is that of the mean over these items and repeats by the two parts, beside what it would be with
+    twice the items, or twice the repeats: whichever helps more.
+    """
+
+    aggregate: str
+    between_items: float | None
+    within_item: float | None
+    share_within_item: float | None
+    standard_error: float | None
+    with_twice_the_items: float | None
+    with_twice_the_repeats: float | None
+    n: int
+    n_items: int
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class EarlyStop(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run that may stop once it is decided went. `decision` is None where all items had to be asked.
+
+    Numbers elsewhere are over the samples that decided; those that were under way then are facts, and cost.
+    """
+
+    decision: DecisionName | None
+    after_items: int | None
+    n_items: int
+    error: float
+    seed: int
+    method: str
+    gates: tuple[GateClaim, ...]
+    n_samples_counted: int
+    n_samples_after: int  # asked all the same, for they were under way
+    n_samples_not_asked: int
+
+
 class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
     """aggregates.json."""
 
@@ -149,6 +198,10 @@ class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
     parse_retries: int
     cached: int
     warnings: list[str]
+    # Left out of records whose first fact names no derivation: they hold what there was when they were made.
+    cases: dict[str, Cases] | msgspec.UnsetType = msgspec.UNSET
+    variance: list[VarianceSplit] | msgspec.UnsetType = msgspec.UNSET  # empty for a single repeat
+    early_stop: EarlyStop | msgspec.UnsetType = msgspec.UNSET  # left out where the plan asks for all items
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,10 +15,12 @@ from typing import Any
 import msgspec
 
 from benchbook.decisions import Decision, decide
+from benchbook.decisions.early_stop import EarlyDecision
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.derivations.early_stop import early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.derivations.experiment import Repeats
 from benchbook.derivations.identity import model_version
-from benchbook.derivations.intervals import intervals_of
+from benchbook.derivations.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import Plan
 from benchbook.derivations.rows import AggregatesFile, Ledger, Manifest, RubricRow
@@ -27,6 +29,7 @@ from benchbook.derivations.rubric_steps import History, SampleFact, no_answer_re
 from benchbook.derivations.slices import Slices
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.warnings import score_warnings, state_warnings
+from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item, open_evalset
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record, write_file
@@ -36,9 +39,13 @@ from benchbook.scorers.rubric import rubric_scale, score_sample
 from benchbook.scorers.rubric_aggregates import RubricTally
 from benchbook.specs import load_spec
 
-__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of"]
+__all__ = ["DERIVATION", "DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of"]
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
+# What is derived beside SPEC R4 and R6, as a record's first fact names it; 1 where it names none. An old record stays
+# what it was, byte for byte. 2 added intervals of all means, rates and percentiles, their worst and best cases, the
+# variance of repeats, and what would settle a gate.
+DERIVATION = 2
 _MILLION = Decimal(1_000_000)
 
 # Called with each sample, its item and its facts before they are used; `verify` compares requests there.
@@ -68,13 +75,20 @@ def derive(
     """Write the derived files of `record` into the folder `target` (the record's own, or another to compare with).
 
     `confidence` asks that gates' bounds hold (R6.4); by default as the run was configured. `state` is the journal's,
-    where the caller has read it already. Raises: RecordDamagedError, RecordError.
+    where the caller has read it already. Raises: RecordDamagedError, RecordError;
+    UsageError for a `confidence` that a run which stopped early can't be asked for.
     """
     if state is None:
         state = read_state(record.journal)
     counts = _Counts(state)
+    if confidence is not None and counts.early is not None:
+        raise UsageError(
+            f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
+            f"{counts.early.error:g}; bounds at a confidence hold for a number of samples that was fixed before"
+        )
     with open_evalset(record.input(state.started.inputs["evalset"])) as evalset:
         write_table(target / "samples.parquet", RubricRow, counts.rows(evalset, check))
+    settle = confidence is not None or counts.derivation >= 2
     if confidence is None:
         confidence = state.config.get("confidence")
     aggregates = counts.aggregates_file()
@@ -83,9 +97,11 @@ def derive(
     if not manifest_without_files.missing_metadata:
         decision = decide(
             counts.tally,
-            caps=_caps(state, aggregates.ledger),
+            caps=_caps(state, aggregates.ledger, counts.early),
             intervals=aggregates.intervals if confidence in (None, 0.95) else intervals_of(counts.tally, confidence),
             confidence=confidence,
+            settle=settle,
+            early=counts.early,
         )
     write_file(target / "aggregates.json", pretty_json(aggregates))
     write_file(target / "decision.json", pretty_json(decision or _refusal(manifest_without_files)))
@@ -109,6 +125,9 @@ class _Counts:
         self.evaluator_latencies: Counter[int] = Counter()
         self.sums: Counter[str] = Counter()
         self.paid: Counter[str] = Counter()  # tokens
+        self.derivation: int = state.started.identity.get("derivation", 1)
+        self.early = early_decision(self.plan, state.index.by_sample())
+        self._items = items_that_decided(self.plan, self.early)
         self._groups: dict[str, int] = {}
         self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
 
@@ -118,6 +137,10 @@ class _Counts:
             if check is not None:
                 check(sample, item, facts)
             history = read_history(facts, self.plan)
+            self._count_paid(history)
+            if self._items is not None and sample % self.plan.n_items not in self._items:
+                self.sums["after_the_decision"] += was_asked(facts)
+                continue
             outcome = outcome_of(history)
             score = score_sample(outcome, self.tally.scale)
             row = rubric_row(sample, item, history, outcome, score, self.plan)
@@ -127,7 +150,6 @@ class _Counts:
             if (reason := no_answer_reason(history)) is not None:
                 self.no_answer[reason] += 1
             self._count(row)
-            self._count_paid(history)
             yield row
 
     def _cluster(self, sample: int, item: Item) -> int | None:
@@ -180,7 +202,7 @@ class _Counts:
             spec=self.plan.spec,
             ledger=ledger,
             aggregates=aggregates,
-            intervals=intervals_of(tally, 0.95),
+            intervals=intervals_of(tally, 0.95) | (further_intervals_of(tally, 0.95) if self.derivation >= 2 else {}),
             fail_reasons=dict(sorted(tally.fail_reasons.items())),
             accuracy_counts={str(score): tally.accuracy_counts[score] for score in (0, 1, 2)},
             faithfulness_counts={str(score): tally.faithfulness_counts[score] for score in (0, 1, 2)},
@@ -199,6 +221,9 @@ class _Counts:
                 *score_warnings(self.pairs, ledger, sums["truncated"], sums["cached"]),
                 *state_warnings(self.state, self.plan),
             ],
+            cases=cases_of(tally) if self.derivation >= 2 else msgspec.UNSET,
+            variance=self.repeats.variance() if self.derivation >= 2 else msgspec.UNSET,
+            early_stop=early_stop_of(self.plan, self.early, tally.n_samples, sums["after_the_decision"]),
         )
 
 
@@ -214,10 +239,10 @@ def _cost(config: dict[str, Any], role: str, paid: Counter[str]) -> str | None:
     return f"{cost / _MILLION:.6f}"
 
 
-def _caps(state: JournalState, ledger: Ledger) -> list[str]:
+def _caps(state: JournalState, ledger: Ledger, early: EarlyDecision | None) -> list[str]:
     """What makes INCONCLUSIVE the best possible decision (R7.2, and a run that is not whole)."""
     caps = []
-    if ledger.n_attempted < ledger.n_planned or state.state != "complete":
+    if (ledger.n_attempted < ledger.n_planned and early is None) or state.state != "complete":
         caps.append(f"incomplete: {ledger.n_attempted} of {ledger.n_planned} samples, the run is {state.state}")
     for name, reported in (("model", state.candidate_reported), ("judge", state.judge_reported)):
         if reported.changed:

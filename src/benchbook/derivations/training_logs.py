@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,9 @@ from benchbook.errors import UsageError
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record
 from benchbook.training.columns import resolve_columns
-from benchbook.training.forms import LogForm, recognise
+from benchbook.training.event_files import event_files
+from benchbook.training.forms import LogForm, log_rows, recognise
+from benchbook.training.points import Segments
 from benchbook.training.reading import read_training_metrics
 from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow, training_rows, write_training_table
 
@@ -19,38 +21,54 @@ __all__ = ["TrainingLog", "find_training_logs", "training_files", "write_trainin
 
 
 class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
-    """One log, as the first fact names it. `source` is its name among the inputs; `columns`: ours -> the file's."""
+    """One file, as the first fact names it. `source` is its name among the inputs; `columns`: ours -> the file's.
+
+    `continues` is the source whose log goes on here: TensorBoard begins a new file where training begins again.
+    """
 
     source: str
     name: str
     form: LogForm
     columns: dict[str, str]
+    continues: str | None = None
 
 
-def find_training_logs(paths: Sequence[str]) -> list[tuple[TrainingLog, Path]]:
+def find_training_logs(
+    paths: Sequence[str], columns: Mapping[str, str] | None = None
+) -> list[tuple[TrainingLog, Path]]:
     """The logs with their files, each read once so that faults are told now. A folder has TensorBoard's event files.
+
+    `columns` maps our names to the logs' own where they are not known ones.
 
     Raises: InputError naming the line; ConfigError; UsageError.
     """
-    files = [file for path in paths for file in _files(Path(path))]
-    return [(_log(f"training_metrics_{number}", file), file) for number, file in enumerate(files, start=1)]
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    found = sorted(file for file in path.rglob("*tfevents*") if file.is_file())
-    if not found:
-        raise UsageError(f"{path}: there is no TensorBoard event file in this folder")
+    found: list[tuple[TrainingLog, Path]] = []
+    for files in (files for path in paths for files in _logs_of(Path(path))):
+        first = None
+        for file in files:
+            log = _log(f"training_metrics_{len(found) + 1}", file, columns, first)
+            first = first or log.source
+            found.append((log, file))
     return found
 
 
-def _log(source: str, path: Path) -> TrainingLog:
+def _logs_of(path: Path) -> list[list[Path]]:
+    """Each log's files. The event files of one folder are one log, but for those in which nothing was logged."""
+    if not path.is_dir():
+        return [[path]]
+    folders = sorted({file.parent for file in path.rglob("*tfevents*") if file.is_file()})
+    logs = [[file for file in event_files(folder) if any(log_rows(file, "tensorboard"))] for folder in folders]
+    if not any(logs):
+        raise UsageError(f"{path}: there is no TensorBoard event file with values in this folder")
+    return [files for files in logs if files]
+
+
+def _log(source: str, path: Path, given: Mapping[str, str] | None, continues: str | None) -> TrainingLog:
     form = recognise(path)
-    columns = resolve_columns(path, form)
+    columns = resolve_columns(path, form, given)
     for _ in read_training_metrics(path, form, columns):
         pass
-    return TrainingLog(source=source, name=path.name, form=form, columns=columns)
+    return TrainingLog(source=source, name=path.name, form=form, columns=columns, continues=continues)
 
 
 def training_files(started: RunStarted) -> tuple[str, ...]:
@@ -69,6 +87,10 @@ def write_training(record: Record, started: RunStarted, target: Path) -> None:
 
 
 def _rows(record: Record, started: RunStarted, logs: Sequence[TrainingLog]) -> Iterator[TrainingMetricRow]:
+    segments = Segments()
     for log in logs:
-        points = read_training_metrics(record.input(started.inputs[log.source]), log.form, log.columns)
-        yield from training_rows(log.source, points)
+        if log.continues is None:
+            segments = Segments()
+        path = record.input(started.inputs[log.source])
+        points = read_training_metrics(path, log.form, log.columns, segments=segments)
+        yield from training_rows(log.continues or log.source, points)

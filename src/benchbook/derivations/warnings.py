@@ -23,17 +23,27 @@ def score_warnings(pairs: Counter[tuple[int, int]], ledger: Ledger, n_truncated:
         warnings += _no_variation(pairs, judged)
     if ledger.n_attempted and not ledger.n_scored:
         warnings.append("Nothing was scored: no number here says anything about the model.")
+    elif ledger.n_attempted and ledger.n_scored == ledger.n_no_answer:
+        why = _counted(ledger.no_answer_by_reason)
+        warnings.append(f"No answer was scored: zeros stand for answers that did not come ({why}).")
     elif ledger.n_scored < _FEW_SCORED:
         samples = "1 sample was" if ledger.n_scored == 1 else f"{ledger.n_scored} samples were"
         warnings.append(f"Only {samples} scored: look at how wide the intervals are.")
     if ledger.n_scored and ledger.n_unscored:
-        why = ", ".join(f"{reason} {count}" for reason, count in ledger.unscored_by_reason.items())
-        warnings.append(f"{ledger.n_unscored} of {ledger.n_attempted} samples have no score ({why}).")
+        have = "has" if ledger.n_unscored == 1 else "have"
+        why = _counted(ledger.unscored_by_reason)
+        warnings.append(f"{ledger.n_unscored:,} of {ledger.n_attempted:,} samples {have} no score ({why}).")
     if n_truncated:
-        warnings.append(f"{n_truncated} answers were cut by max_tokens and judged as they are.")
+        answers = "1 answer was" if n_truncated == 1 else f"{n_truncated:,} answers were"
+        warnings.append(f"{answers} cut by max_tokens, and judged so.")
     if n_cached:
-        warnings.append(f"{n_cached} answers came from the response cache, with the latency of their first time.")
+        answers = "1 answer" if n_cached == 1 else f"{n_cached:,} answers"
+        warnings.append(f"{answers} came from the response cache, with the latency of the first time.")
     return warnings
+
+
+def _counted(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
 
 
 def _no_variation(pairs: Counter[tuple[int, int]], judged: int) -> list[str]:
@@ -41,9 +51,9 @@ def _no_variation(pairs: Counter[tuple[int, int]], judged: int) -> list[str]:
         ((accuracy, faithfulness),) = pairs
         scores = f"accuracy {accuracy}, faithfulness {faithfulness}"
         doubt = "it may not tell good answers from bad ones, and then this decision says nothing about the model"
-        return [f"The judge gave all {judged} answers the same scores ({scores}): {doubt}."]
+        return [f"The judge gave all {judged:,} answers the same scores ({scores}): {doubt}."]
     return [
-        f"The judge gave all {judged} answers the same {name} score ({next(iter(values))})."
+        f"The judge gave all {judged:,} answers the same {name} score ({next(iter(values))})."
         for name, values in (
             ("accuracy", {pair[0] for pair in pairs}),
             ("faithfulness", {pair[1] for pair in pairs}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -88,10 +89,20 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
     except RecursionError:
         raise InputError(path, line=line, found="JSON that is nested too deeply", expected="one plain object") from None
     except msgspec.DecodeError as error:
-        raise InputError(
-            path, line=line, found=f"malformed JSON ({error})", expected="one JSON object a line"
-        ) from None
+        found = "a lone surrogate, which is half a character" if _has_surrogate(data) else f"malformed JSON ({error})"
+        raise InputError(path, line=line, found=found, expected="one JSON object a line") from None
     return item_from_json(value, path, line)
+
+
+def _has_surrogate(data: bytes) -> bool:
+    """Whether a line is JSON but for an escape such as `\\ud800` without its other half."""
+    try:
+        json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def _refuse_other_encodings(data: bytes, path: str | Path, line: int) -> None:

@@ -81,5 +81,6 @@ def _first_of(faults: list[InputError]) -> InputError:
         return first
     lines = ", ".join(str(fault.line) for fault in others[:_NAMED_LINES])
     lines += ", …" if len(others) > _NAMED_LINES else ""
-    expected = f"{first.expected}. {len(others)} more such faults: lines {lines}"
+    more = "one more fault: line" if len(others) == 1 else f"{len(others)} more faults: lines"
+    expected = f"{first.expected}. And {more} {lines}"
     return InputError(first.path, line=first.line, field=first.field, found=first.found, expected=expected)

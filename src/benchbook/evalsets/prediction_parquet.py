@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -28,6 +29,7 @@ def read_parquet_columns(
         columns = resolve_prediction_columns(path, None, _names(schema), given)
         asked = {ours: _column(schema, theirs) for ours, theirs in columns.items()}
         if own_keys and (others := [name for name in schema if name not in columns.values()]):
+            _refuse_unwritable(path, schema, others)
             asked["own_keys"] = pl.struct(others).struct.json_encode()
         rows = lazy.select(**asked).collect()
     except OSError as error:
@@ -43,6 +45,22 @@ def read_parquet_columns(
     frame = rows.with_columns(lacking).with_row_index("line", offset=1).select(wanted.names()).cast(wanted)
     _refuse_rows(path, frame)
     return columns, frame
+
+
+def _refuse_unwritable(path: Path, schema: pl.Schema, names: list[str]) -> None:
+    """The run's own keys are kept as JSON, in which bytes have no place; Polars ends the process over them."""
+    for name in names:
+        if _has_bytes(schema[name]):
+            expected = "values that JSON has; leave the column out"
+            raise InputError(path, field=name, found=f"a column of {schema[name]}", expected=expected)
+
+
+def _has_bytes(dtype: Any) -> bool:
+    if isinstance(dtype, pl.Struct):
+        return any(_has_bytes(field.dtype) for field in dtype.fields)
+    if isinstance(dtype, pl.List | pl.Array):
+        return _has_bytes(dtype.inner)
+    return dtype in (pl.Binary, pl.Object)
 
 
 def _refuse_rows(path: Path, frame: pl.DataFrame) -> None:

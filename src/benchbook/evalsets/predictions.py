@@ -122,7 +122,8 @@ def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[
     for name, value in zip(_TEXTS, texts, strict=True):
         if not isinstance(value, str) and (value is not None or name == "item_id"):
             expected = "a text" if name == "item_id" else "a text, or nothing"
-            raise InputError(path, line=line, field=name, found=shorten(repr(value), 60), expected=expected)
+            found = "nothing" if value is None else shorten(repr(value), 60)
+            raise InputError(path, line=line, field=name, found=found, expected=expected)
     texts = [None if value is None else storable(value) for value in texts]  # Polars holds no lone surrogate
     time = value_at(row, columns["eval_time_ms"]) if "eval_time_ms" in columns else None
     return (line, *texts, _milliseconds(path, line, time))

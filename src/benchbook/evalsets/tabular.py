@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from benchbook.canonical import decode_json
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import MAX_LINE_BYTES, read_lines, utf8_fault
 from benchbook.evalsets.repeated_keys import repeated_key
+from benchbook.text import shorten
 
 __all__ = ["TableForm", "read_table", "table_form"]
 
@@ -75,6 +77,9 @@ def _csv(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with path.open("rb") as raw:
         reader = csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""), strict=True)
         try:
+            if twice := [name for name, n in Counter(reader.fieldnames or ()).items() if n > 1]:
+                found = f"the column {shorten(repr(twice[0]), 60)} more than once"
+                raise InputError(path, line=1, found=found, expected="one of them")
             for row in reader:
                 if None in row or None in row.values():
                     fields = len(reader.fieldnames or ())
@@ -83,9 +88,13 @@ def _csv(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         except csv.Error as error:
             raise InputError(path, line=reader.line_num, found=f"no CSV ({error})", expected="RFC 4180") from None
         except UnicodeDecodeError as error:
-            raise InputError(
-                path, line=reader.line_num + 1, found=f"no UTF-8 ({error.reason})", expected="UTF-8"
-            ) from None
+            raise InputError(path, line=_bad_line(path), found=f"no UTF-8 ({error.reason})", expected="UTF-8") from None
+
+
+def _bad_line(path: Path) -> int | None:
+    """The first line that is not UTF-8. The reader's own count is behind: a file is decoded a stretch at a time."""
+    with path.open("rb") as file:
+        return next((number for number, data in enumerate(file, 1) if utf8_fault(data) is not None), None)
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

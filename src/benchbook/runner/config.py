@@ -45,6 +45,9 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None
     benchmark: bool = False
     unmeasured: tuple[str, ...] = ()
+    until_decided: bool = False
+    error: Annotated[float, Meta(gt=0, lt=0.5)] | None = None
+    order_seed: Count | None = None
 
     model_base_url: str | None = None
     model_api_key_env: str | None = None
@@ -97,6 +100,9 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
         "benchmark": "refuse models that are not pinned to a version",
         "unmeasured": "latency or tokens, where recorded outputs never had them",
+        "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
+        "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",
+        "order_seed": "of until_decided: draws the order of the items; by default 0",
     },
     "The model": {
         "model_base_url": "an OpenAI-compatible address, such as http://localhost:8000/v1",

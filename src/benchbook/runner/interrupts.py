@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from benchbook.runner.stopping import Stop
@@ -16,8 +16,11 @@ _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "a request to terminate"}
 
 
 @contextmanager
-def two_step_interrupt(stop: Stop) -> Iterator[None]:
-    """Handle SIGINT and SIGTERM while the block runs; the second one cancels the task that entered it."""
+def two_step_interrupt(stop: Stop, on_first: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Handle SIGINT and SIGTERM while the block runs; the second one cancels the task that entered it.
+
+    `on_first` is called after the first, so that it can be shown at once.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals belong to the main thread; a caller elsewhere cancels the task itself
         return
@@ -31,6 +34,7 @@ def two_step_interrupt(stop: Stop) -> Iterator[None]:
             return
         stop.interrupted = True
         stop.because(f"interrupted by {name}")
+        on_first()
 
     for number, name in _SIGNALS.items():
         loop.add_signal_handler(number, handle, name)

@@ -17,13 +17,16 @@ from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protoc
 from benchbook.errors import UsageError
 from benchbook.evalsets.judgement_import import write_judgements
 from benchbook.evalsets.judgement_results import ImportedJudgement
+from benchbook.evalsets.output_set_sources import Key
 from benchbook.evalsets.output_sets import OutputSet
 from benchbook.records import JournalWriter, Record, Reply, RunEnded, RunStarted, create_record
 from benchbook.runner.environment import code_version, environment
 from benchbook.runner.judging import inputs_of_set
 from benchbook.runner.run import new_run_id
 from benchbook.scorers.judge_protocol import SPEC_ID, EvidenceRule
+from benchbook.scorers.judge_protocol_findings import said
 from benchbook.specs import load_spec
+from benchbook.text import one_line
 
 __all__ = ["ImportConfig", "ImportedRecord", "record_judgements"]
 
@@ -63,6 +66,7 @@ def record_judgements(
         (placed if judgement.key in with_text else left_out).append(judgement)
     if not placed:
         raise UsageError("no judgement is about an output of the set that has a text; there is nothing to record")
+    _check_each_once(placed)
     run_id = config.run_id or new_run_id()
     derived: list[ProtocolDerived] = []
 
@@ -84,6 +88,17 @@ def record_judgements(
             fill,
         )
     return ImportedRecord(record, derived[0], tuple(left_out))
+
+
+def _check_each_once(placed: Sequence[ImportedJudgement]) -> None:
+    """What counts is one judgement of an output by a judge. Which of two that is, nobody can say but the user."""
+    first: dict[tuple[str, str, Key | None], ImportedJudgement] = {}
+    for one in placed:
+        other = first.setdefault((one.judge_model, one.method, one.key), one)
+        if other is not one:
+            places = " and ".join(f"{each.source} {each.place}".strip() for each in (other, one))
+            what = f"two judgements of {said(one.output_id)} by {said(one.judge_model)}: {one_line(places)}"
+            raise UsageError(f"{what}; expected one a record. Record them apart, or name another judge")
 
 
 def _run_started(

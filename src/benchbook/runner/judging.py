@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -136,21 +137,21 @@ def _prepare(config: JudgingConfig) -> _Prepared:
         _check_prompts(config.prompts, output_set)
         inputs["prompts"] = Path(config.prompts)
     spec = load_spec(SPEC_ID)
+    judges = _judges(config)
     plan = ProtocolPlan(
         spec=spec.id,
         spec_sha256=spec.sha256,
         set_sha256=output_set.sha256,
         n_outputs=len(outputs),
-        judges=_judges(config),
+        judges=judges,
         repeats=config.repeats,
         evidence=config.evidence,
-        same_model=config.same_model,
+        same_model=_same_model(config.same_model, judges),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         probed_outputs=min(config.probes, len(outputs)),
         n_probes=len(place_probes(outputs, output_set, config.probes)),
         probes_id=PROBES_ID if config.probes else None,
     )
-    SameModel(plan.same_model)  # refuses a circle
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one record")
     return _Prepared(config, plan, inputs, output_set.folder.resolve().name)
@@ -184,6 +185,24 @@ def _judges(config: JudgingConfig) -> tuple[JudgePlan, ...]:
         if name in names[:number]:
             raise ConfigError(f"judges[{number}].name", f"{name!r} again", "a name of its own")
     return tuple(judges)
+
+
+def _same_model(declared: Mapping[str, str], judges: Iterable[JudgePlan]) -> dict[str, str]:
+    """The declared table, and that each judge's name and its model's id are names of one model (P1).
+
+    A set may name its targets by ids: without this a judge would judge its own outputs as another model's.
+    Raises: ConfigError for a circle.
+    """
+    table = dict(declared)
+    for judge in judges:
+        name, model_id = judge.name, judge.role.model_id
+        if not SameModel(table).are_same(name, model_id):
+            if name not in table:
+                table[name] = model_id
+            elif model_id not in table:
+                table[model_id] = name
+    SameModel(table)
+    return table
 
 
 def _name(judge: JudgeConfig) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from benchbook.derivations.protocol_plan import ProtocolPlan
 from benchbook.derivations.protocol_requests import ProtocolRequests
@@ -34,6 +34,9 @@ class JudgingJob:
     @property
     def n_samples(self) -> int:
         return self._plan.n_samples
+
+    def order(self) -> Iterable[int]:
+        return range(self.n_samples)
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _JudgingSteps:
         what = self._samples[sample]

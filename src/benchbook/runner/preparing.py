@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from benchbook.decisions.early_stop import METHOD
 from benchbook.derivations.model_id import ModelId, parse_model_id
-from benchbook.derivations.plan import Plan, RolePlan
+from benchbook.derivations.plan import Plan, RolePlan, UntilDecided
 from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
@@ -21,7 +24,19 @@ from benchbook.runner.roles import RoleSettings, plan_of_role
 from benchbook.scorers.rubric import rubric_scale
 from benchbook.specs import load_spec
 
-__all__ = ["Prepared", "evalset_path", "prepare", "provider_settings", "read_template", "role_plan", "role_settings"]
+__all__ = [
+    "DEFAULT_ERROR",
+    "Prepared",
+    "evalset_path",
+    "prepare",
+    "provider_settings",
+    "read_template",
+    "role_plan",
+    "role_settings",
+    "until_decided_of",
+]
+
+DEFAULT_ERROR = 0.05  # of until_decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +59,7 @@ def prepare(config: RunConfig) -> Prepared:
     spec = load_spec(config.spec)
     if config.spec != "rubric@v1":
         raise ConfigError("spec", config.spec, "rubric@v1 (answer_correctness@v1: `benchbook score`)")
+    _check_settings(config)
     path = evalset_path(config.evalset)
     evalset = open_evalset(path)
     inputs = {"evalset": path}
@@ -74,11 +90,45 @@ def prepare(config: RunConfig) -> Prepared:
         judge=role_plan(config, "judge", defaults),
         unmeasured=tuple(sorted(set(config.unmeasured))),
         benchmark=config.benchmark,
+        until_decided=until_decided_of(config),
     )
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
     _check_roles(config, plan)
     return Prepared(config, plan, template, evalset, inputs, columns)
+
+
+def _check_settings(config: RunConfig) -> None:
+    """What does not go together, told before any file is read. Raises: ConfigError."""
+    prices = (
+        config.model_input_price, config.model_output_price, config.judge_input_price, config.judge_output_price
+    )  # fmt: skip
+    if config.max_cost_usd is not None and not any(price is not None for price in prices):
+        raise ConfigError("max_cost_usd", "no prices", "model_input_price, judge_output_price and their kin")
+    is_recorded = parse_model_id(config.model, "model").provider == "recorded"
+    if is_recorded and config.outputs is None:
+        raise ConfigError("outputs", "nothing", f"a file with the outputs of {config.model}")
+    if config.outputs is not None and not is_recorded:
+        raise ConfigError(
+            "outputs", config.outputs, f"no file: {config.model} is asked; or model recorded/name@version"
+        )
+
+
+def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
+    """How the run stops early, where it may. Raises: ConfigError for what does not go with that."""
+    if not config.until_decided:
+        for name in ("error", "order_seed"):
+            if getattr(config, name) is not None:
+                raise ConfigError(name, str(getattr(config, name)), "until_decided with it")
+        return msgspec.UNSET
+    if config.confidence is not None:
+        expected = "nothing with until_decided: its own error takes the place of bounds"
+        raise ConfigError("confidence", str(config.confidence), expected)
+    if config.unmeasured:
+        expected = "nothing with until_decided: such a run can't be READY (R1.4)"
+        raise ConfigError("unmeasured", ", ".join(config.unmeasured), expected)
+    error = DEFAULT_ERROR if config.error is None else config.error
+    return UntilDecided(error=error, seed=config.order_seed or 0, method=METHOD)
 
 
 def evalset_path(name: str) -> Path:
@@ -140,8 +190,6 @@ def provider_settings(config: RunConfig, setting: str, model_id: ModelId) -> Pro
 def _check_roles(config: RunConfig, plan: Plan) -> None:
     if plan.judge.provider == "recorded":
         raise ConfigError("judge", plan.judge.model_id, "a judge that can be asked")
-    if (plan.candidate.provider == "recorded") != (config.outputs is not None):
-        raise ConfigError("outputs", str(config.outputs), "a file exactly when model is recorded/…")
     if plan.unmeasured and plan.candidate.provider != "recorded":
         raise ConfigError("unmeasured", ", ".join(plan.unmeasured), "only with recorded outputs (R1.4)")
     if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:

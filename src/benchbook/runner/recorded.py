@@ -134,10 +134,9 @@ def import_outputs(
     for sample, lacks in enumerate(missing):
         if lacks and _is_new(sample, resume):
             detail = "the recorded outputs have none for this item"
-            journal.append(
-                Failure(sample=sample, role="candidate", error="provider_error", ends="sample", detail=detail)
-            )
-            resume.mark_done(sample)
+            failure = Failure(sample=sample, role="candidate", error="provider_error", ends="sample", detail=detail)
+            journal.append(failure)
+            resume.begun[sample] = [failure]  # finished, as whoever begins it finds
 
 
 def _is_new(sample: int, resume: Resume) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from benchbook.derivations.early_stop import samples_in_order
 from benchbook.derivations.plan import Plan
 from benchbook.derivations.requests import Requests
 from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, Done, History, next_step, read_history
@@ -11,38 +12,56 @@ from benchbook.evalsets import EvalSet, Item
 from benchbook.records import Failure, Reply
 from benchbook.runner.asking import Call
 
-__all__ = ["RubricJob", "is_finished"]
-
-
-def is_finished(plan: Plan, facts: Sequence[Reply | Failure]) -> bool:
-    """Whether nothing is left to be asked of a sample with these facts."""
-    return isinstance(next_step(read_history(facts, plan)), Done)
+__all__ = ["RubricJob"]
 
 
 class RubricJob:
-    def __init__(self, plan: Plan, evalset: EvalSet, requests: Requests) -> None:
+    """`on_finished` is told of each sample that is finished in this sitting, with its history."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        evalset: EvalSet,
+        requests: Requests,
+        on_finished: Callable[[int, History], None],
+    ) -> None:
         self._plan = plan
         self._evalset = evalset
         self._requests = requests
+        self._on_finished = on_finished
 
     @property
     def n_samples(self) -> int:
         return self._plan.n_samples
 
+    def order(self) -> Iterable[int]:
+        return samples_in_order(self._plan)
+
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _RubricSteps:
         item = self._evalset[sample % self._plan.n_items]
         # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
         return _RubricSteps(
-            sample, item, read_history(facts, self._plan), self._requests, first_repeat=sample < self._plan.n_items
-        )
+            sample, item, read_history(facts, self._plan), self._requests, self._on_finished,
+            first_repeat=sample < self._plan.n_items,
+        )  # fmt: skip
 
 
 class _RubricSteps:
-    def __init__(self, sample: int, item: Item, history: History, requests: Requests, *, first_repeat: bool) -> None:
+    def __init__(
+        self,
+        sample: int,
+        item: Item,
+        history: History,
+        requests: Requests,
+        on_finished: Callable[[int, History], None],
+        *,
+        first_repeat: bool,
+    ) -> None:
         self._sample = sample
         self._item = item
         self._history = history
         self._requests = requests
+        self._on_finished = on_finished
         self._first_repeat = first_repeat
 
     def add(self, fact: Reply | Failure) -> None:
@@ -56,5 +75,6 @@ class _RubricSteps:
             case AskJudge(attempt, answer):
                 body = self._requests.judge(self._item, answer)
                 return Call(self._sample, "judge", attempt, body, "judge", self._first_repeat and attempt == 1)
-            case _:
+            case Done():
+                self._on_finished(self._sample, self._history)
                 return None

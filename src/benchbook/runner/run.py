@@ -6,7 +6,6 @@ import secrets
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests, template_of
-from benchbook.derivations.rubric_tables import Derived, derive, plan_of
+from benchbook.derivations.rubric_tables import DERIVATION, Derived, derive, plan_of
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.tabular import table_form
@@ -22,13 +21,14 @@ from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create
 from benchbook.runner.config import RunConfig, config_from_mapping
 from benchbook.runner.environment import code_version, environment
 from benchbook.runner.pinning import PinCheck
-from benchbook.runner.preparing import Prepared, prepare, role_settings
+from benchbook.runner.preparing import Prepared, prepare, role_settings, until_decided_of
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.recorded import import_outputs
 from benchbook.runner.roles import open_means
-from benchbook.runner.rubric_job import RubricJob, is_finished
+from benchbook.runner.rubric_job import RubricJob
 from benchbook.runner.sitting import Means, Sitting
 from benchbook.runner.stopping import Stop
+from benchbook.runner.stopping_rule import StoppingRule
 
 __all__ = [
     "MAY_CHANGE",
@@ -87,6 +87,7 @@ async def resume_run(
     if started.spec != "rubric@v1":
         raise UsageError(f"{record.path}: was made under {started.spec}; its own command resumes it")
     config = changed_config(started, changes)
+    until_decided_of(config)  # refuses a confidence beside it, in a later sitting as in the first
     plan = plan_of(started)
     async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
@@ -115,7 +116,11 @@ async def _sit(
     on_progress: ProgressHandler | None,
 ) -> RunResult:
     """Ask what the journal lacks, and derive what follows from it."""
-    sitting = Sitting(record, config, means, plan.n_samples, partial(is_finished, plan), on_progress)
+    rule = StoppingRule(plan)
+    sitting = Sitting(
+        record, config, means, plan.n_samples, rule.is_finished, on_progress, is_decided=lambda: rule.is_decided
+    )
+    rule.stop = sitting.stop
     started = record.started()
 
     def begin(journal: JournalWriter, resume: Resume) -> RubricJob:
@@ -123,7 +128,7 @@ async def _sit(
             outputs = record.input(started.inputs["outputs"])
             form, columns = started.identity["output_form"], started.identity["output_columns"]
             import_outputs(outputs, form, columns, evalset, plan.repeats, resume, journal)
-        return RubricJob(plan, evalset, Requests(plan, template_of(record, started)))
+        return RubricJob(plan, evalset, Requests(plan, template_of(record, started)), rule.add)
 
     with evalset:
         await sitting.ask(resumed, begin, PinCheck(_models(plan), benchmark=plan.benchmark))
@@ -173,6 +178,7 @@ def _identity(prepared: Prepared) -> dict[str, Any]:
             "judge": four_params(prepared.plan.judge),
         },
         "plan": msgspec.to_builtins(prepared.plan),
+        "derivation": DERIVATION,
     }
 
 

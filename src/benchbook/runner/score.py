@@ -41,7 +41,8 @@ class ScoreConfig:
     `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
     A run that crashed or timed out says so in `run_status`, with a `reason`; it needs no predictions (A3). A dry run
     checks everything and scores nothing: its record says that MockJudge stood in, and has no samples (A6).
-    `training_metrics` are logs of the training that led here: files, or folders with TensorBoard's.
+    `training_metrics` are logs of the training that led here: files, or folders with TensorBoard's; `training_columns`
+    maps our names of their columns to their own.
     """
 
     evalset: str
@@ -54,6 +55,7 @@ class ScoreConfig:
     reason: str | None = None
     dry_run: bool = False
     training_metrics: Sequence[str] = ()
+    training_columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def score_predictions(config: ScoreConfig) -> ScoreResult:
 
         predictions = read_predictions(config.predictions, columns=config.columns, own_keys=True)
     path = evalset_path(config.evalset)
-    logs = find_training_logs(config.training_metrics)
+    logs = find_training_logs(config.training_metrics, config.training_columns)
     inputs = {"evalset": path} | ({"predictions": Path(config.predictions)} if config.predictions else {})
     inputs |= {log.source: path for log, path in logs}
     run_id = config.run_id or new_run_id()
@@ -104,8 +106,12 @@ def _check(config: ScoreConfig) -> None:
     failed = config.run_status != "completed"
     if config.predictions is None and not (failed or config.dry_run):
         raise ConfigError("predictions", "nothing", "a file of predictions, or run_status crashed or timed_out")
+    if config.evalset.lower().endswith(".parquet"):
+        raise ConfigError("evalset", "a Parquet file", "JSONL; of Parquet, --table scores the items without a record")
     if config.predictions is None and config.columns:
         raise ConfigError("columns", "a mapping without predictions", "none")
+    if config.training_columns and not config.training_metrics:
+        raise ConfigError("training_columns", "a mapping without training_metrics", "none")
     if failed and not (config.reason or "").strip():
         raise ConfigError("reason", "nothing", f"why the run {config.run_status.replace('_', ' ')}")
     if not failed and config.reason is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from benchbook.derivations.plan import CandidatePlan
 from benchbook.derivations.requests import CandidateRequests
@@ -27,6 +27,9 @@ class ScoreJob:
     @property
     def n_samples(self) -> int:
         return self._plan.n_samples
+
+    def order(self) -> Iterable[int]:
+        return range(self.n_samples)
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _ScoreSteps:
         body = self._requests.candidate(self._evalset[sample % self._plan.n_items])

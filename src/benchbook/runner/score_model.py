@@ -32,7 +32,17 @@ from benchbook.specs import load_spec
 __all__ = ["resume_score", "score_model"]
 
 # Settings of a run that have no meaning where nobody judges, and outputs come from `--predictions`.
-_NOT_HERE = ("judge", "outputs", "output_columns", "repeats", "unmeasured", "confidence")
+_NOT_HERE = (
+    "judge",
+    "outputs",
+    "output_columns",
+    "repeats",
+    "unmeasured",
+    "confidence",
+    "until_decided",
+    "error",
+    "order_seed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +92,7 @@ async def resume_score(
 def _prepare(config: RunConfig) -> _Prepared:
     """Check all settings and read the eval set once."""
     for name in _NOT_HERE:
-        if getattr(config, name) not in (None, {}, ()):
+        if getattr(config, name) not in (None, False, {}, ()):
             raise ConfigError(name, repr(getattr(config, name)), f"nothing: {SPEC} asks a model, and nobody else")
     path = evalset_path(config.evalset)
     evalset = open_evalset(path, needs_expected_answer=True)

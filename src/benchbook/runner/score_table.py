@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from benchbook.errors import InputError, RecordError, UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.runner.preparing import evalset_path
+from benchbook.scorers.answer_correctness import AnswerFormat
 from benchbook.scorers.answer_correctness_scorecard import Scorecard, tally_columns
+from benchbook.text import shorten
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +42,11 @@ def score_table(
 
     items = _items(str(evalset))
     rows = align_predictions(read_predictions(predictions, columns=columns), items).drop("own_keys")
-    scored = rows.hstack(score_columns(rows))
+    try:
+        scored = rows.hstack(score_columns(rows))
+    except UsageError:
+        _refuse_texts(Path(evalset), items)
+        raise
     _write(scored.rename({"reason": "miss_reason"}), target)
     names = [name for name in ("predicted", "reason", *_TEXTS[:3]) if name in scored.columns]
     return tally_columns(pl.DataFrame(scored.select(names))).scorecard()
@@ -79,17 +86,37 @@ def _parquet_items(path: Path) -> polars.DataFrame:
     return items
 
 
+def _refuse_texts(path: Path, items: polars.DataFrame) -> None:
+    """What the scorer refuses by its row alone, with the file's name and the field."""
+    import polars as pl
+
+    from benchbook.scorers.answer_correctness_columns import WHITE_SPACE
+
+    blank = pl.col("expected").is_null() | (pl.col("expected").str.strip_chars(WHITE_SPACE) == "")
+    faults = [("expected", blank, "a non-empty text")]
+    if "answer_format" in items.columns:
+        known = get_args(AnswerFormat)
+        faults.append(("answer_format", ~pl.col("answer_format").is_in(known), f"{' or '.join(known)}, or nothing"))
+    for name, is_fault, expected in faults:
+        wrong = items.select(row=pl.int_range(1, pl.len() + 1), value=name, is_fault=is_fault).filter("is_fault")
+        if not wrong.is_empty():
+            value = shorten(wrong["value"][0] or "", 60)
+            found = repr(value) if value else "nothing but white space" if wrong["value"][0] else "nothing"
+            raise InputError(path, line=wrong["row"][0], field=name, found=found, expected=expected)
+
+
 def _refuse_ids(path: Path, ids: polars.Series) -> None:
     if (missing := ids.is_null()).any():
         raise InputError(path, line=missing.arg_true()[0] + 1, field="item_id", found="nothing", expected="a text")
-    if ids.n_unique() != len(ids):
+    # Different hashes are of different ids, and quicker to count; equal ones are looked at again.
+    if ids.hash().n_unique() != len(ids) != ids.n_unique():
         row = (~ids.is_first_distinct()).arg_true()[0]
         found = f"{ids[row]!r} again (first in row {(ids == ids[row]).arg_true()[0] + 1})"
         raise InputError(path, line=row + 1, field="item_id", found=found, expected="an id of its own")
 
 
 def _write(scored: polars.DataFrame, target: Path) -> None:
-    temporary = target.with_name(f".{target.name}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         scored.write_parquet(temporary)
         temporary.replace(target)

@@ -63,12 +63,14 @@ class Sitting:
         is_finished: Callable[[list[SampleFact]], bool],
         on_progress: ProgressHandler | None,
         endpoint_of: Callable[[Reply], str] = lambda reply: reply.role,
+        is_decided: Callable[[], bool] = lambda: False,
     ) -> None:
         self.stop = Stop()
         self._record = record
         self._config = config
         self._means = means
         self._n_samples = n_samples
+        self._is_decided = is_decided
         self._on_progress = on_progress
         self._progress = Progress(planned=n_samples)
         self._resume = Resume(n_samples, is_finished, endpoint_of)
@@ -81,8 +83,12 @@ class Sitting:
                 return
             if resumed is not None:
                 journal.append(resumed)
-            await self._ask_all(journal, begin(journal, self._resume), pins)
-            if self._resume.n_done == self._n_samples:
+            if not self._is_decided():
+                await self._ask_all(journal, begin(journal, self._resume), pins)
+            if self._is_decided():
+                journal.append(RunEnded())
+                self.stop.settle()  # nothing is left to resume
+            elif self._resume.n_done == self._n_samples:
                 journal.append(RunEnded())
             else:
                 journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
@@ -102,7 +108,7 @@ class Sitting:
             max_seconds=self._config.max_seconds,
             on_sample=lambda: self._report(asker),
         )
-        with two_step_interrupt(self.stop):
+        with two_step_interrupt(self.stop, on_first=lambda: self._report(asker)):
             await work.run()
 
     def _asker(self, journal: JournalWriter) -> Asker:

@@ -33,6 +33,10 @@ class Stop:
             self.reason, self.failed, self.usage = reason, failed, usage
             self.on_stop()
 
+    def settle(self) -> None:
+        """What stopped the asking was no limit and nobody's wish: the run is whole as it is."""
+        self.reason, self.failed, self.usage, self.interrupted = None, False, False, False
+
     def note_final_failure(self, what: str) -> None:
         """A sample ended in a non-retryable error."""
         kind = _NUMBERED.sub("#", what)

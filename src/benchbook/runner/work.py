@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Protocol
@@ -28,10 +28,14 @@ class Steps(Protocol):
 
 
 class Job(Protocol):
-    """What is to be asked: a plan's samples, numbered from 0 in the order in which they are asked."""
+    """What is to be asked: a plan's samples, numbered from 0."""
 
     @property
     def n_samples(self) -> int: ...
+
+    def order(self) -> Iterable[int]:
+        """Every sample's number, in the order in which they are asked."""
+        ...
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> Steps:
         """A sample with the facts that a journal has of it already."""
@@ -79,8 +83,8 @@ class Work:
         return self._asker.budget.limit_usd is not None or self._pins.unsure
 
     def _pending(self) -> Iterator[int]:
-        """Unfinished samples in plan order, as long as no limit says to stop."""
-        for sample in range(self._job.n_samples):
+        """Unfinished samples in the job's order, as long as no limit says to stop."""
+        for sample in self._job.order():
             if self._resume.is_done(sample):
                 continue
             self._look_at_limits()

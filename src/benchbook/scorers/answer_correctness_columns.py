@@ -32,17 +32,13 @@ def score_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """
     expected, compared = frame["expected"], _compared(frame)
     _refuse_missing(expected)
-    rows = (
-        pl.DataFrame({"expected": expected, "compared": compared})
-        .with_row_index("row")
-        .with_columns(
-            ascii=_is_ascii("expected") & _is_ascii("compared"),
-            wanted=_ascii_normalized("expected"),
-            found=_ascii_normalized("compared"),
-        )
+    rows = pl.DataFrame({"expected": expected, "compared": compared}).with_row_index("row")
+    unlike = rows.filter(pl.col("expected") != pl.col("compared")).with_columns(
+        ascii=_is_ascii("expected") & _is_ascii("compared"),
+        wanted=_ascii_normalized("expected"),
+        found=_ascii_normalized("compared"),
     )
-    same = pl.col("expected") == pl.col("compared")
-    missed = rows.filter(~(same | (pl.col("ascii") & (pl.col("wanted") == pl.col("found")))))
+    missed = unlike.filter(~(pl.col("ascii") & (pl.col("wanted") == pl.col("found"))))
     reasons = pl.concat([_ascii_reasons(missed.filter("ascii")), _reference_reasons(missed.filter(~pl.col("ascii")))])
     return (
         rows.select("row")

@@ -14,11 +14,12 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 __all__ = [
+    "KEPT",
     "MAX_SEGMENT",
     "REMOVED",
-    "REMOVED_BETWEEN",
     "fold",
     "fold_segment",
+    "folds_to_one",
     "joins_the_one_before",
     "segment_pattern",
     "straightened",
@@ -26,11 +27,12 @@ __all__ = [
 
 # What a text loses: white space as `str.isspace` has it, soft hyphens, and what has no width (joiners, marks of
 # direction, byte-order marks, variation selectors). Not the tags of U+E0020: they alone tell two flags apart.
-REMOVED = re.compile(
-    "[\\s\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
-    "\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+"
+_REMOVED = (
+    "\\s\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    "\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
 )
-REMOVED_BETWEEN = re.compile(f"({REMOVED.pattern})")  # splits a text into what is kept and what is removed, by turns
+REMOVED = re.compile(f"[{_REMOVED}]+")
+KEPT = re.compile(f"[^{_REMOVED}]+")
 
 # Marks that may follow one character in a segment. Python's NFKC takes the square of their number, so a text of a
 # million accents is cut where Unicode's own stream-safe format (UAX 15, section 13) would cut it.
@@ -87,11 +89,14 @@ def segment_pattern() -> re.Pattern[str]:
     is one character with the marks that follow it.
     """
     joining = _character_class(code for code in range(_LAST_WITH_MARKS + 1) if joins_the_one_before(chr(code)))
-    plain = _character_class(code for code in range(_FIRST_ASTRAL) if _folds_to_one(chr(code)))
+    plain = _character_class(code for code in range(_FIRST_ASTRAL) if folds_to_one(chr(code)))
     return re.compile(f"(?P<plain>[{plain}]+)(?![{joining}])|[\\s\\S][{joining}]{{0,{MAX_SEGMENT}}}")
 
 
-def _folds_to_one(character: str) -> bool:
+def folds_to_one(character: str) -> bool:
+    """The character is plain: whatever stands around it, it folds to one character, which folds to itself."""
+    if character >= "\U00010000":
+        return False
     folded = fold(character)
     return len(folded) == 1 and not joins_the_one_before(character) and not joins_the_one_before(folded)
 

@@ -215,5 +215,5 @@ def _member(case: Mapping[str, Any], name: str, kind: type, default: Any = _REQU
     if value is None and default is not _REQUIRED:
         return default
     if not isinstance(value, kind):
-        raise ConfigError(name, "nothing" if value is None else json_type(value), f"a JSON {kind.__name__}")
+        raise ConfigError(name, "nothing" if value is None else json_type(value), f"a JSON {json_type(kind())}")
     return value

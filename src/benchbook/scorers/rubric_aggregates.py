@@ -11,7 +11,7 @@ import msgspec
 from benchbook.scorers.exact import NANO, as_float, mean, percentile, ratio
 from benchbook.scorers.rubric import Outcome, RubricScale, RubricScore, score_sample
 
-__all__ = ["Bounds", "ClusterSums", "RubricAggregates", "RubricTally", "tally"]
+__all__ = ["Bounds", "ClusterSums", "JudgedBounds", "RubricAggregates", "RubricTally", "tally"]
 
 
 class RubricAggregates(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +49,14 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     latency_e2e_p95_ms: float | None
 
 
+class JudgedBounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The aggregates without a gate that unscored samples leave open, as `Bounds` has those with one."""
+
+    accuracy_mean: float | None
+    accuracy_full_credit_rate: float | None
+    faithfulness_mean: float | None
+
+
 @dataclass(slots=True)
 class _Extreme:
     """Sums over the unscored samples alone, each taken at `score` and `score`: what they would add to the others'."""
@@ -76,6 +84,13 @@ class ClusterSums:
     score_nano: int = 0
     n_faithfulness: int = 0
     n_unfaithful: int = 0
+    faithfulness: int = 0
+    n_accuracy: int = 0
+    n_full_credit: int = 0
+    accuracy: int = 0
+    n_errors: int = 0
+    n_ratios: int = 0
+    ratio_nano: int = 0
 
 
 @dataclass(slots=True)
@@ -98,6 +113,7 @@ class RubricTally:
     total_tokens: int = 0
     n_ratios: int = 0
     ratio_nano: int = 0
+    ratio_nano_squared: int = 0
     n_passed: int = 0
     n_scored: int = 0
     score_nano: int = 0
@@ -149,6 +165,15 @@ class RubricTally:
         if outcome.faithfulness_score is not None:
             sums.n_faithfulness += 1
             sums.n_unfaithful += outcome.faithfulness_score == 0
+            sums.faithfulness += outcome.faithfulness_score
+        if outcome.accuracy_score is not None:
+            sums.n_accuracy += 1
+            sums.n_full_credit += outcome.accuracy_score == 2
+            sums.accuracy += outcome.accuracy_score
+        sums.n_errors += outcome.evaluator_error is not None
+        if scored.token_efficiency_ratio_nano is not None:
+            sums.n_ratios += 1
+            sums.ratio_nano += scored.token_efficiency_ratio_nano
 
     def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
         if outcome.latency_e2e_ms is not None:
@@ -161,6 +186,7 @@ class RubricTally:
         if scored.token_efficiency_ratio_nano is not None:
             self.n_ratios += 1
             self.ratio_nano += scored.token_efficiency_ratio_nano
+            self.ratio_nano_squared += scored.token_efficiency_ratio_nano**2
 
     def aggregates(self) -> RubricAggregates:
         """The aggregates of R4 over the samples added so far."""
@@ -194,6 +220,21 @@ class RubricTally:
         """`(worst, best)`: every unscored sample at 0 and 0, and at 2 and 2 (SPEC R6.3)."""
         p95 = as_float(percentile(self.latencies_e2e_ms, 95))
         return self._bounds(self.worst, p95), self._bounds(self.best, p95)
+
+    def judged_bounds(self) -> tuple[JudgedBounds, JudgedBounds]:
+        """`(worst, best)` of the other aggregates that a judge's scores make up, as in `bounds`."""
+        return self._judged_bounds(self.worst), self._judged_bounds(self.best)
+
+    def _judged_bounds(self, extreme: _Extreme) -> JudgedBounds:
+        n_accuracy = self.accuracy_counts.total() + extreme.n_scored
+        n_faithfulness = self.faithfulness_counts.total() + extreme.n_scored
+        full_credit = self.accuracy_counts[2] + (extreme.n_scored if extreme.score == 2 else 0)
+        added = extreme.score * extreme.n_scored
+        return JudgedBounds(
+            accuracy_mean=as_float(ratio(_total(self.accuracy_counts) + added, n_accuracy)),
+            accuracy_full_credit_rate=as_float(ratio(full_credit, n_accuracy)),
+            faithfulness_mean=as_float(ratio(_total(self.faithfulness_counts) + added, n_faithfulness)),
+        )
 
     def _bounds(self, extreme: _Extreme, p95: float | None) -> Bounds:
         n_scored = self.n_scored + extreme.n_scored

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
     from benchbook.statistics.corrected import CorrectedRate, rogan_gladen
     from benchbook.statistics.correlation import RankCorrelation, rank_correlation
+    from benchbook.statistics.finite_bets import FiniteBet
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
     from benchbook.statistics.margins import Margin, equivalence, non_inferiority
     from benchbook.statistics.means import clustered_mean, mean_interval, t_interval
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from benchbook.statistics.repeats import Repeats, VarianceComponents, repeat_summary, variance_components
     from benchbook.statistics.results import REASONS, WARNINGS, Estimate, RankInterval
     from benchbook.statistics.sequences import ConfidenceSequence, confidence_sequence
+    from benchbook.statistics.settling import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
     from benchbook.statistics.sign_flips import PermutationTest, paired_permutation_test
     from benchbook.statistics.signed_ranks import SignedRanks, wilcoxon_signed_rank
 
@@ -60,6 +62,7 @@ __all__ = [
     "ConfidenceSequence",
     "CorrectedRate",
     "Estimate",
+    "FiniteBet",
     "Margin",
     "McNemar",
     "PairedBinary",
@@ -90,6 +93,9 @@ __all__ = [
     "krippendorff_alpha",
     "mcnemar",
     "mean_interval",
+    "n_to_settle_mean",
+    "n_to_settle_percentile",
+    "n_to_settle_rate",
     "non_inferiority",
     "paired_binary",
     "paired_difference",
@@ -115,6 +121,7 @@ _NAMES_BY_MODULE = {
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
     "corrected": "CorrectedRate rogan_gladen",
     "correlation": "RankCorrelation rank_correlation",
+    "finite_bets": "FiniteBet",
     "many_raters": "fleiss_kappa krippendorff_alpha",
     "margins": "Margin equivalence non_inferiority",
     "means": "clustered_mean mean_interval t_interval",
@@ -129,6 +136,7 @@ _NAMES_BY_MODULE = {
     "repeats": "Repeats VarianceComponents repeat_summary variance_components",
     "results": "REASONS WARNINGS Estimate RankInterval",
     "sequences": "ConfidenceSequence confidence_sequence",
+    "settling": "n_to_settle_mean n_to_settle_percentile n_to_settle_rate",
     "sign_flips": "PermutationTest paired_permutation_test",
     "signed_ranks": "SignedRanks wilcoxon_signed_rank",
 }

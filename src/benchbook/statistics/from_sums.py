@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from math import sqrt
 
 from benchbook.statistics._distributions import t_quantile
 from benchbook.statistics.means import FEW_CLUSTERS
+from benchbook.statistics.repeats import VarianceComponents
 from benchbook.statistics.results import Estimate, without_interval
 
-__all__ = ["clustered_mean_of_sums", "t_interval_of_sums"]
+__all__ = ["clustered_mean_of_sums", "t_interval_of_sums", "variance_components_of_sums"]
 
 
 def t_interval_of_sums(n: int, total: int, total_of_squares: int, confidence: float = 0.95) -> Estimate:
@@ -24,7 +26,7 @@ def t_interval_of_sums(n: int, total: int, total_of_squares: int, confidence: fl
     if mean is None or reason is not None:
         return without_interval(mean, n=n, confidence=confidence, method="t", reason=reason or "no_data")
     error = sqrt(Fraction(squares, n * n * (n - 1)))
-    return _symmetric(mean, error, n - 1, n, confidence, "t", ())
+    return _symmetric(mean, error, n - 1, n, confidence, "t")
 
 
 def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> Estimate:
@@ -41,15 +43,54 @@ def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: floa
     reason = "no_data" if n == 0 else "one_cluster" if len(parts) == 1 else "no_variance" if squares == 0 else None
     if mean is None or reason is not None:
         return without_interval(mean, n=n, confidence=confidence, method="clustered_t", reason=reason or "no_data")
-    warnings = ("few_clusters",) if len(parts) < FEW_CLUSTERS else ()
     error = sqrt(Fraction(squares, n**4))
-    return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", warnings)
+    return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", n_clusters=len(parts))
+
+
+def variance_components_of_sums(
+    items: Iterable[tuple[int, int]], total_of_squares: int, unit: int = 1
+) -> VarianceComponents:
+    """`variance_components` of integers: each item is `(how many values, their sum)`; `unit` of them make 1.
+
+    Exact until the end, so that nothing hangs on the items' order; then in squared units, as doubles.
+    """
+    n = n_items = total = squared_sizes = 0
+    squared_sums: Counter[int] = Counter()  # by size of the item
+    for size, of_item in items:
+        if size:
+            n, n_items, total = n + size, n_items + 1, total + of_item
+            squared_sizes += size * size
+            squared_sums[size] += of_item * of_item
+    reason = "no_data" if n == 0 else "one_value" if n_items == 1 else "one_repeat" if n_items == n else None
+    if reason is not None:
+        return VarianceComponents(between=None, within=None, between_raw=None, n=n, n_items=n_items, reason=reason)
+    of_means = sum((Fraction(squares, size) for size, squares in squared_sums.items()), Fraction(0))
+    within = (total_of_squares - of_means) / (n - n_items)
+    between_square = (of_means - Fraction(total * total, n)) / (n_items - 1)
+    typical_size = (n - Fraction(squared_sizes, n)) / (n_items - 1)
+    raw = (between_square - within) / typical_size
+    return VarianceComponents(
+        between=float(max(Fraction(0), raw) / unit**2),
+        within=float(within / unit**2),
+        between_raw=float(raw / unit**2),
+        n=n,
+        n_items=n_items,
+        warnings=("negative_component",) if raw < 0 else (),
+    )
 
 
 def _symmetric(
-    mean: float, error: float, degrees: int, n: int, confidence: float, method: str, warnings: tuple[str, ...]
+    mean: float, error: float, degrees: int, n: int, confidence: float, method: str, n_clusters: int | None = None
 ) -> Estimate:
     half = t_quantile(degrees, (1 + confidence) / 2) * error
     return Estimate(
-        estimate=mean, low=mean - half, high=mean + half, confidence=confidence, method=method, n=n, warnings=warnings
+        estimate=mean,
+        low=mean - half,
+        high=mean + half,
+        confidence=confidence,
+        method=method,
+        n=n,
+        warnings=("few_clusters",) if n_clusters is not None and n_clusters < FEW_CLUSTERS else (),
+        standard_error=error,
+        n_clusters=n_clusters,
     )

@@ -30,13 +30,14 @@ LOSS_NAMES: Mapping[str, tuple[str, ...]] = {
     "loss": ("loss", "train/loss", "train_loss"),
     "eval_loss": ("eval_loss", "eval/loss", "val_loss"),
 }
+_LOSSES = frozenset(name for names in LOSS_NAMES.values() for name in names)
 
 
 def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | None = None) -> dict[str, str]:
     """Our names to the file's: step, tokens, time, loss, eval_loss, and each further metric under the file's own name.
 
     Reads the file once. `given` is what the user says and goes first; it may name any metric. A column is a metric
-    where its first value, in a row with a step, is a number.
+    where its first value, in a row with a step, is a number; a loss is one by its name, so that a text in it is told.
 
     Raises: ConfigError where `given` names a column that is not there; InputError where the step is missing, or an axis
     could be two columns; UsageError.
@@ -67,7 +68,7 @@ def _note_names(path: Path, row: LogRow, given: Mapping[str, str], names: dict[s
     for name in column_names(row.values):
         found = value_at(row.values, name)
         if found is not None and name not in names and not isinstance(found, dict):
-            names[name] = is_number(found)
+            names[name] = is_number(found) or name in _LOSSES
     if len(names) > MAX_METRICS:
         raise InputError(path, line=row.line, found=f"more than {MAX_METRICS:,} columns", expected="a training log")
 

@@ -20,17 +20,21 @@ __all__ = ["read_training_metrics"]
 _Number = TypeVar("_Number")
 
 
-def read_training_metrics(path: str | Path, form: LogForm, columns: Mapping[str, str]) -> Iterator[MetricPoint]:
+def read_training_metrics(
+    path: str | Path, form: LogForm, columns: Mapping[str, str], *, segments: Segments | None = None
+) -> Iterator[MetricPoint]:
     """Each value that was logged, in the order of the file, held a row at a time (but see `trainer_state_rows`).
 
     `columns` is what `resolve_columns` gave. A null is a value that was not logged, and no point. NaN and the
     infinities are points whose value is None: that a loss diverged is a fact, but no number to draw or to compute with.
 
+    `segments` are those of the files before, where a log has several.
+
     Raises: InputError naming line and field; UsageError.
     """
     path = Path(path)
     metrics = {ours: theirs for ours, theirs in columns.items() if ours not in AXES}
-    segments = Segments()
+    segments = segments or Segments()
     n_points = 0
     for row in log_rows(path, form):
         for point in _points(path, row, columns, metrics, segments):

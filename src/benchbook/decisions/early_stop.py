@@ -1,0 +1,187 @@
+"""Deciding on a part of an eval set's items, asked in an order drawn by chance, with at most a stated error.
+
+What is decided is what asking every item would show (R6.1, R6.3). For each gate there are two bets (`FiniteBet`): that
+it holds with every unscored sample at its worst, and that it fails with every one at its best.
+
+READY takes that all gates are shown to hold. Were it wrong, one gate at least would fail, and its own bet alone would
+have to be won: so each may be made at the whole error. NOT_READY takes one gate that is shown to fail; were it wrong,
+any of the gates' bets could have been won by chance: so they share the error evenly. A run can be wrong in one of the
+two ways only, whichever its set's decision is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from benchbook.decisions.gates import DecisionName, Threshold, thresholds
+from benchbook.scorers.exact import NANO
+from benchbook.scorers.rubric import Outcome, RubricScale, rubric_scale, score_sample
+from benchbook.statistics.finite_bets import FiniteBet
+
+__all__ = ["METHOD", "EarlyDecision", "EarlyStopping", "GateClaim", "SampleValues", "values_of"]
+
+METHOD = "betting_without_replacement"
+
+_P95_OVER = NANO // 20  # of the samples may be over the limit
+# The type-7 percentile lies between two of M values. Over the limit for sure: 0.05 M + 1.95 of them; under it for sure:
+# 0.05 M - 1.05. In between it depends on the two, and nothing is claimed.
+_P95_UNDER_FOR_SURE, _P95_OVER_FOR_SURE = 105 * NANO // 100, 195 * NANO // 100
+
+
+class GateClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """What was shown of one gate, and after how many items; `open` where nothing was."""
+
+    aggregate: str
+    claim: Literal["holds", "fails", "open"]
+    after_items: int | None
+
+
+class EarlyDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision before all items were asked. `by` are the gates that fail; all of them hold where it is READY."""
+
+    decision: DecisionName
+    after_items: int
+    n_items: int
+    error: float
+    by: tuple[str, ...]
+    gates: tuple[GateClaim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleValues:
+    """One sample under one gate, as a part of 1 in billionths, such that more is better: at its worst and its best."""
+
+    worst: int
+    best: int
+
+
+def values_of(outcome: Outcome, scale: RubricScale) -> tuple[SampleValues, ...]:
+    """By gate, in the spec's order. What an aggregate leaves out counts as the gate's limit, and so moves nothing."""
+    return tuple(_value(gate, outcome, scale) for gate in thresholds())
+
+
+def _value(gate: Threshold, outcome: Outcome, scale: RubricScale) -> SampleValues:
+    worst, best = (_taken_at(outcome, score) for score in (0, 2))
+    match gate.aggregate:
+        case "aggregate_score":
+            return SampleValues(
+                score_sample(worst, scale).sample_score_nano or 0, score_sample(best, scale).sample_score_nano or 0
+            )
+        case "pass_rate":
+            return SampleValues(NANO * score_sample(worst, scale).passed, NANO * score_sample(best, scale).passed)
+        case "faithfulness_failure_rate":
+            return SampleValues(_faithful(worst, gate.limit_nano), _faithful(best, gate.limit_nano))
+        case _:
+            within = _within(outcome, gate.limit_nano)
+            return SampleValues(within, within)
+
+
+def _taken_at(outcome: Outcome, score: int) -> Outcome:
+    if not outcome.unscored:
+        return outcome
+    return msgspec.structs.replace(outcome, accuracy_score=score, faithfulness_score=score)
+
+
+def _faithful(outcome: Outcome, limit_nano: int) -> int:
+    if outcome.faithfulness_score is None:
+        return NANO - limit_nano
+    return 0 if outcome.faithfulness_score == 0 else NANO
+
+
+def _within(outcome: Outcome, limit_nano: int) -> int:
+    if outcome.latency_e2e_ms is None:
+        return NANO - _P95_OVER
+    return 0 if outcome.latency_e2e_ms * NANO > limit_nano else NANO
+
+
+class _GateBets:
+    """The two bets on one gate over `n_items` items; an item's value is the sum over its repeats."""
+
+    def __init__(self, gate: Threshold, n_items: int, repeats: int) -> None:
+        self.aggregate = gate.aggregate
+        self.claim: Literal["holds", "fails", "open"] = "open"
+        self.after_items: int | None = None
+        self._most = repeats * NANO
+        n_samples = max(n_items * repeats, 1)
+        if gate.aggregate.startswith("latency"):
+            enough = NANO - _P95_OVER + _rounded_up(_P95_UNDER_FOR_SURE, n_samples)
+            short = NANO - _P95_OVER - _rounded_up(_P95_OVER_FOR_SURE, n_samples)
+        else:
+            enough = short = gate.limit_nano if gate.direction == "at_least" else NANO - gate.limit_nano
+        self._holds = FiniteBet(n_items, repeats * enough)
+        # That more than 1 - limit is lacking on average: the limit itself still holds.
+        self._fails = FiniteBet(n_items, repeats * (NANO - short), or_more=gate.aggregate.startswith("latency"))
+
+    def add(self, worst: int, best: int, after_items: int, *, error: float, share: float) -> None:
+        if self.claim != "open":
+            return  # what was shown once stays shown
+        self._holds.add(worst)
+        self._fails.add(self._most - best)
+        if self._holds.shows(error):
+            self.claim, self.after_items = "holds", after_items
+        elif self._fails.shows(share):
+            self.claim, self.after_items = "fails", after_items
+
+    def told(self) -> GateClaim:
+        return GateClaim(aggregate=self.aggregate, claim=self.claim, after_items=self.after_items)
+
+
+def _rounded_up(value: int, n: int) -> int:
+    return -(-value // n)
+
+
+class EarlyStopping:
+    """Looks at finished items in the order in which they were to be asked, whatever order they finish in: what comes
+    back soon is not drawn by chance. `order` lists the items' numbers.
+    """
+
+    def __init__(self, order: Sequence[int], repeats: int, error: float) -> None:
+        self._order = order
+        self._repeats = repeats
+        self._error = error
+        self._gates = [_GateBets(gate, len(order), repeats) for gate in thresholds()]
+        self._scale = rubric_scale()
+        self._finished: dict[int, list[tuple[SampleValues, ...]]] = {}  # items beyond the ones that were looked at
+        self._position = 0
+        self.decision: EarlyDecision | None = None
+
+    def add(self, sample: int, outcome: Outcome) -> None:
+        """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
+        if self.decision is not None:
+            return
+        self._finished.setdefault(sample % len(self._order), []).append(values_of(outcome, self._scale))
+        while (samples := self._next_item()) is not None:
+            self._look_at(samples)
+
+    def _next_item(self) -> list[tuple[SampleValues, ...]] | None:
+        """The samples of the order's next item, once all of them are finished, and as long as nothing is decided."""
+        if self.decision is not None or self._position == len(self._order):
+            return None
+        item = self._order[self._position]
+        return self._finished.pop(item) if len(self._finished.get(item, ())) == self._repeats else None
+
+    def _look_at(self, samples: list[tuple[SampleValues, ...]]) -> None:
+        self._position += 1
+        for bets, values in zip(self._gates, zip(*samples, strict=True), strict=True):
+            bets.add(
+                sum(one.worst for one in values),
+                sum(one.best for one in values),
+                self._position,
+                error=self._error,
+                share=self._error / len(self._gates),
+            )
+        failing = tuple(one.aggregate for one in self._gates if one.claim == "fails")
+        all_hold = all(one.claim == "holds" for one in self._gates)
+        if self._position < len(self._order) and (failing or all_hold):
+            self.decision = EarlyDecision(
+                decision="NOT_READY" if failing else "READY",
+                after_items=self._position,
+                n_items=len(self._order),
+                error=self._error,
+                by=failing,
+                gates=tuple(one.told() for one in self._gates),
+            )

@@ -1,0 +1,104 @@
+"""A gate: one aggregate held against its limit, with all that is known of how firmly it holds (SPEC R6)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+from typing import Literal
+
+import msgspec
+
+from benchbook.scorers.exact import as_float
+from benchbook.specs import load_spec
+
+__all__ = ["DecisionName", "Direction", "Gate", "Interval", "Threshold", "ToSettle", "thresholds"]
+
+DecisionName = Literal["READY", "NOT_READY", "INCONCLUSIVE"]
+Direction = Literal["at_least", "at_most"]
+
+_NANO = Decimal(10) ** 9
+
+
+class Threshold(msgspec.Struct, frozen=True):
+    """A gate's rule: the aggregate must be `at_least` or `at_most` `limit_nano` billionths."""
+
+    aggregate: str
+    direction: Direction
+    limit_nano: int
+
+    @property
+    def limit(self) -> float:
+        return self.limit_nano / 1e9
+
+    def holds(self, value: float | None) -> bool:
+        """A null value does not hold (R6.1)."""
+        margin = self.margin(value)
+        return margin is not None and margin >= 0
+
+    def margin(self, value: float | None) -> float | None:
+        """How far `value` is on the good side of the limit; negative where it does not hold."""
+        if value is None:
+            return None
+        distance = round(value * 1e9) - self.limit_nano
+        return as_float(distance if self.direction == "at_least" else -distance)
+
+
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
+    """A confidence interval; a bound is null where nothing can be said, and `reason` says why."""
+
+    low: float | None
+    high: float | None
+    confidence: float
+    method: str
+    n: int
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class ToSettle(msgspec.Struct, frozen=True, kw_only=True):
+    """What would settle a gate, if its value stayed what it is. Numbers are of samples that count for it; None, with a
+    reason, where none can be told (`decisions.settling.WHY_NOT`).
+
+    `would`: its bound would then `hold`, or the value would `fail` though its interval be allowed for. `n_unscored`
+    samples have no score: whatever `n_in_all` says, they may still move the gate (R6.3).
+    """
+
+    would: Literal["hold", "fail"] | None
+    n: int
+    n_in_all: int | None
+    n_more: int | None
+    n_unscored: int
+    method: str
+    reason: str | None = None
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """One gate: its value, its value in the worst and best case (R6.3), and the margin to its limit."""
+
+    aggregate: str
+    direction: Direction
+    limit: float
+    value: float | None
+    worst: float | None
+    best: float | None
+    holds: bool
+    holds_in_worst_case: bool
+    holds_in_best_case: bool
+    margin: float | None
+    unmeasured: bool = False  # declared so (R1.4): it neither holds nor fails, and READY is out of reach
+    interval: Interval | None = None
+    bound_holds: bool | None = None  # whether the interval's bound holds; None where that was not asked for
+    n_to_settle: ToSettle | msgspec.UnsetType | None = msgspec.UNSET  # left out where bounds were not asked for
+
+
+@cache
+def thresholds(spec_id: str = "rubric@v1") -> tuple[Threshold, ...]:
+    """The gates of a frozen spec, in its order."""
+    return tuple(
+        Threshold(
+            gate["aggregate"],
+            "at_least" if "at_least" in gate else "at_most",
+            int(Decimal(gate.get("at_least") or gate["at_most"]) * _NANO),
+        )
+        for gate in load_spec(spec_id).settings["gates"]
+    )

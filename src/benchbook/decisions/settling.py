@@ -1,0 +1,159 @@
+"""How many samples would settle a gate that is in doubt, if its value stayed what it is (SPEC R6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import ceil, sqrt
+from typing import Literal
+
+from benchbook.decisions.gates import Gate, Interval, ToSettle
+from benchbook.scorers.exact import NANO
+from benchbook.scorers.rubric_aggregates import ClusterSums, RubricTally
+from benchbook.statistics.from_sums import clustered_mean_of_sums, t_interval_of_sums
+from benchbook.statistics.results import Estimate
+from benchbook.statistics.settling import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
+
+__all__ = ["FEWEST", "WHY_NOT", "to_settle"]
+
+FEWEST = 10  # samples, or clusters of them: fewer say too little of how far the next ones will lie apart
+_P95 = 0.95
+
+WHY_NOT: Mapping[str, str] = {
+    "on_the_limit": "its value is the limit itself, so no number of samples is enough",
+    "too_few": f"fewer than {FEWEST} samples, or clusters of samples, say too little of what more of them would show",
+    "too_many": "more than a million samples would not be enough",
+    "unscored_alone": "more samples are not what it lacks: it depends on those that have no score",
+    "no_variance": "all samples score alike, so nothing tells how far others would lie apart",
+    "no_data": "there is no value to go by",
+}
+"""Every `reason` for which no number can be told, with its sentence."""
+
+
+def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
+    """What would settle `gate`, whose interval leaves it open, by the method that made the interval."""
+    would: Literal["hold", "fail"] = "hold" if gate.holds else "fail"
+    n_unscored = 0 if gate.aggregate.startswith("latency") else tally.n_samples - tally.n_scored
+    needed: int | None = None
+    reason: str | None = None
+    if gate.value is None:
+        reason = "no_data"
+    elif _is_settled(gate, interval):
+        reason = "unscored_alone"
+    elif gate.margin == 0:
+        reason = "on_the_limit"
+    elif min(interval.n, _n_clusters(gate.aggregate, tally) or interval.n) < FEWEST:
+        reason = "too_few"
+    else:
+        needed, reason = _needed(gate, interval, tally)
+    # Counts are whole: at this very number the bound does not keep the limit yet, whatever the formula says of it.
+    needed = None if needed is None else max(needed, interval.n + 1)
+    return ToSettle(
+        would=None if reason == "unscored_alone" else would,
+        n=interval.n,
+        n_in_all=needed,
+        n_more=None if needed is None else needed - interval.n,
+        n_unscored=n_unscored,
+        method=interval.method,
+        reason=reason,
+    )
+
+
+def _is_settled(gate: Gate, interval: Interval) -> bool:
+    """Whether the interval lies on one side of the limit already: then only unscored samples leave the gate open."""
+    if gate.holds:
+        return gate.bound_holds is True
+    far = interval.high if gate.direction == "at_least" else interval.low
+    return far is not None and (far < gate.limit if gate.direction == "at_least" else far > gate.limit)
+
+
+def _needed(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | None, str | None]:
+    """`(samples in all, None)`, or `(None, why not)`."""
+    match gate.aggregate:
+        case "aggregate_score":
+            return _for_mean(tally, gate.limit, interval.confidence)
+        case "pass_rate":
+            return _for_rate(
+                tally.n_passed, tally.n_samples, gate, interval, tally, lambda sums: (sums.n_samples, sums.n_passed)
+            )
+        case "faithfulness_failure_rate":
+            counts = tally.faithfulness_counts
+            return _for_rate(
+                counts[0], counts.total(), gate, interval, tally,
+                lambda sums: (sums.n_faithfulness, sums.n_unfaithful),
+            )  # fmt: skip
+        case _:
+            return _for_percentile(gate, interval, tally)
+
+
+def _for_mean(tally: RubricTally, limit: float, confidence: float) -> tuple[int | None, str | None]:
+    if tally.clusters:
+        sizes = [(one.n_scored, one.score_nano) for one in tally.clusters.values()]
+        return _for_clusters(clustered_mean_of_sums(sizes, confidence), sizes, limit * NANO, confidence)
+    found = t_interval_of_sums(tally.n_scored, tally.score_nano, tally.score_nano_squared, confidence)
+    if found.estimate is None or found.standard_error is None:
+        return None, found.reason
+    return _told(n_to_settle_mean(found.estimate - limit * NANO, found.standard_error * sqrt(found.n), confidence))
+
+
+def _for_rate(
+    successes: int,
+    n: int,
+    gate: Gate,
+    interval: Interval,
+    tally: RubricTally,
+    of_cluster: Callable[[ClusterSums], tuple[int, int]],
+) -> tuple[int | None, str | None]:
+    if not tally.clusters:
+        return _told(n_to_settle_rate(successes, n, gate.limit, interval.confidence))
+    sizes = [of_cluster(sums) for sums in tally.clusters.values()]
+    if interval.method != "wilson_over_clusters":
+        found = clustered_mean_of_sums(sizes, interval.confidence)
+        return _for_clusters(found, sizes, gate.limit, interval.confidence)
+    n_clusters = sum(1 for size, _ in sizes if size)
+    alike = n_clusters if successes else 0
+    return _in_samples(n_to_settle_rate(alike, n_clusters, gate.limit, interval.confidence), n, n_clusters)
+
+
+def _for_clusters(
+    found: Estimate, sizes: list[tuple[int, int]], limit: float, confidence: float
+) -> tuple[int | None, str | None]:
+    """More clusters, of the sizes that there are."""
+    n_clusters = sum(1 for size, _ in sizes if size)
+    if found.estimate is None or found.standard_error is None:
+        return None, found.reason
+    needed = n_to_settle_mean(found.estimate - limit, found.standard_error * sqrt(n_clusters), confidence)
+    return _in_samples(needed, found.n, n_clusters)
+
+
+def _for_percentile(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | None, str | None]:
+    counts = tally.latencies_e2e_ms
+    within = sum(count for value, count in counts.items() if value <= gate.limit)
+    beyond = within < _P95 * counts.total()
+    if gate.holds == beyond:  # the percentile lies between two values, one on each side of the limit
+        return None, "on_the_limit"
+    needed = n_to_settle_percentile(
+        within, counts.total(), _P95, interval.confidence, above=not gate.holds, at_least=interval.n + 1
+    )
+    return (needed, None) if needed is not None else (None, "too_many")
+
+
+def _in_samples(n_clusters: int | None, n: int, of_clusters: int) -> tuple[int | None, str | None]:
+    return _told(None if n_clusters is None else ceil(n_clusters * n / of_clusters))
+
+
+def _told(needed: int | None) -> tuple[int | None, str | None]:
+    return (needed, None) if needed is not None else (None, "on_the_limit")
+
+
+def _n_clusters(aggregate: str, tally: RubricTally) -> int | None:
+    """How many clusters count for an aggregate; None where samples stand alone, or clusters don't matter."""
+    if not tally.clusters or aggregate.startswith("latency"):
+        return None
+    sums = tally.clusters.values()
+    match aggregate:
+        case "aggregate_score":
+            return sum(1 for one in sums if one.n_scored)
+        case "faithfulness_failure_rate":
+            return sum(1 for one in sums if one.n_faithfulness)
+        case _:
+            return len(sums)

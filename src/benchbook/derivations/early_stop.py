@@ -1,0 +1,100 @@
+"""Where a run that stops once it is decided did stop: derived from its facts, so that anyone comes to the same item."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from benchbook.decisions.early_stop import EarlyDecision, EarlyStopping
+from benchbook.derivations.plan import Plan, UntilDecided
+from benchbook.derivations.rows import EarlyStop
+from benchbook.derivations.rubric_steps import Done, History, SampleFact, next_step, outcome_of, read_history
+
+__all__ = [
+    "early_decision",
+    "early_stop_of",
+    "early_stopping",
+    "is_finished",
+    "items_in_order",
+    "items_that_decided",
+    "samples_in_order",
+    "was_asked",
+]
+
+
+def items_in_order(rule: UntilDecided, evalset_sha256: str, n_items: int) -> list[int]:
+    """The items' numbers in the order that chance gave them.
+
+    Chance comes from hashes of seed, eval set and item: no library's next version changes the order.
+    """
+    drawn = f"ask/{rule.seed}/{evalset_sha256}/"
+    return sorted(range(n_items), key=lambda item: (hashlib.sha256(f"{drawn}{item}".encode()).digest(), item))
+
+
+def samples_in_order(plan: Plan) -> Iterable[int]:
+    """Every sample of the plan in the order in which they are asked; an item's repeats follow each other where the run
+    may stop early."""
+    if not isinstance(plan.until_decided, UntilDecided):
+        return range(plan.n_samples)
+    order = items_in_order(plan.until_decided, plan.evalset_sha256, plan.n_items)
+    return (repeat * plan.n_items + item for item in order for repeat in range(plan.repeats))
+
+
+def early_stopping(plan: Plan) -> EarlyStopping | None:
+    """The rule that a plan stops by; None where it asks everything."""
+    rule = plan.until_decided
+    if not isinstance(rule, UntilDecided):
+        return None
+    return EarlyStopping(items_in_order(rule, plan.evalset_sha256, plan.n_items), plan.repeats, rule.error)
+
+
+def early_decision(plan: Plan, samples: Iterable[tuple[int, list[SampleFact]]]) -> EarlyDecision | None:
+    """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
+    stopping = early_stopping(plan)
+    if stopping is None:
+        return None
+    for sample, facts in samples:
+        history = read_history(facts, plan)
+        if is_finished(history):
+            stopping.add(sample, outcome_of(history))
+    return stopping.decision
+
+
+def items_that_decided(plan: Plan, early: EarlyDecision | None) -> frozenset[int] | None:
+    """The items that numbers are made of; None for all of them."""
+    if early is None or not isinstance(plan.until_decided, UntilDecided):
+        return None
+    return frozenset(items_in_order(plan.until_decided, plan.evalset_sha256, plan.n_items)[: early.after_items])
+
+
+def early_stop_of(
+    plan: Plan, early: EarlyDecision | None, n_counted: int, n_after: int
+) -> EarlyStop | msgspec.UnsetType:
+    """For aggregates.json; nothing where the plan asks for all items."""
+    rule = plan.until_decided
+    if not isinstance(rule, UntilDecided):
+        return msgspec.UNSET
+    return EarlyStop(
+        decision=early.decision if early else None,
+        after_items=early.after_items if early else None,
+        n_items=plan.n_items,
+        error=rule.error,
+        seed=rule.seed,
+        method=rule.method,
+        gates=early.gates if early else (),
+        n_samples_counted=n_counted,
+        n_samples_after=n_after,
+        n_samples_not_asked=plan.n_samples - n_counted - n_after,
+    )
+
+
+def is_finished(history: History) -> bool:
+    """Whether nothing is left to be asked of a sample."""
+    return isinstance(next_step(history), Done)
+
+
+def was_asked(facts: Sequence[SampleFact]) -> bool:
+    """Whether anybody was asked: an output that was recorded elsewhere is a fact, too."""
+    return any(fact.request_sha256 is not None for fact in facts)
