@@ -1,10 +1,11 @@
-"""Writes docs/reference/cli.md from the commands themselves, and settings.md from the table of settings.
+"""Writes docs/reference: cli.md from the commands, settings.md from the table of settings, http-api.md from its types.
 
 python docs/generate.py [--check]     (script/docs does it in the project's environment)
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,6 +113,10 @@ def settings_page() -> Iterator[str]:
     yield ""
     yield "Paths in a file are relative to that file. A default path is relative to where you are. Keys are never"
     yield "settings: a setting only names the environment variable that holds one."
+    yield ""
+    yield 'A generation parameter that a model refuses is left out by giving it no value: `seed = "null"` in a file\'s'
+    yield "`model_params`, since TOML has no null; `--model-params seed=null` as an option; `None` in Python. Options"
+    yield "and keyword arguments replace the file's `model_params` as a whole."
     defaults = default_values()
     hints = get_type_hints(RunConfig, include_extras=True)
     for section, settings in SETTINGS.items():
@@ -162,6 +167,111 @@ def option_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+# ── the HTTP API ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def http_api_page() -> Iterator[str]:
+    """http-api.md, from the document that the server itself gives."""
+    from benchbook.server.openapi import openapi_document
+    from benchbook.server.operations_list import OPERATIONS
+
+    document = openapi_document(OPERATIONS)
+    schemas = document["components"]["schemas"]
+    yield from ("# The HTTP API", "", NOTE, "", *HTTP_API_RULES)
+    asked = {one.body.__name__ for one in OPERATIONS if isinstance(one.body, type)}
+    for tag in dict.fromkeys(one.tag for one in OPERATIONS):
+        yield from (f"## {tag.capitalize()}", "")
+        for one in OPERATIONS:
+            if one.tag == tag:
+                yield from operation_section(document["paths"][one.path][one.method.lower()], one.method, one.path)
+    yield from ("## Types", "")
+    for name in sorted(schemas, key=lambda name: (name not in asked, name)):
+        yield from type_section(name, schemas[name])
+
+
+def operation_section(one: dict[str, Any], method: str, path: str) -> Iterator[str]:
+    yield from (f"### `{method} {path}`", "", one["summary"] + f" Needs: {one['x-scope'] or 'nothing'}.", "")
+    if (body := one.get("requestBody")) is not None:
+        ((media, content),) = body["content"].items()
+        yield from (f"Body: {schema_words(content['schema']) if media == 'application/json' else media}.", "")
+    (status, answer), *_ = one["responses"].items()
+    ((media, content),) = answer["content"].items()
+    words = schema_words(content["schema"]) if media == "application/json" else media
+    yield from (f"Answers {status}: {words}.", "")
+    asked = [found for found in one["parameters"] if found["in"] == "query"]
+    if asked:
+        yield from ("| parameter | | |", "| --- | --- | --- |")
+        for found in asked:
+            schema = found["schema"]
+            default = "required" if found["required"] else default_of(schema)
+            yield f"| `{found['name']}` | {cell(schema_words(schema))} | {cell(default)} |"
+        yield ""
+
+
+def type_section(name: str, schema: dict[str, Any]) -> Iterator[str]:
+    yield from (f"### {name}", "")
+    if (text := schema.get("description")) is not None:
+        yield from (*(line.rstrip() for line in text.splitlines()), "")
+    if schema.get("properties"):
+        yield from ("| field | | |", "| --- | --- | --- |")
+        for field, one in schema["properties"].items():
+            default = "" if field in schema.get("required", ()) else default_of(one)
+            yield f"| `{field}` | {cell(schema_words(one))} | {cell(default)} |"
+        yield ""
+
+
+def default_of(schema: dict[str, Any]) -> str:
+    default = schema.get("default")
+    return "may be left out" if default in (None, [], "", {}) else f"by default {json.dumps(default)}"
+
+
+def schema_words(schema: dict[str, Any]) -> str:
+    """A schema in plain words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(schema_words(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(one).strip(chr(34))}`" for one in schema["enum"])
+    match schema.get("type"):
+        case "array":
+            return f"list of {schema_words(schema['items'])}" if schema.get("items") else "list"
+        case "object":
+            inner = schema.get("additionalProperties")
+            return f"object of {schema_words(inner)}" if isinstance(inner, dict) and inner else "object"
+        case None:
+            return "any JSON"
+        case kind:
+            words = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null"}
+            return words.get(kind, "number") + schema_bounds(schema)
+
+
+def schema_bounds(schema: dict[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    found = [f"≥ {low:,}"] if low is not None else []
+    found += [f"≤ {high:,}"] if high is not None else []
+    return f", {' and '.join(found)}" if found else ""
+
+
+HTTP_API_RULES = (
+    "`benchbook serve` answers it ([how to](../how-to/serve.md)); `GET /api/v1/openapi.json` is the same as an",
+    "OpenAPI 3.1 document. This page is made from the same types.",
+    "",
+    "- **Access.** `Authorization: Bearer TOKEN`, or the cookies that `POST /api/v1/login` sets; with cookies, a write",
+    "  sends `benchbook_csrf` again as the header `x-csrf-token`. On this machine alone, nothing is needed. What an",
+    "  operation needs is a scope of the token.",
+    "- **Errors** are `application/problem+json` (RFC 9457): `status`, `title`, and in `detail` what was wrong.",
+    "  Parameters that are not known are errors, too.",
+    "- **Pages.** `next_cursor` of one page is `cursor` of the next, with all else the same; it is null on the last.",
+    "  Where there is `offset`, a page anywhere in the list costs as much as the first.",
+    "- **Lists** in a query repeat the parameter: `run=a&run=b`.",
+    "- **What can't change** has an `ETag`; with `If-None-Match` the answer is 304 and empty.",
+    "- **Texts** are what a model or a judge wrote, as it came: treat them as text, never as markup.",
+    "",
+)
+
+
 # ── both ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -170,7 +280,7 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"cli.md": cli_page, "settings.md": settings_page}
+PAGES = {"cli.md": cli_page, "http-api.md": http_api_page, "settings.md": settings_page}
 
 
 def main(words: list[str]) -> int:

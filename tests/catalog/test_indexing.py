@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,9 +21,13 @@ from benchbook.errors import UsageError
 from benchbook.records.facts import LabelsStarted
 from benchbook.records.folder import Record
 from benchbook.records.journal import JournalWriter
+from benchbook.runner.judging import start_judging
+from benchbook.runner.judging_config import judging_config_from_mapping
+from benchbook.runner.loop import run_async
 from benchbook.runner.score import ScoreConfig, score_predictions
 from benchbook.scorers.mock_judge import Unavailable
 from catalog.making import content, correctness_row, finish, made, reply, start
+from judging import make_set, sound_reply
 from running import run, write_items
 from scripted_server import always_good, running
 
@@ -79,6 +84,24 @@ def test_a_run_of_answer_correctness(folder: Path, catalog: Catalog) -> None:
         (3, "i3", "4", 1.0, 13),
     ]
     assert listed[3].own == '{"a":1}'
+
+
+def test_an_experiment_of_the_judge_protocol(tmp_path: Path, catalog: Catalog) -> None:
+    make_set(tmp_path)
+
+    def reply_of(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return {"status": 200, "content": sound_reply(request) if request["model"] == "j" else "No."}
+
+    with running(reply_of) as server:
+        judges = [{"model": f"openai/{name}@1", "base_url": server.base_url} for name in ("j", "k")]
+        values = {"set": str(tmp_path / "set"), "judges": judges, "run_id": "a", "runs": str(tmp_path / "runs")}
+        result = run_async(start_judging(judging_config_from_mapping(values, "test")))
+    index_record(catalog, result.record)
+    found = row(catalog, "a")
+    assert (found.state, found.error, found.spec) == ("complete", None, "judge_protocol@v1")
+    assert (found.n_items, found.n_planned, found.n_attempted) == (8, 16, 16)
+    assert (found.n_scored, found.n_unscored) == (8, 8)
+    assert found.dataset_sha256 == result.record.started().inputs["evaluation_set"]
 
 
 def test_a_run_that_goes_on(folder: Path, catalog: Catalog) -> None:

@@ -167,6 +167,33 @@ def test_the_gate_refuses_another_eval_set_and_a_table_that_was_edited(folder: P
     assert call(folder, "gate", "second", "--baseline", "first").code == 1
 
 
+def failed_and_dry(folder: Path) -> None:
+    values = {"evalset": str(folder / "items.jsonl"), "runs": str(folder / "runs")}
+    score_predictions(ScoreConfig(**values, run_id="crashed", run_status="crashed", reason="no memory"))
+    score_predictions(ScoreConfig(**values, run_id="dry", dry_run=True))
+    score(folder, "floor", "x " * 10)
+
+
+def test_a_run_that_crashed_passes_no_gate_and_is_no_baseline(folder: Path, call: Call) -> None:
+    failed_and_dry(folder)
+    said = call(folder, "gate", "crashed", "--baseline", "floor", "--min-score", "0")
+    assert said.code == 1
+    assert said.out.count("the run itself failed: crashed") == 1
+    assert call(folder, "gate", "floor", "--baseline", "floor").code == 0
+    for name, why in (("crashed", "crashed"), ("dry", "dry run")):
+        said = call(folder, "baseline", "set", name)
+        assert (said.code, f"{why}; a baseline is a run that was scored" in said.err) == (2, True)
+
+
+def test_a_dry_run_is_said_to_be_unavailable_and_is_not_ranked(folder: Path, call: Call) -> None:
+    """SPEC A6: nothing is invented for it, and it takes no other run off the leaderboard."""
+    failed_and_dry(folder)
+    assert "Run B was a dry run: its items are unavailable" in call(folder, "compare", "first", "dry").out
+    ranked = json.loads(call(folder, "leaderboard", "--json").out)
+    assert (ranked["n_items"], len(ranked["places"])) == (10, 5)
+    assert "dry" not in {one["run"] for one in ranked["places"]}
+
+
 def test_a_baseline_must_be_finished_here_and_stay_as_it_was(folder: Path) -> None:
     runs = folder / "runs"
     with pytest.raises(UsageError, match="no baseline is set"):

@@ -55,6 +55,19 @@ def test_a_run_stops_with_a_message_and_resumes_without_asking_twice(folder: Pat
     assert verify(record).holds
 
 
+@pytest.mark.parametrize("words", [["--help"], ["doctor", "--json"], ["parse", "rubric@v1", "replies.jsonl"]])
+def test_standard_output_on_a_full_disk_is_told_in_one_line(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "replies.jsonl").write_text('{"id": "a", "reply": ""}\n' * 3, encoding="utf-8")
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    with Path("/dev/full").open("wb") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "benchbook", *words], stdout=full, stderr=subprocess.PIPE, check=False, cwd=tmp_path
+        )
+    assert found.stderr == b"benchbook: standard output: can't be written (No space left on device)\n"
+    assert found.returncode == 3
+
+
 @pytest.mark.parametrize("kib", [1, 16], ids=["for-nothing", "for-the-inputs"])
 def test_a_disk_too_full_for_the_record_leaves_nothing(folder: Path, kib: int) -> None:
     with running(always_good) as server:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchbook.scorers.judge_protocol_prompt import render_prompt
 from judging import make_set, sound_reply
 from running import benchbook
 from scripted_server import ScriptedServer, running
@@ -52,6 +53,20 @@ def test_show_says_who_can_be_used_and_why_not(folder: Path) -> None:
     assert "8 of 16 evaluations count (judge_protocol@v1)" in said
     assert "j: too few evaluations to say (4 evaluations)" in " ".join(said.split())
     assert "m, base: overall 8.000 (too few: 2 of 5 outputs), of 8 at most; PASS 2" in " ".join(said.split())
+
+
+def test_show_says_what_the_run_said(tmp_path: Path) -> None:
+    """In the same order too, though files sort what a run has in the protocol's order."""
+    make_set(tmp_path)
+
+    def changing(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        said = sound_reply(request, 1 if "# Answer 1" in request["messages"][0]["content"] else 2)
+        return {"status": 200, "content": said}
+
+    with running(changing) as server:
+        ran = benchbook("judge", "run", str(config(tmp_path, server)), "--reports", "none", cwd=tmp_path)
+    assert ran.stdout.count(b"PASS 2, PARTIAL 2") == 2  # of the target that both judges judge
+    assert benchbook("show", "run", cwd=tmp_path).stdout == ran.stdout
 
 
 def test_a_sample_is_shown_with_its_faults(folder: Path) -> None:
@@ -116,6 +131,45 @@ def test_a_limit_stops_and_the_command_says_how_to_go_on(tmp_path: Path) -> None
         again = benchbook("judge", "run", "--resume", record, "--max-cost-usd", "100", "--quiet", cwd=tmp_path)
         assert (again.returncode, again.stderr) == (0, b"")
         assert len(server.asked["candidate"]) == 16
+
+
+def replies_table(folder: Path, judge: str, method: str) -> Path:
+    """What `judge` said of each output of target m, all by one method."""
+    outputs = make_set(folder)
+    path = folder / "replies.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for output in outputs.outputs:
+            if output.target_model != "m":
+                continue
+            named = output.cell | {"judge_model": judge, "method": method}
+            asked = render_prompt(task="t", output_text=outputs.text(output), asked=named, date="2026-01-01")
+            row = named | {"reply": sound_reply({"messages": [{"content": asked}]})}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+def test_an_import_becomes_a_record_with_its_page(tmp_path: Path) -> None:
+    replies_table(tmp_path, "z", "cross_judge")
+    found = benchbook("judge", "import", "replies.jsonl", "--set", "set", "--record", "a", cwd=tmp_path)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert (tmp_path / "reports" / "a" / "report.html").is_file()
+    assert f"  {Path('reports', 'a', 'report.html')}\n" in found.stdout.decode("utf-8")
+    check = ("judge", "archive", "a", "--check", "reports/a/archive")
+    assert benchbook(*check, cwd=tmp_path).returncode == 0
+    words = ("--record", "b", "--reports", "none", "--json")
+    found = benchbook("judge", "import", "replies.jsonl", "--set", "set", *words, cwd=tmp_path)
+    told = json.loads(found.stdout)
+    assert (told["run"], told["reports"]) == (str(Path("runs", "b")), [])
+
+
+@pytest.mark.parametrize(("declared", "n_valid"), [([], 0), (["--same-model", "m-2026-01-01=m"], 4)])
+def test_an_import_knows_a_model_by_another_name(tmp_path: Path, declared: list[str], n_valid: int) -> None:
+    """P1: a snapshot and its alias are one model where that is declared; judging itself is then no contradiction."""
+    replies_table(tmp_path, "m-2026-01-01", "self_judge")
+    words = ("--set", "set", "--record", "a", "--reports", "none", *declared)
+    assert benchbook("judge", "import", "replies.jsonl", *words, cwd=tmp_path).returncode == 0
+    told = json.loads(benchbook("show", "a", "--json", cwd=tmp_path).stdout)
+    assert told["aggregates"]["n_valid"] == n_valid
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_line_that_is_no_case_is_told_and_stops_nothing(tmp_path: Path, conten
     assert found[1]["parse_error_reason"] is None
     assert found[1]["detail"].startswith(f"{tmp_path / 'replies.jsonl'}:2: ")
     assert says in found[1]["detail"]
-    assert "1 line is no object with an id and a reply" in stderr
+    assert "1 line is not what rubric@v1 reads; the output says why" in stderr
 
 
 @pytest.mark.parametrize(

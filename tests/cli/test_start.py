@@ -148,6 +148,10 @@ def unreadable(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
     return OK_JUDGE | {"content": "no JSON"} if role == "judge" else always_good(role, n, request)
 
 
+def mute(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+    return always_good(role, n, request) | ({"content": ""} if role == "candidate" else {})
+
+
 @pytest.mark.parametrize(
     ("server_does", "more", "code"),
     [
@@ -157,6 +161,7 @@ def unreadable(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
         pytest.param(bad_answers, ["--gate"], 1, id="not-ready-and-gated"),
         pytest.param(unreadable, [], 1, id="nothing-scored"),
         pytest.param(unreadable, ["--gate"], 1, id="nothing-scored-and-gated"),
+        pytest.param(mute, [], 1, id="no-answer-was-scored"),
         pytest.param(refusing, [], 3, id="refused-key"),
         pytest.param(refusing, ["--gate"], 3, id="refused-key-and-gated"),
         pytest.param(always_good, ["--modle", "x"], 2, id="no-such-option"),
@@ -240,5 +245,9 @@ def test_the_newest_record_is_meant_where_none_is_named(tmp_path: Path) -> None:
         for number, name in enumerate(["b", "a"]):
             record = run(tmp_path, server, 2, run_id=name).record
             os.utime(record.journal, (1_000 + number, 1_000 + number))
-    shown = json.loads(benchbook("show", "--runs", str(tmp_path / "runs"), "--json").stdout)
+    runs = str(tmp_path / "runs")
+    shown = json.loads(benchbook("show", "--runs", runs, "--json").stdout)
     assert shown["manifest"]["run_id"] == "a"
+    listed = json.loads(benchbook("runs", "--runs", runs, "--json").stdout)
+    assert [one["run"] for one in listed] == ["a", "b"]
+    assert listed[0]["hash"] == shown["manifest"]["journal_sha256"]

@@ -141,6 +141,16 @@ def test_the_baseline_that_is_set(pytester: pytest.Pytester) -> None:
     run(pytester, "--benchbook-run", str(new)).assert_outcomes(passed=3, failed=1)
 
 
+def test_a_run_that_crashed_fails_where_nothing_can_regress(pytester: pytest.Pytester) -> None:
+    scored(pytester.path, "old", dict.fromkeys(RIGHT, "wrong"))
+    items = str(evalset(pytester.path, RIGHT))
+    runs = str(pytester.path / "runs")
+    score_predictions(ScoreConfig(evalset=items, runs=runs, run_id="new", run_status="crashed", reason="no memory"))
+    result = against(pytester)
+    result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines(["benchbook::the-run-itself FAILED*", "the run itself failed: crashed"])
+
+
 def test_files_that_were_edited_change_nothing(pytester: pytest.Pytester) -> None:
     scored(pytester.path, "old", RIGHT)
     new = scored(pytester.path, "new", RIGHT | {"b": "wrong"})

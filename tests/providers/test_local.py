@@ -143,10 +143,14 @@ def test_the_weights_hash_is_the_version(tmp_path: Path) -> None:
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [0, 1]}}},
             {"type": "object", "properties": {"a": {"type": "string", "maxLength": 120}, "b": {"enum": [0, 1]}}},
         ),
+        (
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"type": "string", "maxLength": 120}, "maxItems": 4},
+        ),
     ],
-    ids=["string", "enum", "integer", "object"],
+    ids=["string", "enum", "integer", "object", "list"],
 )
-def test_free_strings_are_bounded(schema: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_free_strings_and_lists_are_bounded(schema: dict[str, Any], expected: dict[str, Any]) -> None:
     assert bounded(schema) == expected
 
 

@@ -26,12 +26,14 @@ from benchbook.derivations.rows import (
     RubricRow,
     Slice,
 )
+from benchbook.evalsets import Item
 from benchbook.reports import RunReport, write_reports
 from benchbook.scorers.exact import as_float, sample_sd
 from benchbook.scorers.rubric import NO_ANSWER, Outcome, rubric_scale, score_sample
 from benchbook.scorers.rubric_aggregates import RubricAggregates, tally
 
 SCALE = rubric_scale()
+ITEM = Item(id="i", prompt="When is a refund paid?", context="Within seven days.", expected_answer="Within seven days.")
 HASH = "9f2c41d6a07be385c1d94e60b7a2f8135dce07946b1a8f52e3c0d7968ab4f517"
 
 HOSTILE = {
@@ -127,6 +129,7 @@ def report(
     missing: Sequence[str] = (),
     confidence: float | None = None,
     caps: Sequence[str] = (),
+    item: Item = ITEM,
     **manifest: Any,
 ) -> RunReport:
     """A report over `rows`, aggregated and decided by the real functions. Intervals are made up (normal)."""
@@ -165,7 +168,7 @@ def report(
     )
     decision = None if missing else decide(counted, intervals=intervals, confidence=confidence, caps=caps)
     made = _manifest(len(rows) // max(repeats, 1), repeats, list(missing), manifest)
-    return RunReport(made, file, decision, lambda: iter(rows))
+    return RunReport(made, file, decision, lambda: iter(rows), lambda samples: ((n, item) for n in samples))
 
 
 def _unscored(one: RubricRow) -> str:

@@ -169,6 +169,15 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     assert files(tmp_path / "mine") == {"thesis.txt": b"years of work"}
 
 
+def test_evaluations_that_were_filed_by_hand_are_left_alone(tmp_path: Path) -> None:
+    """Source 002 names the folders: whoever follows it by hand has them too."""
+    (tmp_path / "mine/valid_evaluations").mkdir(parents=True)
+    (tmp_path / "mine/valid_evaluations/q1.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"holds 'valid_evaluations' and no run_log\.json"):
+        write_archive(tmp_path / "mine", rows(), [PROMPT], LOG)
+    assert files(tmp_path / "mine") == {"valid_evaluations/q1.json": b"{}"}
+
+
 def test_what_fails_on_the_way_leaves_the_old_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_archive(tmp_path / "archive", rows(), [PROMPT], LOG)
     before = files(folder)

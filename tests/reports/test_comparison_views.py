@@ -136,6 +136,26 @@ def test_three_runs_have_pairs_histories_and_a_ranking() -> None:
     ]  # fmt: skip
 
 
+def test_losses_are_told_where_nothing_is_drawn() -> None:
+    """First, lowest and last in the text views, every point in JSON; a gap and a restart are said."""
+    points = tuple(
+        MetricPoint(name="loss", step=step, value=value) for step, value in ((1, 3.0), (2, None), (3, 0.5), (4, 0.75))
+    )
+    replaced = (MetricPoint(name="loss", step=3, value=9.0),)
+    report = report_of(marks("a", "1"), marks("b", "1"), curves={"a": Curve("loss", points, (replaced,)), "b": None})
+    shown = views(report)
+    for name in ("terminal", "markdown"):
+        assert "Lowest" in shown[name]
+        assert "0.75" in shown[name]
+        assert "1 value logged as NaN or infinite." in shown[name]
+        assert "trained again 1 time from step 3 on; the last time counts." in shown[name]
+        assert "b: no training loss" in shown[name]
+    found = comparison_json(report)["training_loss"]
+    assert set(found) == {"a"}
+    assert (found["a"]["n_points"], found["a"]["n_replaced"]) == (4, 1)
+    assert found["a"]["points"][1] == {"step": 2, "tokens": None, "time_s": None, "value": None}
+
+
 def test_loss_curves_are_drawn_over_one_another() -> None:
     points = tuple(MetricPoint(name="loss", step=step, value=1 / (step + 1)) for step in range(5))
     curves = {"a": Curve("loss", points), "b": None}

@@ -8,10 +8,12 @@ from itertools import pairwise
 
 import pytest
 
+from benchbook.evalsets import Item
 from benchbook.reports import RunReport, html_report
 from benchbook.reports.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED
 from benchbook.reports.markup import el, text
 from benchbook.reports.palette import DARK, LIGHT, PAIRS
+from benchbook.specs.template import as_text
 from benchbook.text import visible
 from reports.made_up import HOSTILE, good, report, shown, unscored
 
@@ -133,6 +135,33 @@ def test_hostile_text_is_shown_as_it_came(name: str) -> None:
     whole = "".join(parsed.words)
     assert visible(words) in whole
     assert "window.hit" not in "".join(str(attributes) for _, attributes in parsed.tags)
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("long line", "empty")])
+def test_the_prompt_context_and_reference_of_a_sample_are_shown_as_text(name: str) -> None:
+    words = HOSTILE[name]
+    made = report([unscored(0)], item=Item(id="i", prompt=f"P {words}", context={"k": words}, expected_answer=words))
+    _, parsed = page_of(made)
+    whole = "".join(parsed.words)
+    assert visible(f"P {words}") in whole
+    assert visible(as_text({"k": words})) in whole
+    assert [title for title in ("Prompt", "Context", "Reference") if title in parsed.words] == [
+        "Prompt", "Context", "Reference"
+    ]  # fmt: skip
+    assert "window.hit" not in "".join(str(attributes) for _, attributes in parsed.tags)
+
+
+def test_an_item_without_a_reference_says_so() -> None:
+    written, parsed = page_of(report([unscored(0)], item=Item(id="i", prompt="p")))
+    assert "– (the eval set has none)" in written
+    assert "Context" not in parsed.words
+
+
+def test_a_long_prompt_is_cut() -> None:
+    item = Item(id="i", prompt="p" * 10**6, context="c" * 10**6, expected_answer="r" * 10**6)
+    written, _ = page_of(report([unscored(0)], item=item))
+    assert len(written) < 200_000
+    assert written.count(f"Cut after {MAX_CHARS:,} characters") == 3
 
 
 def test_every_text_of_a_model_is_isolated() -> None:

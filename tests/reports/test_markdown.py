@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 
+from benchbook.evalsets import Item
 from benchbook.reports import markdown_report
 from benchbook.reports.digest import MAX_CHARS
 from benchbook.reports.markdown import fenced, inline
@@ -41,7 +42,9 @@ def test_it_renders_to_our_own_elements_only(kind: str) -> None:
 def test_hostile_text_makes_no_structure(words: str) -> None:
     plain = Rendered("".join(markdown_report(report([unscored(0, candidate_answer="x", item_id="x")]))))
     texts = {"candidate_answer": words[:MAX_CHARS] or "x", "item_id": words[:300] or "x"}
-    hostile = Rendered("".join(markdown_report(report([unscored(0, **texts)]))))
+    asked = words[:MAX_CHARS] or "x"
+    item = Item(id="i", prompt=asked, context=asked, expected_answer=asked)
+    hostile = Rendered("".join(markdown_report(report([unscored(0, **texts)], item=item))))
     assert hostile.tags == plain.tags
 
 

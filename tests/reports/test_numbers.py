@@ -62,6 +62,8 @@ def test_a_rate_has_its_n(value: float | None, n: int, shown: str) -> None:
         (numbers.short_hash("sha256:" + "0123456789abcdef" * 4), "0123456789ab…"),
         (numbers.short_hash("0.1.0"), "0.1.0"),
         (numbers.short_hash(None), "– (not known)"),
+        (numbers.short_model("local/small@sha256:" + "0123456789abcdef" * 4), "local/small@sha256:0123456789ab…"),
+        (numbers.short_model("openai/gpt-4.1@2025-04-14"), "openai/gpt-4.1@2025-04-14"),
         (numbers.nothing(), "–"),
     ],
 )

@@ -90,6 +90,14 @@ def test_the_grid_leads_to_each_evaluation_and_says_what_counts() -> None:
     assert "UNPARSABLE_OUTPUT" in written[written.index('id="evaluation-2"') :]
 
 
+def test_outputs_of_one_long_folder_can_be_told_apart() -> None:
+    folder = "anthropic_claude-sonnet-4.5_extended-thinking"
+    names = [f"{folder}/q1_{which}.pdf" for which in ("baseline_explicit", "baseline_implicit")]
+    written, _ = page_of([made_row(8, output=name) for name in names])
+    for name in names:
+        assert f"…{name[-31:]}</bdi></small>" in written
+
+
 def test_a_cell_that_nobody_evaluated_has_its_line() -> None:
     gaps = coverage_gaps([CellId("Q9", "B", "u", "o9")], [], ["j"])
     written, page = page_of([made_row(8)], log=RunLog(**{**as_fields(LOG), "gaps": gaps}))

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchbook.scorers.exact import NANO
 
-__all__ = ["Aggregate", "Headline", "aggregates_of", "headline_of", "nano_of"]
+__all__ = ["Aggregate", "Headline", "aggregates_of", "headline_of", "nano_of", "planned_of"]
 
 _MOST = (1 << 63) - 1
 _DEPTH = 6
@@ -102,10 +102,18 @@ def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
         primary_nano=nano(primary) if primary else None,
         primary_low_nano=_first(nano(f"intervals.{primary}.low"), nano("interval.low")),
         primary_high_nano=_first(nano(f"intervals.{primary}.high"), nano("interval.high")),
-        n_attempted=count("ledger.n_attempted", "n_items"),
-        n_scored=count("n_scored"),
-        n_unscored=count("n_unscored", "n_skipped"),
+        n_attempted=count("ledger.n_attempted", "n_attempted", "n_items"),
+        n_scored=count("n_scored", "n_valid"),
+        n_unscored=count("n_unscored", "n_skipped", "n_invalid"),
     )
+
+
+def planned_of(aggregates: Mapping[str, Aggregate], n_asked: int | None, repeats: int) -> int | None:
+    """How many samples were planned: as the aggregates say, else what was asked, so many times."""
+    told = aggregates.get("n_planned", Aggregate()).nano
+    if told is not None:
+        return told // NANO
+    return None if n_asked is None else n_asked * repeats
 
 
 def _first(*values: int | None) -> int | None:

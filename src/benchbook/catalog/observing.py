@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import canonical_json, decode_json
-from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of
+from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
 from benchbook.derivations.state import JournalState
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
 from benchbook.records.facts import Failure, LabelsStarted, Reply, RunStarted
@@ -44,7 +44,8 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model_version: str | None = None
     evaluator_model_id: str | None = None
     dry_run: bool = False
-    n_items: int
+    n_items: int | None = None
+    n_outputs: int | None = None  # judge_protocol@v1: what is judged, instead of items
     repeats: int = 1
     config: dict[str, Any] = {}
     inputs: dict[str, str] = {}
@@ -52,6 +53,11 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     journal_sha256: str
     derived: dict[str, str]
     manifest_sha256: str
+
+    @property
+    def n_asked(self) -> int | None:
+        """The items of the eval set, or the outputs of the evaluation set."""
+        return self.n_items if self.n_items is not None else self.n_outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +178,13 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         started_utc=manifest.timestamp_utc,
         ended_utc=manifest.ended_utc,
         dataset_id=manifest.dataset_id,
-        dataset_sha256=manifest.inputs.get("evalset"),
+        dataset_sha256=manifest.inputs.get("evalset", manifest.inputs.get("evaluation_set")),
         model_id=manifest.model_id,
         model_version=manifest.model_version,
         evaluator_model_id=manifest.evaluator_model_id,
         decision=_text(decision.get("decision") or decision.get("verdict")),
-        n_items=manifest.n_items,
-        n_planned=manifest.n_items * manifest.repeats,
+        n_items=manifest.n_asked,
+        n_planned=planned_of(aggregates, manifest.n_asked, manifest.repeats),
         journal_sha256=manifest.journal_sha256,
         manifest_sha256=manifest.manifest_sha256,
         tags=_tags(manifest.config),

@@ -6,14 +6,18 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbook.cli.output import json_option, print_json
 from benchbook.cli.progress import shown_progress
 from benchbook.cli.summary import print_run, run_json
+from benchbook.errors import RunStoppedError
 from benchbook.records.folder import Record
+
+if TYPE_CHECKING:
+    from benchbook.runner.run import RunResult
 
 __all__ = ["demo"]
 
@@ -23,7 +27,9 @@ MODEL = "local/smollm2-135m"
 @click.command()
 @click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--reports", default="reports", show_default=True, help="The folder with the reports.")
-@click.option("--repeats", default=3, show_default=True, help="How often the set is asked.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1, max=1000), default=3, show_default=True, help="How often the set is asked."
+)
 @json_option
 def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
     """Evaluate a small local model on a shipped eval set, start to end: no key, no network.
@@ -50,12 +56,14 @@ def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
         with shown_progress(quiet=True) as on_progress:
             result = run_async(start_run(config, on_progress))
         print_json(run_json(result.record, result.derived) | {"verification": _verification_json(result.record)})
+        _refuse_stopped(result)
         return
     click.echo(f"A small real model, {MODEL}, answers the 16 items of support_v1, {repeats} times, and judges itself.")
     click.echo("It runs on this machine. This takes a minute or two.\n")
     with shown_progress(quiet=False) as on_progress:
         result = run_async(start_run(config, on_progress))
     print_run(result.record, result.derived, reports=reports, as_json=False)
+    _refuse_stopped(result)
     click.echo("So small a model can't judge: it gives nearly every answer the same scores, whatever the answer says.")
     click.echo("The numbers above are real and the decision follows from them; the warnings say what they are worth.\n")
     _show_verification(result.record)
@@ -94,6 +102,11 @@ def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
         shutil.copytree(record.path, copy)
         place = _change_one_byte(copy)
         return place, [str(finding) for finding in verify(Record(copy)).findings]
+
+
+def _refuse_stopped(result: RunResult) -> None:
+    if result.stop.reason is not None:
+        raise RunStoppedError(f"{result.stop.reason}. Resume: benchbook run --resume {result.record.path}")
 
 
 def _refuse_unverified(holds: bool) -> None:

@@ -89,6 +89,8 @@ async def _ask(settings: Any, role: Any) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any]) -> None:
+    from benchbook.reports.numbers import short_model
+    from benchbook.reports.words import plural
     from benchbook.text import one_line
 
     code, environment = found["code_version"], found["environment"]
@@ -100,9 +102,7 @@ def _print(found: dict[str, Any]) -> None:
         state = (
             f"answers in {answer['latency_ms']} ms" if answer["ok"] else f"does not answer: {one_line(answer['error'])}"
         )
-        click.echo(f"{setting:20} {answer['model']}: {state}")
+        click.echo(f"{setting:20} {short_model(answer['model'])}: {state}")
     if "samples" in found:
-        cost = found["most_cost_usd"]
-        click.echo(
-            f"{found['samples']} samples, {found['calls']} calls, " + (f"at most ${cost}" if cost else "no prices set")
-        )
+        cost = f"at most ${found['most_cost_usd']}" if found["most_cost_usd"] else "no prices set"
+        click.echo(f"{plural(found['samples'], 'sample')}, {plural(found['calls'], 'call')}, {cost}")

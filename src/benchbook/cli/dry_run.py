@@ -65,10 +65,13 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
+    from benchbook.reports.numbers import short_model
+    from benchbook.reports.words import plural
+
     cost = found["most_cost_usd"]
-    click.echo(f"{found['samples']} samples: {found['calls']} calls, parse retries aside")
-    click.echo(f"model  {found['plan']['candidate']['model_id']}  {found['plan']['candidate']['params']}")
-    click.echo(f"judge  {found['plan']['judge']['model_id']}  {found['plan']['judge']['params']}")
+    click.echo(f"{plural(found['samples'], 'sample')}: {plural(found['calls'], 'call')}, parse retries aside")
+    for name, role in (("model", found["plan"]["candidate"]), ("judge", found["plan"]["judge"])):
+        click.echo(f"{name}  {short_model(role['model_id'])}  {role['params']}")
     click.echo("cost   no prices are set" if cost is None else f"cost   at most about ${cost}, by four bytes a token")
     click.echo(f"plan   {found['plan_sha256']}")
     click.echo("Nothing was asked.")

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.judge_archive import archive
-from benchbook.cli.judge_run import run
+from benchbook.cli.judge_run import run, same_model_option, same_model_table
 from benchbook.cli.output import json_option, json_text, print_json, runs_option
+from benchbook.cli.summary import write_reports
 from benchbook.errors import ConfigError, UsageError
 from benchbook.text import one_line, shorten
 
@@ -196,6 +197,10 @@ def _names(values: Iterable[str]) -> str:
     show_default=True,
     help="With --record: whether a quote that is not found invalidates.",
 )
+@same_model_option
+@click.option(
+    "--reports", default="reports", show_default=True, help="With --record: where its page and archive go, or `none`."
+)
 @runs_option
 @json_option
 @click.pass_context
@@ -209,6 +214,8 @@ def import_(
     out: str | None,
     run_id: str | None,
     evidence: EvidenceRule,
+    same_model: tuple[str, ...],
+    reports: str,
     runs: str,
     as_json: bool,
 ) -> None:
@@ -218,7 +225,8 @@ def import_(
     --pattern a folder, or with --mapping a bundle. A pattern's placeholders are {judge_model}, {method},
     {question_id}, {prompt_variant}, {target_model}, {output_id}; --value judge_model=NAME declares one for all.
 
-    Nothing is repaired: what a judgement lacks stays missing. Ends with 1 where one names no output of the set.
+    A record holds one judgement of an output by a judge: judgements by another prompt or try go into a record of their
+    own. Nothing is repaired: what a judgement lacks stays missing. Ends with 1 where one names no output of the set.
     """
     from benchbook.evalsets.judgement_import import How, import_source, write_judgements
     from benchbook.evalsets.judgement_lookup import OutputIndex
@@ -241,31 +249,30 @@ def import_(
             click.echo(json_text(judgement))
     elif out is not None:
         write_judgements(out, judgements)
-    recorded = None if run_id is None else _recorded(outputs, imported, runs, run_id, evidence)
+    made = None
+    if run_id is not None:
+        from benchbook.runner.judgement_record import ImportConfig, record_judgements
+
+        config = ImportConfig(runs=runs, run_id=run_id, evidence=evidence, same_model=same_model_table(same_model))
+        made = record_judgements(outputs, [one for source in imported for one in source.judgements], config)
+    written = [] if made is None or reports == "none" else write_reports(made.record, made.derived, reports)
     if as_json:
         print_json(
             {
                 "set_sha256": outputs.sha256,
                 "mapping_sha256": how.mapping and how.mapping.sha256,
                 "sources": rows,
-                "run": recorded,
+                "run": made and str(made.record.path),
+                "reports": [str(path) for path in written],
             }
         )
     elif out != "-":
         _print_import(imported, rows)
-        if recorded is not None:
-            click.echo(f"{one_line(recorded)}: recorded. Next: benchbook judge archive {one_line(recorded)}")
+        if made is not None:
+            click.echo(f"{one_line(str(made.record.path))}: recorded")
+        for path in written:
+            click.echo(f"  {one_line(str(path))}")
     ctx.exit(int(any(row["n_no_output"] for row in rows)))
-
-
-def _recorded(
-    outputs: OutputSet, imported: Sequence[ImportedSource], runs: str, run_id: str, evidence: EvidenceRule
-) -> str:
-    from benchbook.runner.judgement_record import ImportConfig, record_judgements
-
-    judgements = [judgement for source in imported for judgement in source.judgements]
-    made = record_judgements(outputs, judgements, ImportConfig(runs=runs, run_id=run_id, evidence=evidence))
-    return str(made.record.path)
 
 
 def _one_each(declared: dict[str, list[str]]) -> dict[str, str]:

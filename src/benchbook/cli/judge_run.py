@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from benchbook.cli.settings import given_settings, options_of
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, RunStoppedError, UsageError
 
-__all__ = ["run"]
+__all__ = ["run", "same_model_option", "same_model_table"]
 
 # Settings of `benchbook run` that go for judging too.
 _SHARED = (
@@ -22,12 +23,17 @@ _SHARED = (
 _FROZEN = ("set", "judges", "prompts", "same_model", "evidence", "repeats", "probes")
 
 
+same_model_option = click.option(
+    "--same-model", multiple=True, metavar="ALIAS=MODEL", help="Two names of one model; repeat."
+)
+
+
 @click.command()
 @click.argument("config", required=False, metavar="[CONFIG.toml]")
 @click.option("--set", "set", metavar="FOLDER", help="The evaluation set, made by `benchbook judge init`.")
 @click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A judge: provider/name@version; repeat.")
 @click.option("--prompts", metavar="TABLE", help="What the targets were asked: question_id, prompt, prompt_variant.")
-@click.option("--same-model", multiple=True, metavar="ALIAS=MODEL", help="Two names of one model; repeat.")
+@same_model_option
 @click.option(
     "--evidence", type=click.Choice(["must_be_found", "report"]), help="Whether a quote that is not found invalidates."
 )
@@ -89,15 +95,19 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     if "judges" in given:
         given["judges"] = [{"model": model} for model in given["judges"]]
     if "same_model" in given:
-        given["same_model"] = dict(_pair(word) for word in given["same_model"])
+        given["same_model"] = same_model_table(given["same_model"])
     return given
 
 
-def _pair(word: str) -> tuple[str, str]:
-    alias, equals, model = word.partition("=")
-    if not (alias and equals and model):
-        raise ConfigError("--same-model", repr(word), "ALIAS=MODEL")
-    return alias, model
+def same_model_table(words: Iterable[str]) -> dict[str, str]:
+    """What `--same-model` declares. Raises: ConfigError for a word that is no ALIAS=MODEL."""
+    table: dict[str, str] = {}
+    for word in words:
+        alias, _, model = word.partition("=")
+        if not (alias and model):
+            raise ConfigError("--same-model", repr(word), "ALIAS=MODEL")
+        table[alias] = model
+    return table
 
 
 def _say_stopped(result: Any) -> None:

@@ -52,8 +52,8 @@ def parse(spec: str, file: str, as_json: bool) -> None:
             result = reader.unreadable(case.get("id"), f"{file}:{number}: {fault}")
         click.echo(json_text(result))
     if unreadable:
-        what = "1 line is no object" if unreadable == 1 else f"{unreadable} lines are no object"
-        raise UsageError(f"{file}: {what} with an id and a reply; see the output")
+        what = "1 line is" if unreadable == 1 else f"{unreadable} lines are"
+        raise UsageError(f"{file}: {what} not what {spec} reads; the output says why")
 
 
 def _reader_of(spec: str) -> _Reader:

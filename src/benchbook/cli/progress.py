@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,20 +45,40 @@ class _Lines:
 @contextmanager
 def _bar() -> Iterator[ProgressHandler]:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (BarColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), refresh_per_second=5) as bar:
         task = bar.add_task("starting", total=None)
+        left = _Left(time.monotonic())
 
         def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.done, total=progress.planned, description=_words(progress))
+            words = _words(progress) + left.words(progress, time.monotonic())
+            bar.update(task, completed=progress.done, total=progress.planned, description=words)
 
         yield show
 
 
+class _Left:
+    """How much longer: by all that this sitting has done. Samples end in bursts, so the last few would mislead."""
+
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._done_before: int | None = None  # by earlier sittings
+
+    def words(self, progress: Progress, now: float) -> str:
+        if self._done_before is None:
+            self._done_before = max(progress.done - 1, 0)
+        done = progress.done - self._done_before
+        if progress.stopping or not done or progress.done == progress.planned:
+            return ""
+        seconds = (now - self._started) * (progress.planned - progress.done) / done
+        return f", about {timedelta(seconds=round(seconds))} left"
+
+
 def _words(progress: Progress) -> str:
     cost = f", ${progress.cost_usd:.4f}" if progress.cost_usd else ""
-    stopping = " (finishing what is under way)" if progress.stopping else ""
+    again = "; Ctrl-C again ends at once" if (progress.stopping or "").startswith("interrupted") else ""
+    stopping = f" (finishing what is under way{again})" if progress.stopping else ""
     return f"{progress.done} of {progress.planned} samples{cost}{stopping}"

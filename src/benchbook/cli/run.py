@@ -29,9 +29,11 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
     Settings come from CONFIG.toml (start one with `benchbook init`) and from options of the same names, which win.
     The record goes to runs/RUN_ID. Ctrl-C finishes what is under way; a second one ends at once; both resume.
-    Exits 0 for a whole run in which something was scored, whatever the decision.
+    Exits 0 for a whole run in which an answer was scored, whatever the decision.
     """
     settings = given_settings(options)
+    if options["resume"] and options["dry_run"]:
+        raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
     if options["resume"]:
         result = _resume(options["resume"], config, settings, options)
     else:
@@ -80,4 +82,6 @@ def _exit_code(result: Any, *, gate: bool) -> int:
     decision = result.derived.decision
     if gate:
         return 0 if decision is not None and decision.release_ready else 1
-    return 0 if decision is not None and result.derived.aggregates.ledger.n_scored else 1
+    ledger = result.derived.aggregates.ledger
+    # Samples without an answer are scored 0 by rule (R1.3): a server that is down is no evaluation.
+    return 0 if decision is not None and ledger.n_scored > ledger.n_no_answer else 1

@@ -22,7 +22,9 @@ _ASKING = (
     "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms", "max_retries",
     "max_wait_ms", "cache",
 )  # fmt: skip
-_OF_PREDICTIONS = ("predictions", "columns", "run_status", "reason", "dry_run", "table", "training_metrics")
+_OF_PREDICTIONS = (
+    "predictions", "columns", "run_status", "reason", "dry_run", "table", "training_metrics", "training_columns",
+)  # fmt: skip
 
 
 @click.command()
@@ -34,6 +36,7 @@ _OF_PREDICTIONS = ("predictions", "columns", "run_status", "reason", "dry_run", 
 @click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run failed: it scores 0.0.")
 @click.option("--reason", help="Why it failed.")
 @click.option("--training-metrics", multiple=True, metavar="FILE", help="A log of its training; may be given again.")
+@click.option("--training-columns", help="Its columns, where they have other names: step=it,loss=objective.")
 @click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
 @click.option("--table", help="Write a row an item into this Parquet file, and no record: for millions of items.")
 @click.option("--resume", metavar="RUN", help="Go on asking where a record ends; limits and addresses may change.")
@@ -50,7 +53,8 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     The answers are read from --predictions; without them, --model is asked. Ends with 1 where the run itself failed,
     whatever its score.
     """
-    options["columns"] = _columns(options["columns"])
+    for name in ("columns", "training_columns"):
+        options[name] = _columns(options[name], f"--{name.replace('_', '-')}")
     if options["resume"] is None and options["evalset"] is None:
         raise ConfigError("--evalset", "nothing", "an eval set")
     if options["table"] is not None:
@@ -77,7 +81,10 @@ def _read(options: dict[str, Any]) -> Any:
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:
         raise UsageError(f"--{asking[0].replace('_', '-')}: nobody is asked where there are predictions")
-    names = ("evalset", "predictions", "columns", "model", "runs", "run_id", "reason", "dry_run", "training_metrics")
+    names = (
+        "evalset", "predictions", "columns", "model", "runs", "run_id", "reason", "dry_run", "training_metrics",
+        "training_columns",
+    )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
     return score_predictions(ScoreConfig(**values))
 
@@ -116,8 +123,9 @@ def _say_stopped(result: Any) -> None:
 def _score_table(options: dict[str, Any]) -> None:
     from benchbook.runner.score_table import score_table
 
-    for name in ("model", "run_status", "reason", "dry_run", "training_metrics", "run_id", *_ASKING):
-        if options[name] not in (None, (), False):
+    not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
+    for name in (*not_here, *_ASKING):
+        if options[name] not in (None, (), False, {}):
             raise UsageError(f"--{name.replace('_', '-')}: nothing is recorded where --table is given")
     predictions, table = options["predictions"], options["table"]
     if predictions is None:
@@ -131,14 +139,14 @@ def _score_table(options: dict[str, Any]) -> None:
         click.echo(table)
 
 
-def _columns(words: str | None) -> dict[str, str]:
+def _columns(words: str | None, option: str) -> dict[str, str]:
     """`predicted=output,item_id=key` as a mapping."""
     pairs: dict[str, str] = {}
     for word in words.split(",") if words else ():
         name, equals, value = word.partition("=")
         if not (equals and name.strip() and value):
-            raise ConfigError("--columns", repr(word), "OURS=THEIRS, such as predicted=output")
+            raise ConfigError(option, repr(word), "OURS=THEIRS, such as predicted=output")
         if name.strip() in pairs:
-            raise UsageError(f"--columns: {name.strip()} is there twice")
+            raise UsageError(f"{option}: {name.strip()} is there twice")
         pairs[name.strip()] = value
     return pairs

@@ -34,7 +34,10 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
         row = next((row for row in rows_of(record, spec)() if row.sample == sample), None)
         if row is None:
             raise UsageError(f"{record.path}: no sample {sample} was attempted")
-        print_json(row) if as_json else click.echo("\n".join(_sample_lines(row)))
+        if as_json:
+            print_json(row)
+        else:
+            click.echo("\n".join(_sample_lines(row, _item_lines(record, spec, sample))))
     elif failed:
         why = view_of(spec).fail_reasons
         rows = (row for row in rows_of(record, spec)() if why(row))
@@ -65,9 +68,29 @@ def _show_run(record: Any, spec: str, as_json: bool) -> None:
     print_decision(record, kind_of(spec).read(record), as_json=as_json)
 
 
-def _sample_lines(row: Any) -> Iterator[str]:
-    """Every field of a row; texts with their line ends, and nothing that a terminal would act upon."""
+def _item_lines(record: Any, spec: str, sample: int) -> Iterator[str]:
+    """What a `rubric@v1` sample was asked; the rows of other specs have it themselves."""
+    from benchbook.derivations.asked import items_of
+    from benchbook.specs.template import as_text
+
+    if spec != "rubric@v1":
+        return
+    for _, item in items_of(record, [sample]):
+        for name in ("prompt", "context", "expected_answer"):
+            value = getattr(item, name)
+            yield f"{name}:" if value is not None else f"{name}: –"
+            if value is not None:
+                yield from _indented(as_text(value))
+
+
+def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
+    """Every field of a row, with what was asked before the answer.
+
+    Texts keep their line ends, and hold nothing that a terminal would act upon.
+    """
     for name in row.__struct_fields__:
+        if name == "candidate_answer":
+            yield from asked
         value = getattr(row, name)
         if name == "judge_replies":
             for reply in value:

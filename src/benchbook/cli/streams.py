@@ -7,17 +7,30 @@ import os
 import sys
 from typing import Any, TextIO
 
+from benchbook.errors import OutputError
+
 __all__ = ["prepare_streams"]
 
 
 class _DeafPipe(io.FileIO):
-    """A reader that went away (`| head`) is no fault: the rest is not written, and the exit code stays the answer's."""
+    """A reader that went away (`| head`) is no fault: the rest is not written, and the exit code stays the answer's.
+
+    Anything else (a full disk) is told once; on standard error nobody is left to tell.
+    """
+
+    _failed = False
 
     def write(self, data: Any, /) -> int:
-        try:
-            return super().write(data) or 0
-        except BrokenPipeError:
-            return len(memoryview(data).cast("B"))
+        if not self._failed:
+            try:
+                return super().write(data) or 0
+            except BrokenPipeError:
+                self._failed = True
+            except OSError as error:
+                self._failed = True
+                if self.fileno() == 1:
+                    raise OutputError(f"standard output: can't be written ({error.strerror})") from None
+        return len(memoryview(data).cast("B"))
 
 
 def prepare_streams() -> None:

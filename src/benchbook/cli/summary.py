@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.cli.output import print_json
 from benchbook.derivations.kinds import DerivedFiles, kind_of
 from benchbook.errors import RecordError
 from benchbook.records.folder import Record
 
-__all__ = ["print_decision", "print_run", "rows_of", "run_json"]
+if TYPE_CHECKING:
+    from benchbook.reports.views import View
+
+__all__ = ["print_decision", "print_run", "rows_of", "run_json", "write_reports"]
 
 
 def print_run(
@@ -22,23 +25,36 @@ def print_run(
     if quiet and reports is None and not as_json:
         return
     from benchbook.reports import print_summary
-    from benchbook.reports.views import view_of
 
-    spec = derived.manifest.spec
-    view = view_of(spec)
-    report = view.report(record, derived, rows_of(record, spec))
-    written: list[Path] = []
-    if reports is not None:
-        folder = Path(reports) / record.run_id
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RecordError(f"{folder}: can't be written ({error.strerror})") from None
-        written = view.write(report, folder)
+    view, report = _view(record, derived)
+    written = [] if reports is None else view.write(report, _reports_folder(record, reports))
     if as_json:
         print_json(run_json(record, derived) | {"reports": [str(path) for path in written]})
     elif not quiet:
         print_summary(report, sys.stdout, written=written, lines_of=view.summary_lines)
+
+
+def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[Path]:
+    """Write the reports into `reports`/RUN_ID, and say which to read. Raises: RecordError."""
+    view, report = _view(record, derived)
+    return view.write(report, _reports_folder(record, reports))
+
+
+def _view(record: Record, derived: DerivedFiles) -> tuple[View, Any]:
+    from benchbook.reports.views import view_of
+
+    spec = derived.manifest.spec
+    view = view_of(spec)
+    return view, view.report(record, derived, rows_of(record, spec))
+
+
+def _reports_folder(record: Record, reports: str) -> Path:
+    folder = Path(reports) / record.run_id
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(f"{folder}: can't be written ({error.strerror})") from None
+    return folder
 
 
 def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool) -> None:

@@ -41,7 +41,10 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
         click.echo(f"{record.path}: verified. {result.n_facts} facts, the run is {result.state}")
         click.echo(f"record hash: {result.sha256}")
     else:
+        from benchbook.reports.words import plural
+
         for finding in result.findings:
             click.echo(visible(str(finding)))
-        click.echo(f"{record.path}: does not hold ({len(result.findings)} findings)", err=True)
+        count = plural(len(result.findings), "finding")
+        click.echo(f"{record.path}: does not hold ({count})", err=True)
     ctx.exit(0 if result.holds else 1)

@@ -2,8 +2,9 @@
 
 A test fails where its item regressed, or where the baseline has a score for it and the run has none: what is missing
 may have regressed. Items that only the run has are skipped, with the reason. A test of its own, `what-was-measured`,
-fails where that differs between the two. pytest loads this module wherever Benchbook is installed, so it imports what
-it needs when it is asked for tests.
+fails where that differs between the two; one more, `the-run-itself`, is there and fails where the run crashed, timed
+out or never ended. pytest loads this module wherever Benchbook is installed, so it imports what it needs when it is
+asked for tests.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from benchbook.decisions.comparison import Comparison, compare
 from benchbook.decisions.comparison_pairing import ItemClass
 from benchbook.decisions.metadata_difference import Measured
+from benchbook.decisions.regressions import why_failed
 from benchbook.derivations.baselines import baseline_record
 from benchbook.derivations.compared_run import compared_run_derived
 from benchbook.errors import UsageError
@@ -25,7 +26,7 @@ Outcome = Literal["passed", "failed", "skipped"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
-_MEASURED = "what-was-measured"
+_MEASURED, _RUN = "what-was-measured", "the-run-itself"
 _TEXT = 400  # characters of a model's text in a message
 
 
@@ -57,8 +58,11 @@ def regression_cases(
 
 
 def comparison_cases(comparison: Comparison, allow_different: Collection[Measured] = ()) -> Iterator[RegressionCase]:
-    """Whether the same was measured, then each item: the baseline's in their order, and what only the run has."""
+    """Whether the same was measured; that the run itself failed, where it did (A3); then each item: the baseline's in
+    their order, and what only the run has.
+    """
     yield _same_measured(comparison, allow_different)
+    yield from (RegressionCase(_RUN, "failed", why) for why in why_failed(comparison.b))
     rows = comparison.items
     for name, row in zip(case_names(rows["item_id"]), rows.iter_rows(named=True), strict=True):
         yield RegressionCase(name, *_outcome(row, allow_different))
@@ -66,7 +70,7 @@ def comparison_cases(comparison: Comparison, allow_different: Collection[Measure
 
 def case_names(ids: Iterable[str]) -> Iterator[str]:
     """A name for each id, all of them different: the id where it is plain, else what is legible of it and a hash."""
-    given: Counter[str] = Counter({_MEASURED: 1})
+    given: Counter[str] = Counter({_MEASURED: 1, _RUN: 1})
     for one in ids:
         name = one
         if not _PLAIN.fullmatch(one):

@@ -46,7 +46,9 @@ def regression_gate(
     if baseline is not None:
         comparison = compare(compared_run_derived(baseline), run)
         check = check_regressions(comparison, max_regressions=max_regressions, allow_different=allow_different)
-    reasons = check.reasons if min_score is None else (*check.reasons, *check_score(run, min_score))
+    reasons = check.reasons
+    if min_score is not None:
+        reasons += tuple(reason for reason in check_score(run, min_score) if reason not in reasons)
     return GateResult(
         run.name, run.score, msgspec.structs.replace(check, holds=not reasons, reasons=reasons), comparison
     )
@@ -71,11 +73,11 @@ def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tupl
 
 
 def _measure(record: Record) -> tuple[str, str, str] | None:
-    """Scorer, eval set's id and its hash; None for a run that is not finished, or can't be read."""
+    """Scorer, eval set's id and its hash; None for a run that is not finished, scored nothing, or can't be read."""
     try:
         manifest = manifest_of(record)
     except RecordError:
         return None
-    if manifest.get("state") != "complete":
+    if manifest.get("state") != "complete" or manifest.get("dry_run"):
         return None
     return str(manifest.get("spec")), str(manifest.get("dataset_id")), str(manifest.get("dataset_version_or_hash"))

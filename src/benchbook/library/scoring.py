@@ -28,6 +28,7 @@ def score(
     reason: str | None = None,
     dry_run: bool = False,
     training_metrics: Sequence[str | Path] = (),
+    training_columns: Mapping[str, str] | None = None,
     runs: str | Path = "runs",
     run_id: str | None = None,
     on_progress: ProgressHandler | None = None,
@@ -38,13 +39,14 @@ def score(
     With `predictions` they are read from that file; `columns` maps our names (item_id, predicted, expected,
     eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
     `benchbook run` that go for a model and its limits. A run elsewhere that crashed or timed out says so in
-    `run_status`, with a `reason`: it scores 0.0 (SPEC A3). `training_metrics` are logs of the training that led here.
+    `run_status`, with a `reason`: it scores 0.0 (SPEC A3). `training_metrics` are logs of the training that led here,
+    `training_columns` maps our names of their columns (step, tokens, time, loss, …) to their own.
 
     Raises: InputError naming the line of a prediction that does not fit the eval set; UsageError; RecordError. Nothing
     is written then. A model that was stopped early (a limit, a refused key) returns: see `Run.stopped`.
     """
     if predictions is None and run_status == "completed" and not dry_run:
-        if columns or reason or training_metrics:
+        if columns or reason or training_metrics or training_columns:
             raise UsageError(
                 "columns, reason and training_metrics: only with predictions, or a run that failed elsewhere"
             )
@@ -63,6 +65,7 @@ def score(
         reason=reason,
         dry_run=dry_run,
         training_metrics=tuple(str(path) for path in training_metrics),
+        training_columns=dict(training_columns or {}),
     )
     return _run_of(score_predictions(config))
 

@@ -83,8 +83,14 @@ def _put_in_place(made: Path, target: Path, old: Path) -> None:
 def _check_replaceable(target: Path) -> None:
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise UsageError(f"{target}: found something that is no folder; expected an archive, or nothing")
-    if target.exists() and (strangers := sorted({path.name for path in target.iterdir()} - _PARTS)):
+    present = {path.name for path in target.iterdir()} if target.exists() else set()
+    if strangers := sorted(present - _PARTS):
         raise UsageError(f"{target}: holds {strangers[0]!r}, which is no part of an archive; choose another folder")
+    if present and RUN_LOG not in present:
+        # Source 002 names the folders, so somebody may have filled them by hand.
+        raise UsageError(
+            f"{target}: holds {min(present)!r} and no {RUN_LOG}: not written by this; choose another folder"
+        )
 
 
 def _write_parts(folder: Path, archive: Archive) -> None:

@@ -14,6 +14,7 @@ from benchbook.decisions.history import History
 from benchbook.decisions.text_difference import text_difference
 from benchbook.errors import RecordError
 from benchbook.reports.comparison_model import ComparisonReport, shown_items
+from benchbook.training.curves import Curve
 
 if TYPE_CHECKING:
     import polars
@@ -34,7 +35,16 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "histories": [_history(one) for one in found.histories],
         "leaderboard": found.leaderboard,
         "training_metrics": {name: curve is not None for name, curve in report.curves.items()},
+        "training_loss": {name: _curve(curve) for name, curve in report.curves.items() if curve is not None},
     }
+
+
+def _curve(found: Curve) -> dict[str, Any]:
+    """The points that count; what a restart replaced stands in the record's training_metrics.parquet."""
+    fields = ("step", "tokens", "time_s", "value")
+    points = [{name: getattr(point, name) for name in fields} for point in found.points[:MOST_DIFFERENCES]]
+    n_replaced = sum(map(len, found.replaced))
+    return {"n_points": len(found.points), "n_replaced": n_replaced, "points": points}
 
 
 def _pair(pair: Comparison, p_holm: float | None) -> dict[str, Any]:

@@ -43,14 +43,12 @@ def comparison_html(report: ComparisonReport) -> Iterator[str]:
 
 def _head(report: ComparisonReport) -> Html:
     names = " → ".join(shorten(run.name, 40) for run in report.found.runs)
-    head = page_head(names).removesuffix("</head>")
-    return join(Html(head), el("style", _style()), Html("</head>"))
+    return page_head(names, _style())
 
 
 @cache
-def _style() -> Html:
-    """The style sheets are ours and hold nothing of a run, so they are not escaped."""
-    return Html("\n" + (files("benchbook.reports") / "comparison.css").read_text(encoding="utf-8") + CURVES_CSS)
+def _style() -> str:
+    return "\n" + (files("benchbook.reports") / "comparison.css").read_text(encoding="utf-8") + CURVES_CSS
 
 
 def _masthead(report: ComparisonReport) -> Html:

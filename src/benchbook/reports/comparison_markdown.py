@@ -29,8 +29,13 @@ def comparison_markdown(report: ComparisonReport) -> Iterator[str]:
     if found.leaderboard is not None:
         table = tables.leaderboard_table(found.leaderboard)
         yield from table_section(table.caption, table)
-    yield "## Training\n\n"
-    yield "Loss curves are drawn in the HTML report.\n" if report.has_curves else "No training metrics.\n"
+    if not report.has_curves:
+        yield "## Training\n\nNo training metrics.\n"
+        return
+    yield from table_section("Training", tables.training_table(report.curves))
+    if remarks := list(tables.training_remarks(report.curves)):
+        yield bullets(remarks)
+    yield "The curves are drawn in the HTML report, and --json has their points.\n"
 
 
 def _pair(pair: Comparison, p: float | None, name: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchbook.decisions.comparison import Change, Comparison
@@ -15,10 +15,12 @@ from benchbook.decisions.leaderboard import Leaderboard
 from benchbook.decisions.metadata_difference import LeafDifference, Measured
 from benchbook.reports import comparison_numbers, numbers
 from benchbook.reports.comparison_model import ShownItem
+from benchbook.reports.curves_drawn import curve_remarks, curves_table, drawn_curves
 from benchbook.reports.tables import Column, Table
 from benchbook.reports.words import plural
 from benchbook.statistics.results import REASONS
 from benchbook.text import one_line, shorten
+from benchbook.training.curves import Curve
 
 __all__ = [
     "CHANGE_WORDS",
@@ -34,6 +36,8 @@ __all__ = [
     "notices",
     "runs_table",
     "slices_table",
+    "training_remarks",
+    "training_table",
     "verdict",
     "way_table",
 ]
@@ -152,6 +156,10 @@ def notices(pair: Comparison) -> list[str]:
         status = run.manifest.get("run_status", "completed")
         if status != "completed":
             found.append(f"Run {letter} itself failed, so it scores 0: {str(status).replace('_', ' ')}.")
+        if run.manifest.get("dry_run"):
+            found.append(
+                f"Run {letter} was a dry run: its items are unavailable, since MockJudge makes no predictions."
+            )
     return [*found, *(f"{one[0].upper()}{one[1:]}." for one in comparison_numbers.warnings(pair.score))]
 
 
@@ -182,6 +190,18 @@ def runs_table(found: ComparisonSet) -> Table:
         Column("Score of all items", number=True), Column("Record"),
     )  # fmt: skip
     return Table("The runs", columns, rows)
+
+
+def training_table(curves: Mapping[str, Curve | None]) -> Table:
+    """Each run's training loss: first, lowest and last."""
+    return curves_table(drawn_curves(curves, "step", 0.0)[0], "Training loss", "step")
+
+
+def training_remarks(curves: Mapping[str, Curve | None]) -> Iterator[str]:
+    """What the table of losses does not say: gaps, restarts, and runs without a curve."""
+    drawn, left_out = drawn_curves(curves, "step", 0.0)
+    yield from curve_remarks(drawn, by_plot=False)
+    yield from (f"{run}: no training loss, {why}." for run, why in left_out.items())
 
 
 def _letters(found: ComparisonSet) -> list[str]:
@@ -293,4 +313,5 @@ def item_facts(item: ShownItem) -> Iterator[str]:
         yield f"In B its id is {one_line(item.item_id_b)}."
     yield f"Score {numbers.score(item.score_a, 'none')} → {numbers.score(item.score_b, 'none')}."
     if item.miss_reason_a != item.miss_reason_b:
-        yield f"Missed because: {item.miss_reason_a or 'it did not'}, then {item.miss_reason_b or 'it did not'}."
+        a, b = (f"missed ({why})" if why else "right" for why in (item.miss_reason_a, item.miss_reason_b))
+        yield f"{a.capitalize()}, then {b}."

@@ -55,10 +55,18 @@ def comparison_lines(
         yield from table_lines(tables.way_table(history, MOST_IDS), width)
     if found.leaderboard is not None:
         yield from table_lines(tables.leaderboard_table(found.leaderboard), width)
-    if not report.has_curves:
-        yield "No training metrics."
+    yield from _training(report, width)
     for path in written:
         yield from wrapped(str(path), 10_000, "")
+
+
+def _training(report: ComparisonReport, width: int) -> Iterator[str]:
+    if not report.has_curves:
+        yield "No training metrics."
+        return
+    yield from table_lines(tables.training_table(report.curves), width)
+    for remark in tables.training_remarks(report.curves):
+        yield from wrapped(remark, width, "")
 
 
 def _pair(pair: Comparison, p: float | None, width: int, colour: bool) -> Iterator[str]:
@@ -140,7 +148,8 @@ def leaderboard_lines(found: Leaderboard, n_others: int = 0) -> Iterator[str]:
     for warning in found.warnings:
         yield f"Beware: {WARNINGS.get(warning, warning)}."
     if n_others:
-        yield f"{plural(n_others, 'other record')} not ranked: not finished, or on another eval set or scorer."
+        why = "not finished, a dry run, or on another eval set or scorer"
+        yield f"{plural(n_others, 'other record')} not ranked: {why}."
 
 
 def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:

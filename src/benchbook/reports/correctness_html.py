@@ -8,6 +8,7 @@ from benchbook.derivations.correctness_rows import CorrectnessRow
 from benchbook.reports.correctness_markdown import left_out
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
 from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
+from benchbook.reports.curves_svg import CURVES_CSS, curves_figure
 from benchbook.reports.html import masthead, page_foot, page_head
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.page_parts import (
@@ -31,6 +32,7 @@ _CONTENTS = (
     ("scorecard", "Scorecard"),
     ("misses", "Why items missed"),
     ("missed", "Missed items"),
+    ("training", "Training"),
     ("reproducibility", "Reproducibility"),
     ("verify", "Check it"),
 )
@@ -40,13 +42,14 @@ def correctness_html(report: CorrectnessReport, missed: Sequence[CorrectnessRow]
     """The page, in pieces. `missed` are the missed items that are shown."""
     manifest = report.manifest
     yield '<!doctype html>\n<html lang="en">\n'
-    yield page_head(f"{headline(report).words}: {manifest.model_id} on {manifest.dataset_id}")
+    yield page_head(f"{headline(report).words}: {manifest.model_id} on {manifest.dataset_id}", CURVES_CSS)
     yield '\n<body>\n<a class="skip" href="#decision">Skip to the report</a>\n'
     yield join(masthead(report, _CONTENTS), Html('\n<main id="main">\n'))
     yield _opening(report)
     yield _scorecard(report)
     yield _misses(report)
     yield _missed(report, missed)
+    yield _training(report)
     yield reproducibility_part(report)
     yield verify_part(report)
     yield "\n</main>\n" + page_foot(report) + "\n</body>\n</html>\n"
@@ -88,3 +91,10 @@ def _missed(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> Html
     words = left_out(report, missed)
     note = [el("p", text(words), class_="quiet")] if words else []
     return section("missed", "Missed items", *note, render_table(missed_table(missed), hide_caption=True))
+
+
+def _training(report: CorrectnessReport) -> Html:
+    """What was logged on the way here, beside what came of it."""
+    loss = report.loss()
+    what = el("p", text("No training metrics.")) if loss is None else curves_figure({report.manifest.run_id: loss})
+    return section("training", "Training", what)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchbook.derivations.correctness_rows import CorrectnessRow
+from benchbook.reports.comparison_tables import training_table
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
 from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
 from benchbook.reports.markdown import bullets, fenced, inline, table_section
@@ -37,6 +38,8 @@ def correctness_markdown(report: CorrectnessReport, missed: Sequence[Correctness
     yield from table_section("Missed items", missed_table(missed))
     if words := left_out(report, missed):
         yield f"{inline(words)}\n\n"
+    if (loss := report.loss()) is not None:
+        yield from table_section("Training", training_table({manifest.run_id: loss}))
     yield from table_section("Reproducibility", reproducibility(report))
     yield "## Check it yourself\n\n"
     yield "Every number here is computed from the record's journal. This does it again, offline:\n\n"

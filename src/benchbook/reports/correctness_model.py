@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,9 @@ from benchbook.derivations.correctness_rows import (
 from benchbook.reports import numbers
 from benchbook.reports.gates import Tone
 from benchbook.reports.words import plural
+
+if TYPE_CHECKING:
+    from benchbook.training.curves import Curve
 
 __all__ = [
     "MAX_MISSED",
@@ -48,12 +51,16 @@ _ERRORS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class CorrectnessReport:
-    """One run, ready to be shown. `rows` starts a new pass over the items; a report never holds them all."""
+    """One run, ready to be shown. `rows` starts a new pass over the items; a report never holds them all.
+
+    `loss` reads what the run's trainer logged; None where it logged none.
+    """
 
     manifest: CorrectnessManifest
     aggregates: CorrectnessAggregates
     decision: CorrectnessDecision
     rows: Callable[[], Iterator[CorrectnessRow]]
+    loss: Callable[[], Curve | None]
 
 
 class Headline(NamedTuple):

@@ -21,7 +21,10 @@ def scorecard_table(file: CorrectnessAggregates) -> Table:
     """A4's numbers over all items."""
     rows = (
         ("Score: mean correctness", numbers.score(file.primary_score, unknown="no items")),
-        ("Its interval", f"{numbers.interval('score', file.interval)}, {file.interval.method.replace('_', ' ')}"),
+        (
+            f"Its {numbers.limit('rate', file.interval.confidence)} interval, {file.interval.method.replace('_', ' ')}",
+            numbers.interval("score", file.interval, bare=True),
+        ),
         ("Standard deviation", numbers.score(file.stddev, unknown="fewer than two items")),
         ("Items", numbers.count(file.n_items)),
         ("Items with a prediction", numbers.count(file.n_scored)),

@@ -25,7 +25,7 @@ def correctness_lines(
     yield painted(f"{top.words} ({manifest.spec}, {report.decision.verdict})", f"1;{COLOURS[top.tone]}", colour)
     yield from wrapped(top.meaning, width, "")
     yield ""
-    yield from wrapped(manifest.model_id, width, "")
+    yield from wrapped(numbers.short_model(manifest.model_id), width, "")
     yield from wrapped(f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}; run {manifest.run_id}", width, "")
     for warning in notices(report):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from benchbook.derivations.compared_run import training_loss
 from benchbook.derivations.kinds import DerivedFiles
 from benchbook.records.folder import Record
 from benchbook.reports.correctness_html import correctness_html
@@ -17,8 +19,9 @@ __all__ = ["VIEW"]
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> CorrectnessReport:
-    del record
-    return CorrectnessReport(derived.manifest, derived.aggregates, derived.decision, rows)
+    return CorrectnessReport(
+        derived.manifest, derived.aggregates, derived.decision, rows, partial(training_loss, record)
+    )
 
 
 def _write(report: CorrectnessReport, folder: Path) -> list[Path]:

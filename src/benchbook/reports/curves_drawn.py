@@ -70,19 +70,20 @@ def _again(curve: Curve, axis: Axis) -> Iterator[list[Place]]:
             continue
 
 
-def curve_remarks(drawn: Sequence[DrawnCurve]) -> Iterator[str]:
-    """What a reader of the lines would not see: gaps, points left out, and what was trained again."""
+def curve_remarks(drawn: Sequence[DrawnCurve], *, by_plot: bool = True) -> Iterator[str]:
+    """What a reader would not see: gaps, points left out, and what was trained again. `by_plot`: they stand by one."""
+    gaps, thin_lines = ("; the line has gaps there", ", the others are thin") if by_plot else ("", "")
     for one in drawn:
         name, not_finite = one.run, plural(one.curve.n_not_finite, "value")
         n_without = len(one.curve.points) - len(one.places)
         if one.curve.n_not_finite:
-            yield f"{name}: {not_finite} logged as NaN or infinite; the line has gaps there."
+            yield f"{name}: {not_finite} logged as NaN or infinite{gaps}."
         if n_without:
             yield f"{name}: {plural(n_without, 'point')} without a place of its own on this axis left out."
         if one.curve.replaced:
             first = min(segment[0].step for segment in one.curve.replaced)
             starts = plural(len(one.curve.replaced), "time")
-            yield f"{name}: trained again {starts} from step {first:,} on; the last time counts, the others are thin."
+            yield f"{name}: trained again {starts} from step {first:,} on; the last time counts{thin_lines}."
 
 
 def told(one: DrawnCurve, axis: Axis) -> str:

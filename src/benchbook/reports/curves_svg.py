@@ -29,6 +29,7 @@ _GRID = 1000  # units of the inner picture, which is stretched to the width of t
 
 CURVES_CSS = "".join(
     [
+        ".curves p+.table{margin-top:1rem}",
         ".curve{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.curve.again{stroke-width:1;opacity:.55}",
         ".curve-legend{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;font-size:.8125rem}",
         *(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
 from benchbook.derivations.rows import JudgeReply, RubricRow
+from benchbook.evalsets import Item
+from benchbook.reports.model import RunReport
+from benchbook.specs.template import as_text
 
-__all__ = ["MAX_CHARS", "MAX_FAILED", "MAX_PASSED", "SCORE_BINS", "Digest", "Spread", "digest"]
+__all__ = ["MAX_CHARS", "MAX_FAILED", "MAX_PASSED", "SCORE_BINS", "Asked", "Digest", "Spread", "digest", "digest_of"]
 
 MAX_FAILED = 200  # samples that are shown in full
 MAX_PASSED = 50
@@ -49,9 +52,20 @@ class Spread:
         return 0
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """What a sample was asked, and the right answer, as text. None is not in the eval set."""
+
+    prompt: str
+    context: str | None
+    reference: str | None
+
+
 @dataclass(slots=True)
 class Digest:
-    """Counts, spreads, and the samples that are shown: the first failed and the first passed ones of the plan."""
+    """Counts, spreads, and the samples that are shown: the first failed and the first passed ones of the plan.
+
+    `asked` has what these were asked, by the sample's number.
+    """
 
     n_rows: int = 0
     n_passed: int = 0
@@ -63,6 +77,7 @@ class Digest:
     total_tokens: Spread = field(default_factory=Spread)
     failed: list[RubricRow] = field(default_factory=list)
     passed: list[RubricRow] = field(default_factory=list)
+    asked: Mapping[int, Asked] = field(default_factory=dict)
 
     @property
     def n_failed(self) -> int:
@@ -90,6 +105,20 @@ def digest(rows: Iterable[RubricRow]) -> Digest:
     for row in rows:
         result.add(row)
     return result
+
+
+def digest_of(report: RunReport) -> Digest:
+    """One pass over a report's rows, and a look at what the shown ones were asked."""
+    result = digest(report.rows())
+    items = report.items([row.sample for row in (*result.failed, *result.passed)])
+    result.asked = {sample: _asked(item) for sample, item in items}
+    return result
+
+
+def _asked(item: Item) -> Asked:
+    context = None if item.context is None else as_text(item.context)
+    cut = (_cut_text(text) for text in (context, item.expected_answer))
+    return Asked(item.prompt[: MAX_CHARS + 1], *cut)
 
 
 def _cut(row: RubricRow) -> RubricRow:

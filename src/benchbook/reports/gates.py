@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from benchbook.decisions import Gate
+from benchbook.decisions import Decision, Gate, ToSettle
+from benchbook.decisions.settling import WHY_NOT
 from benchbook.reports import numbers
-from benchbook.reports.words import aggregate_word
+from benchbook.reports.words import aggregate_word, plural
+from benchbook.statistics.results import REASONS
 
-__all__ = ["GateState", "Tone", "extremes", "gate_rule", "gate_state", "gate_value"]
+__all__ = ["GateState", "Tone", "extremes", "gate_rule", "gate_state", "gate_value", "settling", "settling_lines"]
 
 Tone = Literal["good", "bad", "doubt", "none"]
 
@@ -53,6 +55,35 @@ def extremes(gate: Gate) -> str:
     if gate.worst == gate.best:
         return gate_value(gate, gate.worst)
     return f"{gate_value(gate, gate.worst)} to {gate_value(gate, gate.best)}"
+
+
+def settling_lines(decision: Decision) -> list[str]:
+    """What would settle the gates that leave a decision open, a sentence each; none where bounds were not asked for."""
+    return [
+        f"{aggregate_word(gate.aggregate).label}: {settling(gate.n_to_settle)}"
+        for gate in decision.gates
+        if isinstance(gate.n_to_settle, ToSettle)
+    ]
+
+
+def settling(found: ToSettle) -> str:
+    """`1,200 more samples (1,300 in all) would settle that it holds, if its value stays what it is`."""
+    if found.n_in_all is None or found.n_more is None:
+        words = f"how many samples would settle it can't be told: {_why_not(found.reason)}"
+    else:
+        outcome = "holds" if found.would == "hold" else "does not hold"
+        words = (
+            f"{plural(found.n_more, 'more sample')} ({found.n_in_all:,} in all) would settle that it {outcome}, "
+            "if its value stays what it is"
+        )
+    if not found.n_unscored:
+        return words
+    unscored = "the 1 unscored sample" if found.n_unscored == 1 else f"the {found.n_unscored:,} unscored samples"
+    return f"{words}; {unscored} may move it whatever their number"
+
+
+def _why_not(reason: str | None) -> str:
+    return WHY_NOT.get(reason or "") or REASONS.get(reason or "", reason or "not known")
 
 
 def _in_any_case(gate: Gate) -> str | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from benchbook.reports.digest import Digest, digest
+from benchbook.reports import numbers
+from benchbook.reports.digest import Digest, digest_of
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.page_parts import (
@@ -45,11 +46,12 @@ _CONTENTS = (
 
 
 def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The page, in pieces. `found` is the digest of `report.rows()`, where the caller has it already."""
-    found = digest(report.rows()) if found is None else found
+    """The page, in pieces. `found` is the digest of `report`, where the caller has it already."""
+    found = digest_of(report) if found is None else found
     manifest = report.manifest
     yield '<!doctype html>\n<html lang="en">\n'
-    yield page_head(f"{decision_word(report.decision).headline}: {manifest.model_id} on {manifest.dataset_id}")
+    model = numbers.short_model(manifest.model_id)
+    yield page_head(f"{decision_word(report.decision).headline}: {model} on {manifest.dataset_id}")
     yield '\n<body>\n<a class="skip" href="#decision">Skip to the report</a>\n'
     yield join(hatching(), masthead(report, _CONTENTS), Html('\n<main id="main">\n'))
     yield decision_part(report)
@@ -66,8 +68,8 @@ def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]
     yield "\n</main>\n" + page_foot(report) + "\n</body>\n</html>\n"
 
 
-def page_head(title: str) -> Html:
-    """The head of a page that asks for nothing from outside."""
+def page_head(title: str, more_css: str = "") -> Html:
+    """The head of a page that asks for nothing from outside. `more_css` is ours, and holds nothing of a run."""
     return el(
         "head",
         el("meta", charset="utf-8"),
@@ -78,6 +80,7 @@ def page_head(title: str) -> Html:
         el("title", text(f"{title} – Benchbook")),
         el("link", rel="icon", href="data:,"),
         el("style", _style()),
+        *((el("style", Html(more_css)),) if more_css else ()),
     )
 
 

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from benchbook.decisions import Gate
 from benchbook.derivations.rows import RubricRow
 from benchbook.reports import numbers
-from benchbook.reports.digest import Digest, digest
+from benchbook.reports.digest import Digest, digest_of
 from benchbook.reports.gates import gate_rule, gate_state, gate_value
 from benchbook.reports.model import RunReport
 from benchbook.reports.words import fail_reason, reason
@@ -22,8 +22,8 @@ _NOT_XML = re.compile("[\ufffe\uffff]")  # what XML 1.0 forbids beside what `vis
 
 
 def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The document, in pieces. `found` is the digest of `report.rows()`, where the caller has it already."""
-    found = digest(report.rows()) if found is None else found
+    """The document, in pieces. `found` is the digest of `report`, where the caller has it already."""
+    found = digest_of(report) if found is None else found
     gates = [] if report.decision is None else list(report.decision.gates)
     failed, errors = found.n_failed - found.n_unscored, found.n_unscored
     n_open, n_skipped = sum(not _firm(gate) for gate in gates), sum(gate.unmeasured for gate in gates)

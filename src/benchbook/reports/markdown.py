@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from benchbook.derivations.rows import JudgeReply, RubricRow
 from benchbook.reports import numbers, tables
-from benchbook.reports.digest import MAX_CHARS, Digest, digest
+from benchbook.reports.digest import MAX_CHARS, Asked, Digest, digest_of
+from benchbook.reports.gates import settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.plots import plot_table, plots
 from benchbook.reports.tables import Table
@@ -38,13 +39,14 @@ def fenced(words: str) -> str:
 
 
 def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The report, in pieces. `found` is the digest of `report.rows()`, where the caller has it already."""
-    found = digest(report.rows()) if found is None else found
+    """The report, in pieces. `found` is the digest of `report`, where the caller has it already."""
+    found = digest_of(report) if found is None else found
     file = report.aggregates
     yield from _decision(report)
     yield from _identity(report)
     yield from _gates(report)
     yield from table_section("Samples", tables.ledger_table(file.ledger), tables.fail_reasons_table(file))
+    yield from table_section("Until decided", tables.early_stop_table(file))
     yield from table_section("Aggregates", tables.aggregates_table(file, found), tables.scores_table(file))
     yield from _repeats(report)
     yield from table_section("Slices", tables.slices_table(file))
@@ -75,6 +77,9 @@ def _decision(report: RunReport) -> Iterator[str]:
             yield f"It was asked that the bounds of the {bound} intervals hold too.\n\n"
         yield "Why:\n\n"
         yield bullets([reason(one) for one in decision.reasons])
+        if settling := settling_lines(decision):
+            yield "What would settle it:\n\n"
+            yield bullets(settling)
     if warnings := tables.notices(report):
         yield "## Read this first\n\n"
         yield bullets(warnings)
@@ -96,7 +101,8 @@ def _identity(report: RunReport) -> Iterator[str]:
 
 
 def _model(model_id: str, version: str | None) -> str:
-    return inline(f"{model_id} ({version or 'version not known'})")
+    remark = "" if version and model_id.endswith(version) else f" ({version or 'version not known'})"
+    return inline(numbers.short_model(model_id + remark))
 
 
 def _gates(report: RunReport) -> Iterator[str]:
@@ -112,7 +118,9 @@ def _repeats(report: RunReport) -> Iterator[str]:
         yield "## Repeats\n\n"
         yield "The set was run once, so nothing can be said about how much another run would differ.\n\n"
         return
-    yield from table_section("Repeats", tables.repeats_table(file), tables.agreement_table(file))
+    yield from table_section(
+        "Repeats", tables.repeats_table(file), tables.agreement_table(file), tables.variance_table(file)
+    )
 
 
 def table_section(title: str, *found: Table) -> Iterator[str]:
@@ -162,16 +170,22 @@ def _samples(run_id: str, found: Digest) -> Iterator[str]:
         else:
             yield f"{plural(n, 'sample')} {what}.\n\n"
         for row in rows:
-            yield from _sample(row)
+            yield from _sample(row, found.asked.get(row.sample))
 
 
-def _sample(row: RubricRow) -> Iterator[str]:
+def _sample(row: RubricRow, asked: Asked | None) -> Iterator[str]:
     repeat = f", repeat {row.repeat + 1}" if row.repeat else ""
     yield f"### Sample {row.sample}: {inline(shorten(row.item_id, 80))}{repeat}\n\n"
     if row.fail_reasons:
         yield f"Did not pass: {inline(', '.join(fail_reason(name) for name in row.fail_reasons))}.\n\n"
     yield _table(tables.sample_facts(row))
+    if asked is not None:
+        yield _quoted("Prompt", asked.prompt)
+        if asked.context is not None:
+            yield _quoted("Context", asked.context)
     yield _quoted("Answer", row.candidate_answer)
+    if asked is not None:
+        yield _quoted("Reference", asked.reference)
     if row.reasoning:
         yield _quoted("Reasoning before the answer", row.reasoning)
     if row.error_detail:

@@ -7,11 +7,13 @@ exact values are in aggregates.json.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Literal, assert_never
 
 from benchbook.decisions import Interval
+from benchbook.statistics.results import REASONS
 
 __all__ = [
     "DASH",
@@ -26,6 +28,7 @@ __all__ = [
     "score",
     "seconds",
     "short_hash",
+    "short_model",
     "show",
     "tokens",
 ]
@@ -34,6 +37,7 @@ DASH = "–"
 # rate: a share of samples. score: 0 to 1. grade: a mean of 0, 1, 2. ratio: any quotient.
 Kind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count"]
 _DECIMALS: dict[Kind, int] = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0}
+_WEIGHTS = re.compile(r"sha256:([0-9a-f]{64})")
 _MOST_DECIMALS = 9  # what an aggregate is rounded to (C2)
 
 
@@ -99,7 +103,7 @@ def interval(kind: Kind, found: Interval | None, *, bare: bool = False) -> str:
     if found is None:
         return nothing("not computed")
     if found.low is None and found.high is None:
-        return nothing(found.reason or "can't be computed")
+        return nothing(REASONS.get(found.reason or "", found.reason or "can't be computed"))
     if found.low is None:
         span = f"up to {show(kind, found.high)}"
     elif found.high is None:
@@ -133,6 +137,11 @@ def short_hash(digest: str | None, unknown: str = "not known") -> str:
         return nothing(unknown)
     digits = digest.removeprefix("sha256:")
     return digits if len(digits) <= 16 else f"{digits[:12]}…"
+
+
+def short_model(model_id: str) -> str:
+    """A model's id with the hash of its weights cut as `short_hash` does: `local/small@sha256:5a1395716f79…`."""
+    return _WEIGHTS.sub(lambda found: f"sha256:{short_hash(found[1])}", model_id)
 
 
 def _unit(kind: Kind, number: str) -> str:

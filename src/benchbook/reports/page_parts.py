@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from benchbook.decisions import Decision, Gate
 from benchbook.reports import numbers, tables
 from benchbook.reports.digest import Digest
-from benchbook.reports.gates import Tone, gate_rule, gate_state, gate_value
+from benchbook.reports.gates import Tone, gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.plots import Plot, plot_table, plots
@@ -60,7 +60,7 @@ def render_table(table: Table, *, hide_caption: bool = False) -> Html:
             "tr",
             el("th", text(row[0]), scope="row", dir="auto"),
             *(
-                el("td", text(cell), class_=_align(column), dir=None if column.number else "auto")
+                el("td", text(cell), class_=_align(column, cell), dir=None if column.number else "auto")
                 for column, cell in zip(table.columns[1:], row[1:], strict=True)
             ),
         )
@@ -70,8 +70,11 @@ def render_table(table: Table, *, hide_caption: bool = False) -> Html:
     return el("div", whole, class_="table", tabindex=0, role="region", aria_label=table.caption)
 
 
-def _align(column: Column) -> str | None:
-    return "number" if column.number else None
+def _align(column: Column, cell: str = "") -> str | None:
+    """A cell that says why it has no number may be broken into lines; a number may not."""
+    if not column.number:
+        return None
+    return "number words" if cell.startswith(f"{numbers.DASH} (") else "number"
 
 
 def decision_part(report: RunReport) -> Html:
@@ -115,7 +118,9 @@ def _why(report: RunReport, decision: Decision | None) -> list[Html]:
         bound = f"It was asked that the bounds of the {numbers.limit('rate', decision.confidence)} intervals hold too."
         asked.append(el("p", text(bound), class_="meaning"))
     reasons = [el("li", text(reason(one)), dir="auto") for one in decision.reasons]
-    return [*asked, el("p", text("Why"), class_="why"), el("ul", *reasons)]
+    settling = [el("li", text(one), dir="auto") for one in settling_lines(decision)]
+    would = [el("p", text("What would settle it"), class_="why"), el("ul", *settling)] if settling else []
+    return [*asked, el("p", text("Why"), class_="why"), el("ul", *reasons), *would]
 
 
 def identity_list(entries: Sequence[tuple[str, Html]]) -> Html:
@@ -157,12 +162,15 @@ def named_model(model_id: str, version: str | None) -> Html:
     """A model, and the snapshot that its provider named, where that says more."""
     if version is None:
         return join(said_name(model_id), el("small", text("version not known")))
-    return said_name(model_id) if model_id.endswith(version) else join(said_name(model_id), el("small", text(version)))
+    if model_id.endswith(version):
+        return said_name(model_id)
+    return join(said_name(model_id), el("small", text(numbers.short_model(version)), title=version))
 
 
 def said_name(words: str) -> Html:
     """A name that others chose: isolated, and no longer than a name should be."""
-    return el("bdi", text(shorten(words, _NAME)), dir="auto", title=words if len(words) > _NAME else None)
+    short = shorten(numbers.short_model(words), _NAME)
+    return el("bdi", text(short), dir="auto", title=words if short != words else None)
 
 
 def short_digest(digest: str) -> Html:
@@ -273,6 +281,7 @@ def ledger_part(report: RunReport, digest: Digest) -> Html:
             render_table(tables.scores_table(report.aggregates)),
             class_="pair",
         ),
+        render_table(tables.early_stop_table(report.aggregates)),
     )
 
 
@@ -300,7 +309,10 @@ def costs_part(report: RunReport) -> Html:
 
 def repeats_part(report: RunReport) -> Html:
     """R7.3; nothing but a sentence for a single repeat."""
-    found = [one for one in (tables.repeats_table(report.aggregates), tables.agreement_table(report.aggregates)) if one]
+    file = report.aggregates
+    found = [
+        one for one in (tables.repeats_table(file), tables.agreement_table(file), tables.variance_table(file)) if one
+    ]
     if not found:
         alone = "The set was run once, so nothing can be said about how much another run would differ."
         return section("repeats", "Repeats", el("p", text(alone)))

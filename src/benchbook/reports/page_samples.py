@@ -1,4 +1,4 @@
-"""The samples of the HTML report: failed ones first, each with its texts and every raw reply of the judge."""
+"""The samples of the HTML report: failed ones first, each with its question, its texts and every raw reply."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchbook.derivations.rows import JudgeReply, RubricRow
 from benchbook.reports import numbers
-from benchbook.reports.digest import MAX_CHARS, Digest
+from benchbook.reports.digest import MAX_CHARS, Asked, Digest
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.page_parts import render_table, section
 from benchbook.reports.tables import sample_facts
@@ -25,14 +25,14 @@ def samples_part(run_id: str, digest: Digest, repeats: int) -> Iterator[Html]:
         el("p", text(_left_out(run_id, "did not pass", len(failed), digest.n_failed)), class_="quiet"),
     )
     for row in failed:
-        yield _sample(row, run_id, repeats)
+        yield _sample(row, digest.asked.get(row.sample), run_id, repeats)
     yield section(
         "passed",
         "Samples that passed",
         el("p", text(_left_out(run_id, "passed", len(digest.passed), digest.n_passed)), class_="quiet"),
     )
     for row in digest.passed:
-        yield _sample(row, run_id, repeats)
+        yield _sample(row, digest.asked.get(row.sample), run_id, repeats)
 
 
 def _left_out(run_id: str, what: str, shown: int, n: int) -> str:
@@ -62,7 +62,7 @@ def _why(row: RubricRow) -> str:
     return ", ".join(reasons)
 
 
-def _sample(row: RubricRow, run_id: str, repeats: int) -> Html:
+def _sample(row: RubricRow, asked: Asked | None, run_id: str, repeats: int) -> Html:
     """`#sample-12` is inside of the details: a link to it opens them."""
     name = f"{shorten(row.item_id, 80)}{f', repeat {row.repeat + 1}' if repeats > 1 else ''}"
     state = "unscored" if row.evaluator_error else "passed" if row.passed else "failed"
@@ -78,7 +78,7 @@ def _sample(row: RubricRow, run_id: str, repeats: int) -> Html:
         el("h3", text(f"Sample {row.sample}: "), el("bdi", text(name), dir="auto"), class_="unseen"),
         el(
             "div",
-            el("div", *_texts(row, run_id), class_="texts"),
+            el("div", *_texts(row, asked, run_id), class_="texts"),
             render_table(sample_facts(row), hide_caption=True),
             class_="inside",
         ),
@@ -102,8 +102,14 @@ def _to_replies(row: RubricRow) -> Html:
     )
 
 
-def _texts(row: RubricRow, run_id: str) -> Iterator[Html]:
+def _texts(row: RubricRow, asked: Asked | None, run_id: str) -> Iterator[Html]:
+    if asked is not None:
+        yield _quoted("Prompt", asked.prompt, "", row, run_id)
+        if asked.context is not None:
+            yield _quoted("Context", asked.context, "", row, run_id)
     yield _quoted("Answer", row.candidate_answer, "no answer", row, run_id)
+    if asked is not None:
+        yield _quoted("Reference", asked.reference, "the eval set has none", row, run_id)
     if row.reasoning:
         yield _quoted("Reasoning before the answer", row.reasoning, "", row, run_id)
     if row.error_detail:

@@ -24,7 +24,7 @@ def archive_of(manifest: ProtocolManifest, aggregates: ProtocolAggregates, rows:
         spec=manifest.spec,
         spec_sha256=manifest.spec_sha256,
         evidence=manifest.evidence,
-        judges=[_judge(name, manifest) for name in manifest.judges],
+        judges=[_judge(name, manifest) for name in sorted(manifest.judges)],  # a file's order, not the plan's
         n_samples=aggregates.n_outputs,
         started_utc=manifest.timestamp_utc,
         ended_utc=manifest.ended_utc,

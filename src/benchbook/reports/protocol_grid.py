@@ -11,7 +11,7 @@ from benchbook.reports import numbers
 from benchbook.reports.archive_names import ArchiveNames
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.protocol_evaluation import outcome
-from benchbook.text import shorten
+from benchbook.text import one_line, shorten
 
 __all__ = ["grid_html"]
 
@@ -74,9 +74,15 @@ def _cell_name(cell: CellId) -> Html:
     return el(
         "th",
         el("bdi", text(shorten(cell.question_id, _NAME)), dir="auto"),
-        el("small", el("bdi", text(shorten(cell.output_id, _NAME)), dir="auto")),
+        el("small", el("bdi", text(_with_its_end(cell.output_id)), dir="auto")),
         scope="row",
     )
+
+
+def _with_its_end(output_id: str) -> str:
+    """A long one loses its middle: it is often a path, and outputs of one folder differ in their ends."""
+    line = one_line(output_id)
+    return line if len(line) <= _NAME else f"{line[: _NAME // 3]}…{line[-(_NAME * 2 // 3 - 1) :]}"
 
 
 def _judgements(by_judge: Mapping[str, Sequence[Html]], judges: Sequence[str]) -> Iterator[Html]:

@@ -17,6 +17,7 @@ from benchbook.reports.terminal import COLOURS, painted, wrapped
 from benchbook.reports.views import Rows, View
 from benchbook.reports.words import plural
 from benchbook.reports.write import write_pieces
+from benchbook.scorers.judge_protocol_scores import VERDICTS
 
 __all__ = ["VIEW", "ProtocolReport"]
 
@@ -100,7 +101,7 @@ def _judge_lines(found: Analysis) -> Iterator[str]:
         yield f"{entry.judge_model}: {STANDINGS[entry.standing]} ({plural(entry.n, 'evaluation')}){why}"
         card = cards[entry.judge_model]
         for method in (card.cross_judge, card.self_judge):
-            located = [f"{LOCATED[kind]} {count:,}" for kind, count in method.evidence.items() if count]
+            located = [f"{words} {count:,}" for kind, words in LOCATED.items() if (count := method.evidence[kind])]
             if located:
                 kind = "quotes about others" if method is card.cross_judge else "quotes about its own"
                 yield f"    {kind}: {', '.join(located)}"
@@ -112,7 +113,7 @@ def _target_lines(found: Analysis) -> Iterator[str]:
     if not shown:
         yield "nothing can be said: no evaluation by another model counts"
     for one in shown:
-        verdicts = ", ".join(f"{name} {count:,}" for name, count in one.verdicts.items() if count)
+        verdicts = ", ".join(f"{name} {count:,}" for name in VERDICTS if (count := one.verdicts[name]))
         overall = measured("grade", one.overall, found.confidence)
         yield f"{one.target_model}, {one.prompt_variant}: overall {overall}, of 8 at most; {verdicts}"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from benchbook.derivations.asked import items_of
 from benchbook.derivations.kinds import DerivedFiles
 from benchbook.records.folder import Record
 from benchbook.reports.model import RunReport
@@ -13,8 +16,7 @@ __all__ = ["VIEW"]
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
-    del record
-    return RunReport(derived.manifest, derived.aggregates, derived.decision, rows)
+    return RunReport(derived.manifest, derived.aggregates, derived.decision, rows, partial(items_of, record))
 
 
 VIEW = View(report=_report, summary_lines=summary_lines, write=write_reports, fail_reasons=lambda row: row.fail_reasons)

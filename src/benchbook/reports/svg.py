@@ -73,11 +73,13 @@ def histogram(plot: Plot) -> Html:
     tall = unit * ceil(highest / unit)
     scale = (base - above) / tall
     width = 100 / max(slots, 1)
-    pieces = [piece for part in (0.5, 1.0) for piece in _grid(tall, part, base - (base - above) * part)]
+    heights = [(part, base - (base - above) * part) for part in (0.5, 1.0) if tall * part == int(tall * part)]
+    pieces = [el("line", x1="0%", x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid") for _, y in heights]
     for index, one in enumerate(plot.bins):
         left = (index if one.high is not None else index + 0.5) * width
         pieces += _stack(plot, one.counts, (left, left + width), base, scale)
     pieces.append(el("line", x1="0%", x2="100%", y1=base, y2=base, class_="axis"))
+    pieces += [_label(0, y - 4, f"{int(tall * part):,}", "tick over") for part, y in heights]
     in_range = 100 * (slots - 1.5) / slots if plot.bins and plot.bins[-1].high is None else 100.0
     pieces += [
         _label(in_range * tick / plot.top, base + 15, _tick(plot.kind, tick), "tick")
@@ -185,13 +187,6 @@ def _stack(plot: Plot, counts: Sequence[int], span: tuple[float, float], base: f
         if name in _HATCHED:
             pieces.append(_rect(span, bottom, height, "hatched"))
     return pieces
-
-
-def _grid(tall: int, part: float, y: float) -> list[Html]:
-    if tall * part != int(tall * part):
-        return []
-    line = el("line", x1="0%", x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid")
-    return [line, _label(0, y - 4, f"{int(tall * part):,}", "tick")]
 
 
 def _marks(plot: Plot, in_range: float, base: int) -> list[Html]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchbook.decisions import Decision, Interval
-from benchbook.derivations.rows import AggregatesFile, Ledger, RubricRow
+from benchbook.derivations.rows import AggregatesFile, Cases, EarlyStop, Ledger, RubricRow, VarianceSplit
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest
 from benchbook.reports.gates import extremes, gate_rule, gate_state, gate_value
 from benchbook.reports.model import AnyReport, RunReport
-from benchbook.reports.words import AGGREGATES, Base, aggregate_word, fail_reason
+from benchbook.reports.words import AGGREGATES, Base, aggregate_word, fail_reason, plural
+from benchbook.statistics.results import REASONS, WARNINGS
 from benchbook.text import one_line
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "agreement_table",
     "costs_table",
     "counted_over",
+    "early_stop_table",
     "fail_reasons_table",
     "gates_table",
     "ledger_table",
@@ -32,6 +34,7 @@ __all__ = [
     "sample_facts",
     "scores_table",
     "slices_table",
+    "variance_table",
 ]
 
 
@@ -62,6 +65,12 @@ def notices(report: RunReport) -> list[str]:
         found.append(
             f"This run is not complete: it is {manifest.state}{detail}, with {ledger.n_attempted:,} of "
             f"{ledger.n_planned:,} samples. It can be resumed."
+        )
+    if isinstance(early := report.aggregates.early_stop, EarlyStop) and early.decision is not None:
+        found.append(
+            f"This run ended once it was decided, after {early.after_items or 0:,} of {early.n_items:,} items: the "
+            f"chance of another decision than all of them would give is at most {numbers.limit('rate', early.error)}. "
+            "Intervals here take the number of samples as fixed before, which it was not: they are too sure."
         )
     return [*found, *report.aggregates.warnings]
 
@@ -137,6 +146,7 @@ def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:
                 word.label,
                 numbers.show(word.kind, value, unknown="nothing was counted"),
                 numbers.nothing() if n is None else numbers.count(n),
+                _cases(word.kind, file.cases.get(name) if isinstance(file.cases, dict) else None),
                 numbers.nothing() if interval is None else numbers.interval(word.kind, interval, bare=True),
                 numbers.nothing() if interval is None else _method(interval),
             )
@@ -145,15 +155,26 @@ def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:
         Column("Aggregate"),
         Column("Value", number=True),
         Column("n", number=True),
+        Column("Worst to best case", number=True),
         Column("Interval", number=True),
         Column("How it was made"),
     )
     return Table("Aggregates", columns, tuple(rows))
 
 
+def _cases(kind: numbers.Kind, found: Cases | None) -> str:
+    """From the worst case to the best; a single value where no unscored sample parts them."""
+    if found is None:
+        return numbers.nothing()
+    if found.worst == found.best:
+        return numbers.show(kind, found.worst)
+    return f"{numbers.show(kind, found.worst)} to {numbers.show(kind, found.best)}"
+
+
 def _method(interval: Interval) -> str:
     """How the interval was made, and what is to be said against it."""
-    parts = (f"{numbers.limit('rate', interval.confidence)} confidence", interval.method, *interval.warnings)
+    warnings = (WARNINGS.get(one, one) for one in interval.warnings)
+    parts = (f"{numbers.limit('rate', interval.confidence)} confidence", interval.method, *warnings)
     return "; ".join(one_line(part) for part in parts)
 
 
@@ -236,6 +257,67 @@ def agreement_table(file: AggregatesFile) -> Table:
         ("the same pass or fail", _part(agreement.same_passed, n)),
     )
     return Table(f"Agreement of the repeats, over {n:,} items with at least two scored", columns, rows)
+
+
+def variance_table(file: AggregatesFile) -> Table:
+    """What samples vary by, items or an item's repeats, and which of the two it helps more to have more of."""
+    columns = (
+        Column("Variance of"),
+        Column("Between items", number=True),
+        Column("Within an item", number=True),
+        Column("Share within", number=True),
+        Column("Standard error", number=True),
+        Column("With twice the items", number=True),
+        Column("With twice the repeats", number=True),
+        Column("Note"),
+    )
+    splits = file.variance if isinstance(file.variance, list) else []
+    return Table(
+        "What samples vary by: items, or an item's repeats", columns, tuple(_variance_row(one) for one in splits)
+    )
+
+
+def _variance_row(one: VarianceSplit) -> tuple[str, ...]:
+    notes = [REASONS.get(one.reason, one.reason)] if one.reason else []
+    notes += [WARNINGS.get(warning, warning) for warning in one.warnings]
+    return (
+        aggregate_word(one.aggregate).label,
+        numbers.show("score", one.between_items),
+        numbers.show("score", one.within_item),
+        numbers.show("rate", one.share_within_item, n=one.n),
+        numbers.show("score", one.standard_error),
+        numbers.show("score", one.with_twice_the_items),
+        numbers.show("score", one.with_twice_the_repeats),
+        "; ".join(notes) or numbers.DASH,
+    )
+
+
+def early_stop_table(file: AggregatesFile) -> Table:
+    """How a run that may stop once it is decided went, and what that saved."""
+    columns = (Column("What"), Column("Value"))
+    early = file.early_stop
+    if not isinstance(early, EarlyStop):
+        return Table("Until decided", columns, ())
+    after = "no part of the items: all of them had to be asked"
+    if early.after_items is not None:
+        after = f"{early.after_items:,} of {plural(early.n_items, 'item')}"
+    saved = f"{plural(early.n_samples_not_asked, 'sample')}: of each, the call of the model and those of its judge"
+    rows = (
+        ("Decided after", after),
+        ("Error, at most", numbers.limit("rate", early.error)),
+        ("Samples that decided", numbers.count(early.n_samples_counted)),
+        ("Under way then: recorded, not counted", numbers.count(early.n_samples_after)),
+        ("Saved: never asked", saved),
+        ("How", f"{one_line(early.method)}; seed {early.seed} drew the order of the items"),
+        *(
+            (
+                aggregate_word(one.aggregate).label,
+                "open" if one.after_items is None else f"{one.claim}, shown after {plural(one.after_items, 'item')}",
+            )
+            for one in early.gates
+        ),
+    )
+    return Table("Until decided", columns, rows)
 
 
 def slices_table(file: AggregatesFile) -> Table:

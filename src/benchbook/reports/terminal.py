@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from benchbook.decisions import Gate
 from benchbook.derivations.rows import Ledger
 from benchbook.reports import numbers, tables
-from benchbook.reports.gates import gate_rule, gate_state, gate_value
+from benchbook.reports.gates import gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.views import SummaryLines
 from benchbook.reports.words import aggregate_word, decision_word, plural, reason
@@ -76,8 +76,11 @@ def summary_lines(
     yield from wrapped(word.meaning, width, "")
     for one in manifest.missing_metadata if decision is None else decision.reasons:
         yield from wrapped(f"missing: {one}" if decision is None else reason(one), width, "  - ")
+    for one in [] if decision is None else settling_lines(decision):
+        yield from wrapped(one, width, "  > ")
     yield ""
-    yield from wrapped(f"{manifest.model_id}, judged by {manifest.evaluator_model_id}", width, "")
+    model, judge = numbers.short_model(manifest.model_id), numbers.short_model(manifest.evaluator_model_id)
+    yield from wrapped(f"{model}, judged by {judge}", width, "")
     repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
     yield from wrapped(
         f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}{repeats}; run {manifest.run_id}", width, ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchbook.errors import RecordError
-from benchbook.reports.digest import digest
+from benchbook.reports.digest import digest_of
 from benchbook.reports.html import html_report
 from benchbook.reports.junit import junit_report
 from benchbook.reports.markdown import markdown_report
@@ -22,7 +22,7 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
 
     UTF-8 and the same bytes whatever the locale and the platform. Raises: RecordError where a file can't be written.
     """
-    found = digest(report.rows())
+    found = digest_of(report)
     return [
         write_pieces(folder / "report.html", html_report(report, found)),
         write_pieces(folder / "report.md", markdown_report(report, found)),

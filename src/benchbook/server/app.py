@@ -1,0 +1,412 @@
+"""The server as an ASGI application: limits, access, routing, and answers with what belongs on each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from starlette.types import Message, Receive, Scope, Send
+
+from benchbook.canonical import canonical_json
+from benchbook.catalog.indexing import Indexed
+from benchbook.errors import BenchbookError
+from benchbook.server.access import Principal
+from benchbook.server.decoding import decoded_body, decoded_query
+from benchbook.server.logs import Log, no_log
+from benchbook.server.operations import JSON, Bytes, Call, NotModified, Operation, Router, Stream
+from benchbook.server.operations_list import OPERATIONS
+from benchbook.server.pages import PAGE_POLICY, Pages
+from benchbook.server.problems import PROBLEM_MEDIA, ProblemError, problem_bytes, problem_of
+from benchbook.server.runs import run_answer
+from benchbook.server.services import Services
+from benchbook.text import shorten
+
+__all__ = ["App"]
+
+_API_POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+_NO_STORE = (b"cache-control", b"no-store")
+_SAFE: tuple[tuple[bytes, bytes], ...] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+)
+_LONGEST_TARGET = 16_384  # bytes of a path with its query
+_BODY_S = 60.0  # how long a body may take
+_THREADS, _HEAVY = 8, 2
+_MOST_WAITING = 200
+_TO_DOWNLOAD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class App:
+    """`services` are its own: it starts and stops them with the process. `log` gets a line for each request."""
+
+    def __init__(self, services: Services, log: Log) -> None:
+        self.services = services
+        self._log = log
+        self._router = Router(OPERATIONS)
+        self._pages = Pages(services.settings.static)
+        self._threads = ThreadPoolExecutor(_THREADS, "operation")
+        self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await _Exchange(self, scope, receive, send).answer()
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1003})
+
+    # ── the process ──────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self.start()
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await asyncio.to_thread(self.stop)
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    def start(self) -> None:
+        self.services.watcher.start()
+
+    def stop(self) -> None:
+        """Ends the runs that were started here, resumably, and lets go of the catalog."""
+        self.services.watcher.stop()
+        self.services.children.close()
+        self._threads.shutdown()
+        self._heavy.shutdown()
+        self.services.catalog.close()
+
+    def changed(self, found: Indexed) -> None:
+        """What a look through the folder found, as events. Called by the watcher's thread."""
+        self.services.forget()
+        from benchbook.catalog.queries import find_run
+
+        events = self.services.events
+        if not events.n_listeners:
+            return
+        for run_id in found.read:
+            row = find_run(self.services.catalog, run_id)
+            if row is not None:
+                events.tell("run", run_answer(self.services, row))
+        for run_id in found.removed:
+            events.tell("removed", {"run_id": run_id})
+
+    # ── one operation ────────────────────────────────────────────────────────────────────────────────────────
+
+    def route(self, method: str, raw_path: bytes) -> tuple[Operation, dict[str, str]]:
+        return self._router.find(method, raw_path)
+
+    def file(self, path: str) -> Any:
+        return self._pages.find(path)
+
+    async def in_thread(self, operation: Operation, work: Callable[[], Any]) -> Any:
+        """Files and databases are waited for in threads. Raises: ProblemError (503) where too much waits already."""
+        if self.services.measures.in_flight > _MOST_WAITING:
+            raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too much is asked at once", {"retry-after": "2"})
+        pool = self._heavy if operation.heavy else self._threads
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    async def pieces(self, source: Iterator[bytes]) -> AsyncIterator[bytes]:
+        loop, nothing = asyncio.get_running_loop(), b""
+        try:
+            while piece := await loop.run_in_executor(self._threads, next, source, nothing):
+                yield piece
+        finally:
+            close = getattr(source, "close", None)  # a generator's open file
+            if close is not None:
+                await loop.run_in_executor(self._threads, close)
+
+    def note(self, exchange: _Exchange, seconds: float) -> None:
+        """One request in the counters, the log, and for writes in the audit log."""
+        name = exchange.operation.name if exchange.operation else "page"
+        self.services.measures.note(name, exchange.status, seconds)
+        if self._log is no_log:
+            return
+        self._log(
+            "request",
+            {
+                "method": shorten(exchange.method, 20),
+                "path": shorten(exchange.path, 300),
+                "operation": name,
+                "status": exchange.status,
+                "ms": round(seconds * 1000, 2),
+                "bytes": exchange.n_bytes,
+                "who": exchange.principal.name if exchange.principal else None,
+            },
+        )
+
+    def audit(self, exchange: _Exchange) -> None:
+        operation = exchange.operation
+        if operation is None or not operation.writes:
+            return
+        who = exchange.principal or Principal("nobody", (), "nobody")
+        target = {name: shorten(value, 300) for name, value in exchange.values.items()}
+        try:
+            self.services.audit.note(who.name, who.via, operation.name, target, exchange.status, exchange.detail)
+        except OSError as error:
+            self._log("audit_failed", {"error": str(error.strerror)})
+
+    def broke(self, exchange: _Exchange, error: BaseException) -> None:
+        """A mistake of ours. Whoever asked is told nothing of it; the log has where it came from."""
+        name = exchange.operation.name if exchange.operation else "page"
+        logging.getLogger("benchbook.server").error("%s broke", name, exc_info=error)
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, app: App, scope: Scope, receive: Receive, send: Send) -> None:
+        self._app = app
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._begun = False
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        self.operation: Operation | None = None
+        self.values: dict[str, str] = {}
+        self.principal: Principal | None = None
+        self.status = 0
+        self.detail: str | None = None
+        self.n_bytes = 0
+
+    async def answer(self) -> None:
+        measures = self._app.services.measures
+        began = time.perf_counter()
+        measures.in_flight += 1
+        try:
+            try:
+                await self._answer()
+            except NotModified:
+                await self._finish(HTTPStatus.NOT_MODIFIED, b"", None, self._call_headers)
+            except ProblemError as problem:
+                await self._problem(problem)
+            except BenchbookError as error:
+                await self._problem(problem_of(error, str(self._app.services.settings.runs)))
+            except _Gone:
+                self.status = 499
+            except Exception as error:  # nothing of the inside goes out
+                self._app.broke(self, error)
+                await self._problem(ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR))
+        finally:
+            measures.in_flight -= 1
+            self._app.note(self, time.perf_counter() - began)
+
+    async def _answer(self) -> None:
+        services = self._app.services
+        services.access.check_host(self.headers.get("host"))
+        raw_path: bytes = self._scope.get("raw_path") or quote(self.path).encode()
+        raw_path = raw_path.partition(b"?")[0]
+        if len(raw_path) + len(self._scope["query_string"]) > _LONGEST_TARGET:
+            raise ProblemError(HTTPStatus.REQUEST_URI_TOO_LONG, f"expected at most {_LONGEST_TARGET:,} bytes")
+        if not raw_path.startswith((b"/api/", b"/healthz", b"/readyz", b"/metrics")):
+            await self._file()
+            return
+        self.operation, self.values = self._app.route(self.method, raw_path)
+        self.principal = services.access.principal(self.headers)
+        services.access.check(self.principal, self.operation, self.headers)
+        query = decoded_query(self._scope["query_string"], self.operation.query)
+        body = await self._body(self.operation)
+        self._call = Call(services, self.principal, self.values, query, body, self.headers)
+        if self.operation.media == "text/event-stream":
+            await self._stream(self.operation.handler(self._call), None)
+            return
+        quick = self.operation.quick
+        found = quick(self._call) if quick is not None else None
+        if found is None:
+            work = functools.partial(_carried_out, self.operation, self._call)
+            found = await self._app.in_thread(self.operation, work)
+        if isinstance(found, Stream):
+            await self._stream(self._app.pieces(found.pieces), found)
+        else:
+            await self._finish(self.operation.status, found, self.operation.media, self._call_headers)
+
+    _call: Call | None = None
+
+    @property
+    def _call_headers(self) -> dict[str, str]:
+        """What belongs to this answer: its name for the next time, and that it is nobody else's."""
+        call = self._call
+        if call is None:
+            return {}
+        found = dict(call.headers)
+        if call.etag is not None:
+            found["etag"] = call.etag
+            found["cache-control"] = "private, no-cache"  # kept, and asked about each time
+        return found
+
+    # ── what came ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _body(self, operation: Operation) -> Any:
+        if not operation.writes:
+            return None
+        try:
+            data = await asyncio.wait_for(self._read(operation.most_body_bytes), _BODY_S)
+        except TimeoutError:
+            raise ProblemError(HTTPStatus.REQUEST_TIMEOUT, "the body took too long") from None
+        if operation.body is None:
+            if data:
+                raise ProblemError(HTTPStatus.BAD_REQUEST, "body: expected none")
+            return None
+        media = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        wanted = JSON if isinstance(operation.body, type) else operation.body
+        if media != wanted:
+            raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: expected {wanted}")
+        return decoded_body(data, operation.body) if isinstance(operation.body, type) else data
+
+    async def _read(self, most: int) -> bytes:
+        length = self.headers.get("content-length", "0")
+        if length.isascii() and length.isdigit() and int(length[:20]) > most:
+            raise _too_large(most)
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            part = message.get("body", b"")
+            size += len(part)
+            if size > most:
+                raise _too_large(most)
+            parts.append(part)
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+    # ── what goes out ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _file(self) -> None:
+        if self.method not in ("GET", "HEAD"):
+            raise ProblemError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes GET", {"allow": "GET"})
+        file = self._app.file(self.path)
+        headers = {
+            "etag": file.etag,
+            "cache-control": "public, max-age=31536000, immutable" if file.immutable else "no-cache",
+            "content-security-policy": PAGE_POLICY,
+        }
+        if self.headers.get("if-none-match") == file.etag:
+            await self._finish(HTTPStatus.NOT_MODIFIED, b"", None, headers)
+        else:
+            await self._finish(HTTPStatus.OK, file.data, file.media, headers)
+
+    async def _problem(self, problem: ProblemError) -> None:
+        if self._begun:  # too late to say so; the connection is cut, and the answer is not whole
+            raise problem
+        self.detail = problem.detail
+        await self._finish(
+            problem.status, problem_bytes(problem.status, problem.detail), PROBLEM_MEDIA, problem.headers
+        )
+
+    async def _finish(self, status: int, data: bytes, media: str | None, headers: Mapping[str, str]) -> None:
+        """An answer that is whole. A write is in the audit log before it goes out."""
+        self.status = int(status)
+        more = dict(headers)
+        if media is not None:
+            more["content-type"] = media
+        if status != HTTPStatus.NOT_MODIFIED:
+            more["content-length"] = str(len(data))
+        self._app.audit(self)
+        await self._begin(more)
+        self.n_bytes = 0 if self.method == "HEAD" else len(data)
+        await self._send({"type": "http.response.body", "body": b"" if self.method == "HEAD" else data})
+
+    async def _stream(self, pieces: AsyncIterator[bytes], of: Stream | None) -> None:
+        """An answer piece by piece; where whoever asked goes away, so does the work."""
+        self.status = HTTPStatus.OK
+        operation = self.operation
+        headers = self._call_headers | {"content-type": operation.media if operation else JSON}
+        if of is None:
+            headers |= {"cache-control": "no-store", "x-accel-buffering": "no"}
+        else:
+            headers["content-disposition"] = f'attachment; filename="{_TO_DOWNLOAD.sub("-", of.name)[:150]}"'
+        if of is not None and of.length is not None:
+            headers["content-length"] = str(of.length)
+        await self._begin(headers)
+        gone = asyncio.ensure_future(self._gone())
+        try:
+            if self.method != "HEAD":
+                async for piece in _until(pieces, gone):
+                    self.n_bytes += len(piece)
+                    await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+            await self._send({"type": "http.response.body", "body": b""})
+        finally:
+            gone.cancel()
+            close = getattr(pieces, "aclose", None)
+            if close is not None:
+                await close()
+
+    async def _gone(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def _begin(self, headers: Mapping[str, str]) -> None:
+        sent: list[tuple[bytes, bytes]] = [*_SAFE]
+        if "content-security-policy" not in headers:
+            sent.append(_API_POLICY)
+        if "cache-control" not in headers:
+            sent.append(_NO_STORE)
+        sent += [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
+        if self._call is not None:
+            sent += [(b"set-cookie", cookie.encode("latin-1")) for cookie in self._call.cookies]
+        self._begun = True
+        message: Message = {"type": "http.response.start", "status": self.status, "headers": sent}
+        await self._send(message)
+
+
+class _Gone(Exception):  # noqa: N818 - nobody is there to be told
+    """Whoever asked went away."""
+
+
+def _too_large(most: int) -> ProblemError:
+    return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: expected at most {most:,} bytes")
+
+
+def _carried_out(operation: Operation, call: Call) -> bytes | Stream:
+    """The answer of an operation, encoded; in a thread."""
+    found = operation.handler(call)
+    if isinstance(found, Stream):
+        return found
+    if isinstance(found, Bytes):
+        call.headers |= found.headers
+        return found.data
+    return encoded(found)
+
+
+def encoded(value: Any) -> bytes:
+    """JSON. A lone surrogate in somebody's text is written as its escape."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return canonical_json(value)
+
+
+async def _until(pieces: AsyncIterator[bytes], gone: asyncio.Future[None]) -> AsyncIterator[bytes]:
+    """The pieces, as long as somebody is there."""
+    source = pieces.__aiter__()
+    while True:
+        coming = asyncio.ensure_future(source.__anext__())
+        await asyncio.wait((coming, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not coming.done():
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+            return
+        try:
+            piece = coming.result()
+        except StopAsyncIteration:
+            return
+        yield piece

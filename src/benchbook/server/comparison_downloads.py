@@ -1,0 +1,93 @@
+"""A comparison to take away: the items that fit a filter as JSON lines, CSV or Parquet, and the report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.library.comparing import compare_records
+from benchbook.reports.table_csv import inert
+from benchbook.server.comparisons import found_runs, item_condition, item_list
+from benchbook.server.operations import Bytes, Call, Stream
+from benchbook.text import visible
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["item_csv", "item_lines", "item_parquet", "report"]
+
+_AT_ONCE = 2_000
+_PIECE = 1 << 18
+
+
+def item_lines(call: Call) -> Stream:
+    parts, names = _parts(call, "items-ndjson")
+
+    def lines() -> Iterator[bytes]:
+        for part in parts:
+            yield msgspec.json.Encoder().encode_lines(part.to_dicts())
+
+    return Stream(lines(), f"{names}.ndjson")
+
+
+def item_csv(call: Call) -> Stream:
+    """RFC 4180. Nothing in it is a formula to a spreadsheet, and what can't be seen is written as its escape."""
+    parts, names = _parts(call, "items-csv")
+
+    def lines() -> Iterator[bytes]:
+        header = True
+        for part in parts:
+            text = io.StringIO(newline="")
+            writer = csv.writer(text, lineterminator="\r\n")
+            if header:
+                writer.writerow(part.columns)
+                header = False
+            writer.writerows([_cell(value) for value in row] for row in part.iter_rows())
+            yield text.getvalue().encode("utf-8")
+
+    return Stream(lines(), f"{names}.csv")
+
+
+def _cell(value: Any) -> Any:
+    return visible(inert(value)) if isinstance(value, str) else value
+
+
+def item_parquet(call: Call) -> Stream:
+    frame, names = _chosen(call, "items-parquet")
+    file = tempfile.TemporaryFile(prefix="benchbook-items-")  # noqa: SIM115 - closed when it was sent
+    frame.write_parquet(file, compression="zstd")
+    length = file.tell()
+    file.seek(0)
+
+    def pieces() -> Iterator[bytes]:
+        with file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+    return Stream(pieces(), f"{names}.parquet", length)
+
+
+def report(call: Call) -> Bytes:
+    """The report of `benchbook compare`, as a file: its styles stand within it, which pages of this server may not."""
+    runs = found_runs(call, "report")
+    page = compare_records([found.record for found in runs]).to_html()
+    call.headers["content-disposition"] = 'attachment; filename="comparison.html"'
+    return Bytes(page.encode("utf-8"))
+
+
+def _parts(call: Call, what: str) -> tuple[Iterator[polars.DataFrame], str]:
+    frame, names = _chosen(call, what)
+    return (frame[start : start + _AT_ONCE] for start in range(0, max(len(frame), 1), _AT_ONCE)), names
+
+
+def _chosen(call: Call, what: str) -> tuple[polars.DataFrame, str]:
+    runs = found_runs(call, what)
+    frame = item_list(call.services, runs).frame.drop("change")
+    condition = item_condition(call.query)
+    names = "-".join(found.row.record_path for found in runs)
+    return (frame if condition is None else frame.filter(condition)), f"items-{names}"

@@ -1,0 +1,146 @@
+"""What the API answers about comparisons (SPEC A11): plain data from `decisions.comparison` and its neighbours."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from benchbook.decisions.comparison_difference import Difference, SliceDifference
+from benchbook.decisions.comparison_pairing import ItemClass
+from benchbook.decisions.history import HistoryName
+from benchbook.decisions.leaderboard import Leaderboard
+from benchbook.decisions.metadata_difference import LeafDifference, Measured
+
+__all__ = [
+    "ComparedSet",
+    "ContainmentCounts",
+    "HistoryPage",
+    "HistoryRow",
+    "HistorySummary",
+    "ItemDetail",
+    "ItemRow",
+    "ItemsPage",
+    "MeasuredPart",
+    "Pair",
+    "Segment",
+]
+
+
+class MeasuredPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of what was measured that differs, and in which leaves of the two manifests."""
+
+    name: Measured
+    leaves: tuple[LeafDifference, ...]
+
+
+class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """A7's diagnosis in both runs: the expected answer is the text, or stands inside it. Never in the score's place."""
+
+    n_a: int
+    n_b: int
+    n_lost: int
+    n_won: int
+    difference: Difference
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any."""
+
+    a: str
+    b: str
+    n_compared: int
+    n_left_out: int
+    n_unscored: int
+    classes: dict[ItemClass, int]
+    measured_differences: tuple[MeasuredPart, ...]
+    unknown_in_both: tuple[Measured, ...]
+    score: Difference
+    p_holm: float | None
+    passing: Difference | None
+    containment: ContainmentCounts | None
+    slices: tuple[SliceDifference, ...]
+    metadata: tuple[LeafDifference, ...]
+
+
+class ComparedSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Two to eight runs, the later ones against the first. `leaderboard` is null where they are over several sets."""
+
+    runs: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    leaderboard: Leaderboard | None
+
+
+class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the item table. Texts are cut; the whole of them is in `ItemDetail`."""
+
+    position: int  # among all items of the comparison
+    item_class: ItemClass = msgspec.field(name="class")
+    item_id: str
+    section: str | None
+    category: str | None
+    difficulty: str | None
+    prompt: str | None
+    expected: str | None
+    text_a: str | None
+    text_b: str | None
+    score_a: float | None
+    score_b: float | None
+    miss_reason_a: str | None
+    miss_reason_b: str | None
+    text_changed: bool
+
+
+class ItemsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """`n` items fit the filter in all; `next_cursor` is null on the last page."""
+
+    items: tuple[ItemRow, ...]
+    n: int
+    next_cursor: str | None
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """`same` and `deleted` ones make up A's text, `same` and `inserted` ones B's."""
+
+    op: Literal["same", "deleted", "inserted"]
+    text: str
+
+
+class ItemDetail(ItemRow, frozen=True, kw_only=True):
+    """One item, whole. `segments` are the two texts held against one another by word; null where one is missing."""
+
+    item_id_b: str | None
+    context: str | None
+    expected_b: str | None
+    sample_a: int | None
+    sample_b: int | None
+    segments: tuple[Segment, ...] | None
+
+
+class HistoryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An item's way through the runs; `marks` is a 1 or 0 a run, such as `0011`."""
+
+    position: int
+    item_id: str
+    section: str | None
+    category: str | None
+    difficulty: str | None
+    prompt: str | None
+    history: HistoryName
+    marks: str
+
+
+class HistoryPage(msgspec.Struct, frozen=True, kw_only=True):
+    items: tuple[HistoryRow, ...]
+    n: int
+    next_cursor: str | None
+
+
+class HistorySummary(msgspec.Struct, frozen=True, kw_only=True):
+    """`by` says what a 1 is: `correct` (in most repeats), or `contained` (A7's diagnosis)."""
+
+    by: Literal["correct", "contained"]
+    runs: tuple[str, ...]
+    counts: dict[HistoryName, int]
+    n_right: tuple[int, ...]
+    n_left_out: int

@@ -1,0 +1,269 @@
+"""Comparisons of runs: the numbers, the table of items, one item whole, and each item's way through several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from benchbook.decisions.comparison import Comparison, compare
+from benchbook.decisions.comparison_items import ComparedRun
+from benchbook.decisions.comparison_pairing import paired_items
+from benchbook.decisions.comparison_set import compare_runs
+from benchbook.decisions.history import History, history
+from benchbook.decisions.leaderboard import leaderboard
+from benchbook.decisions.text_difference import text_difference
+from benchbook.derivations.compared_run import compared_run
+from benchbook.scorers.exact import NANO
+from benchbook.server.comparison_types import (
+    ComparedSet,
+    ContainmentCounts,
+    HistoryPage,
+    HistoryRow,
+    HistorySummary,
+    ItemDetail,
+    ItemRow,
+    ItemsPage,
+    MeasuredPart,
+    Pair,
+    Segment,
+)
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import HistoryAsked, ItemsFilter
+from benchbook.server.row_lists import RowList, contains
+from benchbook.server.samples import CUT
+from benchbook.server.services import FoundRun, Services
+from benchbook.text import shorten, storable
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = [
+    "compared", "found_runs", "get_item", "get_pair", "get_set", "history_page", "history_summary", "item_condition",
+    "item_list", "list_items",
+]  # fmt: skip
+
+_WHOLE = ("item_id_b", "context", "expected_b", "sample_a", "sample_b")
+_ITEM_TEXTS = ("item_id", "prompt", "expected", "text_a", "text_b")
+
+
+# ── the numbers ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def get_pair(call: Call) -> Pair:
+    runs = found_runs(call, "pair")
+    services = call.services
+
+    def make() -> Pair:
+        a, b = (compared(services, found) for found in runs)
+        return _pair(compare(a, b), None)
+
+    return services.kept.get(("pair", *_key(runs)), make, lambda _: 1 << 16)
+
+
+def get_set(call: Call) -> ComparedSet:
+    runs = found_runs(call, "set")
+    services = call.services
+
+    def make() -> ComparedSet:
+        found = compare_runs([compared(services, one) for one in runs])
+        pairs = tuple(_pair(pair, p) for pair, p in zip(found.pairs, found.p_holm, strict=True))
+        board = found.leaderboard or (leaderboard(found.runs) if _is_one_set(found.pairs) else None)
+        return ComparedSet(runs=tuple(run.name for run in found.runs), pairs=pairs, leaderboard=board)
+
+    return services.kept.get(("set", *_key(runs)), make, lambda _: 1 << 18)
+
+
+def _is_one_set(pairs: Sequence[Comparison]) -> bool:
+    return not any(part.name in ("evalset", "spec") for pair in pairs for part in pair.measured)
+
+
+def _pair(found: Comparison, p_holm: float | None) -> Pair:
+    inside = found.containment
+    return Pair(
+        a=found.a.name,
+        b=found.b.name,
+        n_compared=found.n_compared,
+        n_left_out=found.n_left_out,
+        n_unscored=found.n_unscored,
+        classes=dict(found.counts),
+        measured_differences=tuple(MeasuredPart(name=one.name, leaves=one.leaves) for one in found.measured),
+        unknown_in_both=found.unknown,
+        score=found.score,
+        p_holm=p_holm,
+        passing=found.passing,
+        containment=None
+        if inside is None
+        else ContainmentCounts(
+            n_a=inside.n_a,
+            n_b=inside.n_b,
+            n_lost=len(inside.lost),
+            n_won=len(inside.won),
+            difference=inside.difference,
+        ),
+        slices=found.slices,
+        metadata=found.metadata,
+    )
+
+
+# ── the items of two runs ────────────────────────────────────────────────────────────────────────────────────
+
+
+def list_items(call: Call) -> ItemsPage:
+    question = call.query
+    rows = item_list(call.services, found_runs(call, "items"))
+    page = rows.page(question, item_condition(question), _SORTS[question.sort], _row_columns(CUT))
+    return ItemsPage(items=tuple(_item_row(row) for row in page.rows), n=page.n, next_cursor=page.next_cursor)
+
+
+_SORTS = {"position": None, "item_id": "item_id", "change": "change"}
+
+
+def get_item(call: Call) -> ItemDetail:
+    rows = item_list(call.services, found_runs(call, "item"))
+    place = call.path["position"]
+    position = int(place) if place.isascii() and place.isdigit() and len(place) < 11 else len(rows.frame)
+    if position >= len(rows.frame):
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND, f"these runs have {len(rows.frame)} items; there is none of this number"
+        )
+    row = rows.frame[position].select(*_row_columns(None), *_WHOLE)
+    values = row.to_dicts()[0]
+    a, b = values["text_a"], values["text_b"]
+    segments = None
+    if a is not None and b is not None:
+        segments = tuple(Segment(op=one.op, text=one.text) for one in text_difference(a, b))
+    return ItemDetail(item_class=values.pop("class"), segments=segments, **values)
+
+
+def item_list(services: Services, runs: Sequence[FoundRun]) -> RowList:
+    """The items of two runs, side by side."""
+
+    def make() -> RowList:
+        import polars as pl
+
+        a, b = (compared(services, found) for found in runs)
+        if a.spec.partition("@")[0] != b.spec.partition("@")[0]:
+            compare(a, b)  # says why they can't be compared
+        items, _ = paired_items(a.items, b.items)
+        change = (pl.col("score_nano_b") - pl.col("score_nano_a")).abs().neg()
+        frame = items.with_columns(
+            change=pl.when(pl.col("class") == "expected_changed").then(None).otherwise(change)
+        ).with_row_index("position")
+        return RowList(frame, " ".join(_key(runs)))
+
+    return services.kept.get(("items", *_key(runs)), make, lambda rows: rows.n_bytes)
+
+
+def item_condition(wanted: ItemsFilter) -> polars.Expr | None:
+    """The rows that fit; None for all of them."""
+    import polars as pl
+
+    found = [
+        pl.col(name) == value for name in ("section", "category", "difficulty") if (value := getattr(wanted, name))
+    ]
+    if wanted.item_class:
+        found.append(pl.col("class") == wanted.item_class)
+    if wanted.reason:
+        reasons = [pl.col(name).eq_missing(pl.lit(wanted.reason)) for name in ("miss_reason_a", "miss_reason_b")]
+        found.append(pl.any_horizontal(*reasons))
+    if wanted.text:
+        found.append(contains(wanted.text, *_ITEM_TEXTS))
+    return pl.all_horizontal(*found) if found else None
+
+
+def _row_columns(cut: int | None) -> list[Any]:
+    import polars as pl
+
+    texts = [pl.col(name) if cut is None else pl.col(name).str.slice(0, cut) for name in _ITEM_TEXTS[1:]]
+    changed = (
+        pl.col("text_a").ne_missing(pl.col("text_b"))
+        & pl.col("sample_a").is_not_null()
+        & pl.col("sample_b").is_not_null()
+    )
+    return [
+        pl.col("position", "class", "item_id", "section", "category", "difficulty", "miss_reason_a", "miss_reason_b"),
+        *texts,
+        (pl.col("score_nano_a") / NANO).alias("score_a"),
+        (pl.col("score_nano_b") / NANO).alias("score_b"),
+        changed.alias("text_changed"),
+    ]
+
+
+def _item_row(values: dict[str, Any]) -> ItemRow:
+    return ItemRow(item_class=values.pop("class"), **values)
+
+
+# ── histories ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def history_summary(call: Call) -> HistorySummary:
+    found, _ = _history(call, "history-summary")
+    return HistorySummary(
+        by=found.by,
+        runs=found.runs,
+        counts=dict(found.counts),
+        n_right=found.n_right,
+        n_left_out=found.n_left_out,
+    )
+
+
+def history_page(call: Call) -> HistoryPage:
+    _, rows = _history(call, "history")
+    page = rows.page(call.query, _history_condition(call.query), None, _history_columns())
+    return HistoryPage(items=tuple(HistoryRow(**row) for row in page.rows), n=page.n, next_cursor=page.next_cursor)
+
+
+def _history(call: Call, what: str) -> tuple[History, RowList]:
+    runs = found_runs(call, what)
+    services, by = call.services, call.query.by
+
+    def make() -> tuple[History, RowList]:
+        found = history([compared(services, one) for one in runs], by=by)
+        return found, RowList(found.items.with_row_index("position"), f"{by} {' '.join(_key(runs))}")
+
+    return services.kept.get(("history", by, *_key(runs)), make, lambda made: made[1].n_bytes)
+
+
+def _history_columns() -> list[Any]:
+    import polars as pl
+
+    return [pl.all().exclude("prompt", "expected"), pl.col("prompt").str.slice(0, CUT)]
+
+
+def _history_condition(wanted: HistoryAsked) -> polars.Expr | None:
+    import polars as pl
+
+    found = [pl.col("history") == wanted.history] if wanted.history else []
+    if wanted.text:
+        found.append(contains(wanted.text, "item_id", "prompt", "expected"))
+    return pl.all_horizontal(*found) if found else None
+
+
+# ── runs ready to be compared ────────────────────────────────────────────────────────────────────────────────
+
+
+def found_runs(call: Call, what: str) -> list[FoundRun]:
+    """The runs that the query names. Raises: ProblemError (404, 409, 422 for one that is named twice)."""
+    names = call.query.run
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"run {shorten(twice, 100)!r} is named twice")
+    runs = [call.services.finished(name) for name in names]
+    call.is_of(*(found.state_id for found in runs), what)
+    return runs
+
+
+def compared(services: Services, found: FoundRun) -> ComparedRun:
+    """A run as a table of items, kept as long as there is room."""
+
+    def make() -> ComparedRun:
+        return replace(compared_run(found.record), name=storable(found.row.run_id))
+
+    key = ("compared", found.row.run_id, found.state_id)
+    return services.kept.get(key, make, lambda run: int(run.items.estimated_size()))
+
+
+def _key(runs: Sequence[FoundRun]) -> list[str]:
+    return [f"{found.row.run_id} {found.state_id}" for found in runs]

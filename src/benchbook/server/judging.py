@@ -1,0 +1,173 @@
+"""Experiments of `judge_protocol@v1`: which there are, their evaluations, and the evidence in the judged text."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from benchbook.catalog.queries import RunFilter, list_runs
+from benchbook.derivations.kinds import kind_of
+from benchbook.derivations.protocol_plan import protocol_plan_of
+from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolRow
+from benchbook.derivations.protocol_samples import ProtocolSamples, open_samples
+from benchbook.records.tables import read_rows
+from benchbook.scorers.judge_protocol_spec import protocol
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import EvaluationsAsked
+from benchbook.server.row_lists import RowList
+from benchbook.server.services import FoundRun, Services
+from benchbook.server.types import (
+    EvaluationDetail,
+    EvaluationEvidence,
+    EvaluationFault,
+    EvaluationsPage,
+    EvaluationSpan,
+    EvaluationSummary,
+    ExperimentList,
+    JudgesOfRun,
+)
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["get_evaluation", "get_judges", "list_evaluations", "list_experiments"]
+
+_SPEC = "judge_protocol@v1"
+_MOST = 200
+_SUMMARY = (
+    "sample", "question_id", "prompt_variant", "target_model", "output_id", "judge_model", "method", "repeat", "valid",
+    "flags", "verdict", "overall_score",
+)  # fmt: skip
+
+
+def list_experiments(call: Call) -> ExperimentList:
+    rows = list_runs(call.services.catalog, RunFilter(spec=_SPEC, state="complete"), limit=_MOST).runs
+    found = [_in_short(call.services, call.services.finished(row.run_id)) for row in rows]
+    return ExperimentList(experiments=tuple(found))
+
+
+def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
+    def make() -> JudgesOfRun:
+        file: ProtocolAggregates = kind_of(_SPEC).read(found.record).aggregates
+        return JudgesOfRun(
+            run_id=found.row.run_id,
+            state=found.row.state,
+            started_utc=found.row.started_utc,
+            dataset_id=found.row.dataset_id,
+            judges=tuple(one.judge_model for one in file.judges),
+            targets=tuple(dict.fromkeys(one.target_model for one in file.analysis.targets)),
+            n_outputs=file.n_outputs,
+            n_evaluations=file.n_evaluations,
+            n_valid=file.n_valid,
+            n_invalid=file.n_invalid,
+        )
+
+    return services.kept.get(("judges", found.row.run_id, found.state_id), make, lambda _: 4_096)
+
+
+def get_judges(call: Call) -> ProtocolAggregates:
+    found = _experiment(call.services, call.path["run_id"])
+    call.is_of(found.state_id, "judges")
+    file: ProtocolAggregates = kind_of(_SPEC).read(found.record).aggregates
+    return file
+
+
+def list_evaluations(call: Call) -> EvaluationsPage:
+    question: EvaluationsAsked = call.query
+    found = _experiment(call.services, question.run)
+    call.is_of(found.state_id, "evaluations")
+    page = _row_list(call.services, found).page(question, _condition(question), None, list(_SUMMARY))
+    rows = tuple(EvaluationSummary(**row | {"flags": tuple(row["flags"])}) for row in page.rows)
+    return EvaluationsPage(evaluations=rows, n=page.n, next_cursor=page.next_cursor)
+
+
+def get_evaluation(call: Call) -> EvaluationDetail:
+    found = _experiment(call.services, call.query.run)
+    call.is_of(found.state_id, "evaluation")
+    number = call.path["sample"]
+    sample = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else -1
+    row = next((one for one in read_rows(found.record.samples, ProtocolRow) if one.sample == sample), None)
+    if row is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "there is no evaluation of this number")
+    samples = _samples(call.services, found)
+    text = samples.text_of(samples[sample]).text
+    summary = {name: getattr(row, name) for name in _SUMMARY} | {"flags": tuple(row.flags)}
+    return EvaluationDetail(
+        **summary,
+        scores={name: getattr(row, name) for name in protocol().dimensions},
+        details=tuple(
+            EvaluationFault(flag=one.flag, code=one.code, field=one.field, message=one.message) for one in row.details
+        ),
+        evidence=_evidence(row, text),
+        text=text,
+        task=samples.task_of(samples[sample]),
+        raw_reply=row.raw_reply,
+        text_sha256=row.text_sha256,
+        prompt_sha256=row.prompt_sha256,
+    )
+
+
+def _evidence(row: ProtocolRow, text: str) -> tuple[EvaluationEvidence, ...]:
+    """With its spans in UTF-16, which browsers count in: a code point beyond U+FFFF counts twice."""
+    plain = text.isascii()
+
+    def unit(place: int) -> int:
+        return place if plain else len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
+
+    return tuple(
+        EvaluationEvidence(
+            dimension=one.dimension,
+            quote=one.quote,
+            reason=one.reason,
+            located=one.located,
+            spans=tuple(EvaluationSpan(start=unit(span.start), end=unit(span.end)) for span in one.spans),
+        )
+        for one in row.evidence
+    )
+
+
+def _experiment(services: Services, run_id: str) -> FoundRun:
+    found = services.finished(run_id)
+    if found.row.spec != _SPEC:
+        raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; evaluations are of {_SPEC}")
+    return found
+
+
+def _row_list(services: Services, found: FoundRun) -> RowList:
+    def make() -> RowList:
+        import polars as pl
+
+        frame = pl.read_parquet(found.record.samples, columns=list(_SUMMARY))
+        return RowList(frame, f"{found.row.run_id} {found.state_id}")
+
+    return services.kept.get(("evaluations", found.row.run_id, found.state_id), make, lambda rows: rows.n_bytes)
+
+
+def _samples(services: Services, found: FoundRun) -> ProtocolSamples:
+    """What the judges saw; its texts are read when they are asked for."""
+
+    def make() -> ProtocolSamples:
+        started = found.record.started()
+        return open_samples(found.record, started, protocol_plan_of(started))
+
+    return services.kept.get(
+        ("texts", found.row.run_id, found.state_id), make, lambda made: 100_000 + 2_000 * len(made.outputs)
+    )
+
+
+def _condition(wanted: EvaluationsAsked) -> polars.Expr | None:
+    import polars as pl
+
+    columns = {
+        "question": "question_id", "variant": "prompt_variant", "target": "target_model", "judge": "judge_model",
+        "method": "method", "verdict": "verdict", "valid": "valid",
+    }  # fmt: skip
+    found: list[Any] = [
+        pl.col(column) == value
+        for name, column in columns.items()
+        if (value := getattr(wanted, name)) is not None and value != ""
+    ]
+    if wanted.flag:
+        found.append(pl.col("flags").list.contains(wanted.flag))
+    return pl.all_horizontal(*found) if found else None

@@ -1,0 +1,141 @@
+"""People's labels over HTTP: drawing, the next question, a score, taking one back. The judge's scores stay hidden.
+
+A record of labels lies in the folder of records, as `benchbook label sample --out RUNS/NAME` makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+from benchbook.canonical import canonical_json
+from benchbook.derivations.labels_sheet import sample_labels
+from benchbook.errors import BenchbookError
+from benchbook.records.folder import RUN_ID
+from benchbook.records.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
+from benchbook.records.labels_progress import progress_of
+from benchbook.records.labels_session import MEANING, Question, next_question
+from benchbook.records.labels_state import FIELDS, Given
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError
+from benchbook.server.services import Services
+from benchbook.server.types import Book, BookList, LabelQuestion, LabelStep, Opinion
+from benchbook.text import shorten
+
+__all__ = ["create_book", "get_book", "give_label", "list_books", "next_label", "undo_label"]
+
+
+def list_books(call: Call) -> BookList:
+    return BookList(books=tuple(_shown(book) for book in _books(call.services)))
+
+
+def get_book(call: Call) -> Book:
+    return _shown(_book(call))
+
+
+def create_book(call: Call) -> Book:
+    """Draw samples of a run into a new record of labels."""
+    wanted = call.body
+    found = call.services.finished(wanted.run)
+    target = call.services.settings.runs / wanted.book
+    book = sample_labels(found.record, target, n=wanted.n, stratify=wanted.stratify, seed=wanted.seed)
+    return _shown(book)
+
+
+def next_label(call: Call) -> LabelStep:
+    return _step(_book(call), _labeller(call, call.query.labeller), adjudicates=call.query.adjudicate)
+
+
+def give_label(call: Call) -> LabelStep:
+    """Record a score; it is on the disk before the next question is answered."""
+    given = call.body
+    labeller = _labeller(call, given.labeller)
+    one = Given(given.sample, labeller, given.field, given.score, given.note, given.adjudicate)
+    return _step(give_labels(_book(call), [one]), labeller, adjudicates=given.adjudicate)
+
+
+def undo_label(call: Call) -> LabelStep:
+    book, labeller = _book(call), _labeller(call, call.body.labeller)
+    if take_back(book, labeller, adjudicated=call.body.adjudicate) is None:
+        raise ProblemError(HTTPStatus.CONFLICT, "there is no label of yours that could be taken back")
+    return _step(book.reload(), labeller, adjudicates=call.body.adjudicate)
+
+
+def _labeller(call: Call, name: str | None) -> str:
+    """Who labels. Where tokens are asked for it is the token's name: nobody labels in another's."""
+    principal = call.principal
+    if principal.is_local:
+        if name is None:
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "labeller: found nothing; expected who labels")
+        return labeller_name(name)
+    if name is not None and labeller_name(name) != principal.name:
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"this token labels as {shorten(principal.name, 60)!r}")
+    return labeller_name(principal.name)
+
+
+def _step(book: LabelBook, labeller: str, *, adjudicates: bool) -> LabelStep:
+    found = next_question(book, labeller, adjudicates=adjudicates)
+    progress = progress_of(book)
+    return LabelStep(
+        book=book.path.name,
+        labeller=labeller,
+        question=None if found is None else _question(found),
+        n_given=progress.by_labeller.get(labeller, 0),
+        n_labels=progress.n_labels_a_person,
+    )
+
+
+def _question(found: Question) -> LabelQuestion:
+    row, context = found.row, found.row.context
+    return LabelQuestion(
+        sample=row.sample,
+        item_id=row.item_id,
+        field=found.field,
+        meaning=MEANING[found.field],
+        place=found.place,
+        prompt=row.prompt,
+        context=context if context is None or isinstance(context, str) else canonical_json(context).decode("utf-8"),
+        expected=row.expected_answer,
+        answer=row.answer,
+        opinions=tuple(Opinion(score=one.score or 0, note=one.note) for one in found.opinions),
+    )
+
+
+def _shown(book: LabelBook) -> Book:
+    progress = progress_of(book)
+    return Book(
+        book=book.path.name,
+        run_id=book.started.run_id,
+        sha256=book.sha256,
+        n_samples=progress.n_samples,
+        n_labels_a_person=len(book.started.samples) * len(FIELDS),
+        by_labeller=progress.by_labeller,
+        by_field=progress.by_field,
+    )
+
+
+def _book(call: Call) -> LabelBook:
+    name = call.path["book"]
+    path = call.services.settings.runs / name
+    if not RUN_ID.fullmatch(name) or not _is_book(path):
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there are no labels {shorten(name, 100)!r}")
+    return open_labels(path)
+
+
+def _books(services: Services) -> Iterator[LabelBook]:
+    for path in sorted(services.settings.runs.glob("[!.]*")):
+        if _is_book(path):
+            try:
+                yield open_labels(path)
+            except BenchbookError:
+                continue  # a damaged one; whoever asks for it is told
+
+
+def _is_book(path: Path) -> bool:
+    """By its first line, which `labels_started` is, without reading the rest."""
+    try:
+        with (path / "journal" / "000001.jsonl").open("rb") as file:
+            return b'"kind":"labels_started"' in file.read(1 << 20).partition(b"\n")[0]
+    except OSError:
+        return False

@@ -1,0 +1,142 @@
+"""The document of the API (OpenAPI 3.1), generated from the operations and their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from benchbook.server.operations import JSON, Operation
+from benchbook.server.problems import PROBLEM_MEDIA
+from benchbook.server.types import Problem
+
+__all__ = ["openapi_document"]
+
+_REF = "#/components/schemas/{name}"
+
+
+def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
+    """The whole document, as JSON values."""
+    asked = [one.query for one in operations] + [one.body for one in operations if isinstance(one.body, type)]
+    kinds = list(dict.fromkeys([Problem, *asked, *(kind for one in operations for kind in one.answers)]))
+    found, schemas = _in_short(*msgspec.json.schema_components(kinds, ref_template=_REF))
+    schema_of = dict(zip(kinds, found, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema_of, schemas)
+    used = _used(paths, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Benchbook",
+            "version": version("benchbook"),
+            "description": "Records of evaluations, and what follows from them.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": {name: schemas[name] for name in sorted(used)},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "`benchbook token create`"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "benchbook_session"},
+            },
+        },
+    }
+
+
+def _in_short(found: tuple[Any, ...], schemas: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Two types of one name come with their modules: `benchbook.derivations.rows.Slice` is `RowsSlice` here."""
+    text = msgspec.json.encode([found, schemas]).decode("utf-8")
+    for name in (name for name in schemas if "." in name):
+        *_, module, kind = name.split(".")
+        text = text.replace(f'{name}"', f'{module.title().replace("_", "")}{kind}"')
+    short: tuple[list[Any], dict[str, Any]] = msgspec.json.decode(text, type=tuple[list[Any], dict[str, Any]])
+    return short
+
+
+def _operation(operation: Operation, schema_of: dict[Any, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": _path_schema(name)}
+        for name in re.findall(r"\{(\w+)\}", operation.path)
+    ]
+    parameters += _query_parameters(schemas[operation.query.__name__])
+    found: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "parameters": parameters,
+        "responses": _responses(operation, schema_of),
+        "security": [] if operation.scope is None else [{"token": []}, {"session": []}, {}],
+        "x-scope": operation.scope,
+    }
+    if isinstance(operation.body, type):
+        found["requestBody"] = {"required": True, "content": {JSON: {"schema": schema_of[operation.body]}}}
+    elif operation.body is not None:
+        content = {operation.body: {"schema": {"type": "string"}}}
+        found["requestBody"] = {"required": True, "content": content}
+    return found
+
+
+def _path_schema(name: str) -> dict[str, Any]:
+    if name in ("sample", "position"):
+        return {"type": "integer", "minimum": 0, "maximum": 1_000_000_000}
+    return {"type": "string", "minLength": 1}
+
+
+def _query_parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    required = schema.get("required", ())
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": _without_null(one)}
+        | ({"style": "form", "explode": True} if one.get("type") == "array" else {})
+        for name, one in schema["properties"].items()
+    ]
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter that may be left out is never null: a query has no null."""
+    parts = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
+    if len(parts) != 1:
+        return schema
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    return {**parts[0], **rest}
+
+
+def _responses(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any]:
+    problem = {PROBLEM_MEDIA: {"schema": schema_of[Problem]}}
+    found: dict[str, Any] = {
+        str(operation.status): {"description": "What was asked for.", "content": _content(operation, schema_of)}
+    }
+    if operation.method == "GET":
+        found["304"] = {"description": "It is still what If-None-Match names."}
+    return found | {
+        "4XX": {"description": "What was asked for can't be answered; `detail` says why.", "content": problem},
+        "503": {"description": "Too much at once, or the catalog can't be reached.", "content": problem},
+    }
+
+
+def _content(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any]:
+    if not operation.answers:
+        return {operation.media: {"schema": {} if operation.media == JSON else {"type": "string"}}}
+    found = [schema_of[kind] for kind in operation.answers]
+    return {operation.media: {"schema": found[0] if len(found) == 1 else {"anyOf": found}}}
+
+
+def _used(value: Any, schemas: dict[str, Any]) -> set[str]:
+    """The schemas that are referred to, also by one another."""
+    names: set[str] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            name = str(one.get("$ref", "")).rpartition("/")[2]
+            if name in schemas and name not in names:
+                names.add(name)
+                waiting.append(schemas[name])
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return names

@@ -1,0 +1,141 @@
+"""One method at one path: what it takes, what it answers, and who may ask. The document is generated from these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import Nothing
+
+if TYPE_CHECKING:
+    from benchbook.server.access import Principal
+    from benchbook.server.services import Services
+
+__all__ = ["JSON", "Bytes", "Call", "NotModified", "Operation", "Router", "Scope", "Stream"]
+
+JSON = "application/json"
+_VERSION = version("benchbook")  # another version may answer otherwise
+Scope: TypeAlias = Literal["read", "label", "write"]
+
+
+class NotModified(Exception):  # noqa: N818 - an answer, not a failure
+    """Whoever asks has it already (304)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """An answer that is encoded already."""
+
+    data: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An answer that is sent piece by piece; `name` is what a browser saves it under."""
+
+    pieces: Iterator[bytes]
+    name: str
+    length: int | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, checked: what an operation's handler works on."""
+
+    services: Services
+    principal: Principal
+    path: dict[str, str]
+    query: Any
+    body: Any
+    request_headers: Mapping[str, str]
+    etag: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)  # of the answer
+    cookies: list[str] = field(default_factory=list)
+
+    def is_of(self, *what: str) -> None:
+        """Names the state of what is answered, which then can be kept and asked about. Ends with 304 where it is known.
+
+        Call it before what is costly.
+        """
+        self.etag = f'"{"-".join((_VERSION, *what))}"'
+        known = [one.strip().removeprefix("W/") for one in self.request_headers.get("if-none-match", "").split(",")]
+        if self.etag in known:
+            raise NotModified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """`answers` are the types of its JSON answer, one of which it is; empty for another `media`.
+
+    `body` is a type for a JSON body, or the media type of one that is taken as it comes. `heavy`: few of these at once.
+    """
+
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    name: str
+    summary: str
+    handler: Callable[[Call], Any]
+    quick: Callable[[Call], bytes | None] | None = None  # an answer that is at hand, without waiting for anything
+    answers: tuple[Any, ...] = ()
+    media: str = JSON
+    status: int = 200
+    query: type[msgspec.Struct] = Nothing
+    body: type[msgspec.Struct] | str | None = None
+    scope: Scope | None = "read"
+    heavy: bool = False
+    most_body_bytes: int = 1 << 20
+    tag: str = "runs"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes anything; such calls are in the audit log."""
+        return self.method != "GET"
+
+
+class Router:
+    """Finds the operation of a path, segment by segment; each is decoded by itself, so no %2F makes a new one."""
+
+    def __init__(self, operations: tuple[Operation, ...]) -> None:
+        self._root: dict[str, Any] = {}
+        for operation in operations:
+            node = self._root
+            for part in operation.path.strip("/").split("/"):
+                node = node.setdefault("{}" if part.startswith("{") else part, {})
+            node.setdefault("", {})[operation.method] = operation
+
+    def find(self, method: str, raw_path: bytes) -> tuple[Operation, dict[str, str]]:
+        """The operation and what stands in its path. Raises: ProblemError (404, 405, 400)."""
+        node, values = self._root, []
+        for raw in raw_path.strip(b"/").split(b"/"):
+            part = _decoded(raw)
+            if part in node and part not in ("", "{}"):
+                node = node[part]
+            elif "{}" in node and part:
+                node = node["{}"]
+                values.append(part)
+            else:
+                raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such address")
+        methods = node.get("")
+        if methods is None:
+            raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such address")
+        operation = methods.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            allowed = ", ".join(sorted(methods))
+            raise ProblemError(HTTPStatus.METHOD_NOT_ALLOWED, f"this address takes {allowed}", {"allow": allowed})
+        names = (part[1:-1] for part in operation.path.split("/") if part.startswith("{"))
+        return operation, dict(zip(names, values, strict=True))
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return unquote_to_bytes(raw).decode("utf-8") if b"%" in raw else raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "the path is no UTF-8") from None

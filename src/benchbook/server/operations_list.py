@@ -1,0 +1,290 @@
+"""Every operation of the API, in the order of the reference."""
+
+from __future__ import annotations
+
+from benchbook.decisions import Decision
+from benchbook.decisions.leaderboard import Leaderboard
+from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest
+from benchbook.derivations.rows import AggregatesFile, Manifest
+from benchbook.server import (
+    comparison_downloads,
+    comparison_types,
+    comparisons,
+    judging,
+    labelling,
+    leaderboards,
+    own,
+    predictions,
+    questions,
+    runs,
+    samples,
+    starting,
+    submissions,
+    training,
+    types,
+)
+from benchbook.server.measures import METRICS_MEDIA
+from benchbook.server.operations import Operation
+
+__all__ = ["OPERATIONS"]
+
+_API = "/api/v1"
+_NDJSON, _PARQUET = "application/x-ndjson", "application/vnd.apache.parquet"
+_CHUNK_BYTES = 32 << 20
+
+OPERATIONS: tuple[Operation, ...] = (
+    # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/runs", name="listRuns", summary="Runs that fit all filters, by pages.",
+        handler=runs.list_of_runs, query=questions.RunsAsked, answers=(types.RunsPage,),
+    ),
+    Operation(
+        method="POST", path=f"{_API}/runs", name="startRun", summary="Start a run by its config.",
+        handler=starting.start_run, body=questions.RunNew, answers=(types.Started,), status=202, scope="write",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}", name="getRun", summary="One run.",
+        handler=runs.get_run, answers=(types.RunRow,),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
+        summary="manifest.json: who, what, when, with what (R7.1).", handler=runs.get_manifest,
+        answers=(Manifest, CorrectnessManifest, ProtocolManifest),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/aggregates", name="getAggregates", summary="aggregates.json.",
+        handler=runs.get_aggregates, answers=(AggregatesFile, CorrectnessAggregates, ProtocolAggregates),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",
+        summary="decision.json, or why a decision is refused.", handler=runs.get_decision,
+        answers=(Decision, types.RefusedDecision, CorrectnessDecision),
+    ),
+    Operation(
+        method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
+        handler=runs.put_tags, body=questions.TagsNew, answers=(types.Tags,), scope="label",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/runs/{{run_id}}/verify", name="verifyRun",
+        summary="Derive everything in the record again and compare, byte by byte.", handler=runs.verify_run,
+        answers=(types.VerificationAnswer,), heavy=True,
+    ),
+    Operation(
+        method="POST", path=f"{_API}/runs/{{run_id}}/cancel", name="cancelRun",
+        summary="End a run that was started here; its record resumes.", handler=starting.cancel_run,
+        answers=(types.CancelAnswer,), status=202, scope="write",
+    ),
+    # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/samples", name="listSamples", summary="Samples, by pages.",
+        handler=samples.list_samples, query=questions.SamplesAsked, answers=(types.SamplesPage,), tag="samples",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/samples/{{sample}}", name="getSample", summary="One sample, whole.",
+        handler=samples.get_sample, answers=(types.SampleDetail,), tag="samples",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/samples.ndjson", name="downloadSamples",
+        summary="Every row of samples.parquet as JSON lines.", handler=samples.sample_lines, media=_NDJSON,
+        tag="samples",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/samples.parquet", name="downloadSampleTable",
+        summary="samples.parquet.", handler=samples.sample_table, media=_PARQUET, tag="samples",
+    ),
+    # ── predictions ──────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path="/api/tunix/runs/{run_id}/predictions", name="getTunixPredictions",
+        summary="Per-item predictions in source 004's form (A5), or why there are none (A6).",
+        handler=predictions.tunix_predictions, quick=predictions.kept_predictions, query=questions.PredictionsAsked,
+        answers=(types.PredictionsOfRun, types.PredictionsUnavailable), tag="predictions",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/predictions.ndjson", name="downloadPredictions",
+        summary="The same rows as JSON lines.", handler=predictions.prediction_lines, media=_NDJSON, tag="predictions",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/submissions", name="beginSubmission",
+        summary="Begin to send predictions that were made elsewhere.", handler=submissions.begin_submission,
+        body=questions.SubmissionNew, answers=(types.Submission,), status=201, scope="write", tag="predictions",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/predictions/chunks", name="getSubmission",
+        summary="What came so far.", handler=submissions.get_submission, answers=(types.Submission,), tag="predictions",
+    ),
+    Operation(
+        method="PUT", path=f"{_API}/runs/{{run_id}}/predictions/chunks/{{key}}", name="putChunk",
+        summary="Send a chunk: JSON lines with item_id and predicted. The same again changes nothing.",
+        handler=submissions.put_chunk, body=_NDJSON, answers=(types.Appended,), scope="write",
+        most_body_bytes=_CHUNK_BYTES, tag="predictions",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/runs/{{run_id}}/predictions/finish", name="finishSubmission",
+        summary="Score what came into a record: all of it, or nothing.", handler=submissions.finish_submission,
+        answers=(types.RunRow,), status=201, scope="write", heavy=True, tag="predictions",
+    ),
+    Operation(
+        method="DELETE", path=f"{_API}/runs/{{run_id}}/predictions/chunks", name="dropSubmission",
+        summary="Forget the chunks that came.", handler=submissions.drop_submission, answers=(types.Submission,),
+        scope="write", tag="predictions",
+    ),
+    # ── training ─────────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/training-metrics", name="getTrainingMetrics",
+        summary="Training curves, thinned for a plot.", handler=training.get_curves, query=questions.CurvesAsked,
+        answers=(types.TrainingMetrics,), tag="training",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/metrics/{{metric}}", name="getCurve", summary="One training curve.",
+        handler=training.get_curve, query=questions.MetricAsked, answers=(types.Curve,), tag="training",
+    ),
+    # ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/comparisons", name="comparePair",
+        summary="Two runs: scores, the paired difference, what was measured differently, counts by class (A11).",
+        handler=comparisons.get_pair, query=questions.ItemAsked, answers=(comparison_types.Pair,), heavy=True,
+        tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/set", name="compareSet",
+        summary="Two to eight runs, each against the first, and their ranks.", handler=comparisons.get_set,
+        query=questions.ComparedRuns, answers=(comparison_types.ComparedSet,), heavy=True, tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/items", name="listComparedItems",
+        summary="Items of two runs, by pages.",
+        handler=comparisons.list_items, query=questions.ItemsAsked, answers=(comparison_types.ItemsPage,),
+        tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/items/{{position}}", name="getComparedItem",
+        summary="One item of two runs, whole, with the difference of its texts by word.",
+        handler=comparisons.get_item, query=questions.ItemAsked, answers=(comparison_types.ItemDetail,),
+        tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/items.ndjson", name="downloadComparedItems",
+        summary="The items that fit, as JSON lines.", handler=comparison_downloads.item_lines,
+        query=questions.ItemsFilter, media=_NDJSON, tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/items.csv", name="downloadComparedItemsCsv",
+        summary="The items that fit, for a spreadsheet.", handler=comparison_downloads.item_csv,
+        query=questions.ItemsFilter, media="text/csv; charset=utf-8", tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/items.parquet", name="downloadComparedItemsParquet",
+        summary="The items that fit, as a table.", handler=comparison_downloads.item_parquet,
+        query=questions.ItemsFilter, media=_PARQUET, tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/report.html", name="downloadComparisonReport",
+        summary="The report of the comparison: one page that needs nothing but itself.",
+        handler=comparison_downloads.report, query=questions.ComparedRuns, media="text/html; charset=utf-8", heavy=True,
+        tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/history", name="listItemHistories",
+        summary="Each item's way through three to eight runs, by pages.", handler=comparisons.history_page,
+        query=questions.HistoryAsked, answers=(comparison_types.HistoryPage,), heavy=True, tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/history/summary", name="getHistorySummary",
+        summary="How many items were learned, forgotten, flipping.", handler=comparisons.history_summary,
+        query=questions.HistoryCounts, answers=(comparison_types.HistorySummary,), heavy=True, tag="comparisons",
+    ),
+    # ── eval sets and leaderboards ───────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/evalsets", name="listEvalSets", summary="Eval sets that runs were made on.",
+        handler=leaderboards.list_of_evalsets, answers=(types.EvalSetList,), tag="leaderboards",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/leaderboards", name="getLeaderboard",
+        summary="Runs over one eval set, ranked, with intervals of their ranks.", handler=leaderboards.get_leaderboard,
+        query=questions.LeaderboardAsked, answers=(Leaderboard,), heavy=True, tag="leaderboards",
+    ),
+    # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of judge_protocol@v1.",
+        handler=judging.list_experiments, answers=(types.ExperimentList,), tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
+        summary="What an experiment says of its judges and targets (P6).", handler=judging.get_judges,
+        answers=(ProtocolAggregates,), tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/evaluations", name="listEvaluations", summary="Evaluations, by pages.",
+        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(types.EvaluationsPage,),
+        tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/evaluations/{{sample}}", name="getEvaluation",
+        summary="One evaluation, whole, with its evidence in the judged text (P4.1).", handler=judging.get_evaluation,
+        query=questions.RunAsked, answers=(types.EvaluationDetail,), tag="judges",
+    ),
+    # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/labels", name="listBooks", summary="Records of people's labels.",
+        handler=labelling.list_books, answers=(types.BookList,), tag="labels",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/labels", name="createBook",
+        summary="Draw samples of a run for people to label, the judge's scores hidden.", handler=labelling.create_book,
+        body=questions.BookNew, answers=(types.Book,), status=201, scope="write", heavy=True, tag="labels",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/labels/{{book}}", name="getBook", summary="How far people are.",
+        handler=labelling.get_book, answers=(types.Book,), tag="labels",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/labels/{{book}}/next", name="getNextLabel", summary="What is to be labelled next.",
+        handler=labelling.next_label, query=questions.LabelsAsked, answers=(types.LabelStep,), scope="label",
+        tag="labels",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/labels/{{book}}/labels", name="giveLabel",
+        summary="Record a score; answers with the next question.", handler=labelling.give_label,
+        body=questions.LabelGiven, answers=(types.LabelStep,), status=201, scope="label", tag="labels",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/labels/{{book}}/undo", name="undoLabel", summary="Take one's last label back.",
+        handler=labelling.undo_label, body=questions.LabelUndone, answers=(types.LabelStep,), scope="label",
+        tag="labels",
+    ),
+    # ── the server itself ────────────────────────────────────────────────────────────────────────────────────
+    Operation(
+        method="GET", path=f"{_API}/events", name="listen",
+        summary="Server-sent events: `run` with a run that changed, `removed` with the id of one that is gone.",
+        handler=own.listen, media="text/event-stream", tag="server",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/me", name="getMe", summary="Who asks, and what they may do.", handler=own.get_me,
+        answers=(types.WhoAmI,), scope=None, tag="server",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/login", name="login", summary="Cookies in the place of a token, for the page.",
+        handler=own.login, body=questions.Login, answers=(types.LoginAnswer,), scope=None, tag="server",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/logout", name="logout", summary="End the session.", handler=own.logout,
+        answers=(types.WhoAmI,), scope=None, tag="server",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/openapi.json", name="getOpenApi", summary="This document.", handler=own.get_openapi,
+        scope=None, tag="server",
+    ),
+    Operation(
+        method="GET", path="/healthz", name="getHealth", summary="The process answers.", handler=own.get_health,
+        answers=(types.Live,), scope=None, tag="server",
+    ),
+    Operation(
+        method="GET", path="/readyz", name="getReadiness", summary="Catalog and folder can be read.",
+        handler=own.get_readiness, answers=(types.Ready,), scope=None, tag="server",
+    ),
+    Operation(
+        method="GET", path="/metrics", name="getMetrics", summary="Counters for Prometheus.", handler=own.get_metrics,
+        media=METRICS_MEDIA, tag="server",
+    ),
+)  # fmt: skip

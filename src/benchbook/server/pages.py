@@ -1,0 +1,62 @@
+"""The page: built files, the same index for every page of it, and nothing from another origin."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+from benchbook.server.problems import ProblemError
+
+__all__ = ["PAGE_POLICY", "File", "Pages"]
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.\w+")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+# What the page calls its own addresses (ui/src/router.ts): a reload of one gives the page again.
+_PAGES = frozenset({"", "runs", "compare", "judges", "label", "leaderboard", "login"})
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A built file. `immutable`: its name has the hash of its content."""
+
+    data: bytes
+    media: str
+    etag: str
+    immutable: bool
+
+
+class Pages:
+    """The built files, read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {path.relative_to(folder).as_posix(): _read(path) for path in folder.rglob("*") if path.is_file()}
+
+    def find(self, path: str) -> File:
+        """The file of a path, or the page. Raises: ProblemError (404)."""
+        parts = path.strip("/").split("/")
+        file = self._files.get("/".join(parts)) if all(_NAME.fullmatch(part) for part in parts) else None
+        if file is None and parts[0] in _PAGES:
+            file = self._files.get("index.html")
+            if file is None:
+                raise ProblemError(
+                    HTTPStatus.NOT_FOUND, "the page was not built into this installation; the API is at /api/v1"
+                )
+        if file is None:
+            raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such address")
+        return file
+
+
+def _read(path: Path) -> File:
+    data = path.read_bytes()
+    media = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    if media.startswith("text/") or media.endswith(("javascript", "json", "svg+xml")):
+        media += "; charset=utf-8"
+    return File(data, media, f'"{hashlib.sha256(data).hexdigest()[:32]}"', _HASHED.fullmatch(path.name) is not None)

@@ -1,0 +1,301 @@
+"""What may be asked: the parameters of queries, and the bodies of writes. All of it is bounded here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from benchbook.decisions.comparison_pairing import ItemClass
+from benchbook.decisions.history import HistoryName
+from benchbook.records.facts import LabelField
+
+__all__ = [
+    "BookNew",
+    "ComparedRuns",
+    "CurvesAsked",
+    "EvaluationsAsked",
+    "HistoryAsked",
+    "HistoryCounts",
+    "ItemAsked",
+    "ItemsAsked",
+    "ItemsFilter",
+    "LabelGiven",
+    "LabelUndone",
+    "LabelsAsked",
+    "LeaderboardAsked",
+    "Login",
+    "MetricAsked",
+    "Nothing",
+    "PredictionsAsked",
+    "RunAsked",
+    "RunNew",
+    "RunsAsked",
+    "SamplesAsked",
+    "SamplesFilter",
+    "SubmissionNew",
+    "SubmittedPrediction",
+    "TagsNew",
+]
+
+RunId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a run's id")]
+Word: TypeAlias = Annotated[str, Meta(max_length=500)]
+FreeText: TypeAlias = Annotated[str, Meta(max_length=200, description="letters of ASCII count in either case")]
+Cursor: TypeAlias = Annotated[str, Meta(max_length=4_000, description="what the page before gave as next_cursor")]
+Limit: TypeAlias = Annotated[int, Meta(ge=1, le=1_000, description="how many rows")]
+Offset: TypeAlias = Annotated[
+    int, Meta(ge=0, le=1_000_000_000, description="how many rows to pass over; not with a cursor")
+]
+Place: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Order: TypeAlias = Literal["asc", "desc"]
+Confidence: TypeAlias = Annotated[float, Meta(gt=0.5, lt=1)]
+Tag: TypeAlias = Annotated[str, Meta(min_length=1, max_length=60)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class _Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A parameter that is not known is refused: a filter that was mistyped would show everything."""
+
+
+class Nothing(_Question, frozen=True, kw_only=True):
+    """No parameters."""
+
+
+# ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class RunsAsked(_Question, frozen=True, kw_only=True):
+    """Which runs, and in which order."""
+
+    text: FreeText | None = None  # each word stands in the run's id, spec, model, judge or eval set
+    spec: Word | None = None
+    model: Word | None = None
+    eval_set: Word | None = None  # its id, or the hash of its bytes
+    decision: Word | None = None
+    state: Literal["running", "complete", "interrupted", "stopped", "damaged"] | None = None
+    tag: Tag | None = None
+    sort: Literal["started", "score", "model", "eval_set", "run"] = "started"
+    order: Order = "desc"
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class TagsNew(_Question, frozen=True, kw_only=True):
+    """The tags that the run has from now on."""
+
+    tags: Annotated[tuple[Tag, ...], Meta(max_length=50)]
+
+
+class RunNew(_Question, frozen=True, kw_only=True):
+    """A run to start. `config` has the settings of a config file, as `benchbook init` writes them.
+
+    Paths in it are relative to the folder that `benchbook serve --inputs` names and stay inside of it; `evalset` may
+    also be `@NAME`, or `sha256:` and the hash of an eval set that some run here has.
+    """
+
+    config: dict[str, Any]
+
+
+class RunAsked(_Question, frozen=True, kw_only=True):
+    """Of which run."""
+
+    run: RunId
+
+
+# ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SamplesFilter(_Question, frozen=True, kw_only=True):
+    """Which samples."""
+
+    outcome: Literal["passed", "failed", "unscored"] | None = None
+    section: Word | None = None
+    category: Word | None = None
+    difficulty: Word | None = None
+    reason: Word | None = None
+    text: FreeText | None = None  # stands in the item's id or in the text
+
+
+class SamplesAsked(SamplesFilter, frozen=True, kw_only=True):
+    """Which samples, and in which order."""
+
+    sort: Literal["sample", "item_id", "score", "section", "category", "difficulty"] = "sample"
+    order: Order = "asc"
+    limit: Limit = 100
+    offset: Offset = 0
+    cursor: Cursor | None = None
+
+
+class PredictionsAsked(_Question, frozen=True, kw_only=True):
+    """Which page."""
+
+    limit: Limit = 100
+    cursor: Cursor | None = None
+    correctness: Literal[0, 1] | None = None
+
+
+# ── training ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class MetricAsked(_Question, frozen=True, kw_only=True):
+    """How much of a curve."""
+
+    max_points: Annotated[int, Meta(ge=5, le=200_000)] = 2_000
+
+
+class CurvesAsked(MetricAsked, frozen=True, kw_only=True):
+    """Which curves; by default the losses."""
+
+    name: Annotated[tuple[Word, ...], Meta(max_length=20)] = ("loss", "eval_loss")
+
+
+# ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────────
+
+TwoRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=2, description="a, then b")]
+SomeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=8)]
+ThreeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=3, max_length=8)]
+
+
+class ItemAsked(_Question, frozen=True, kw_only=True):
+    """Of which comparison."""
+
+    run: TwoRuns
+
+
+class ComparedRuns(_Question, frozen=True, kw_only=True):
+    """Which runs, the one that the others are held against first."""
+
+    run: SomeRuns
+
+
+class ItemsFilter(ItemAsked, frozen=True, kw_only=True):
+    """Which items."""
+
+    item_class: ItemClass | None = msgspec.field(name="class", default=None)
+    section: Word | None = None
+    category: Word | None = None
+    difficulty: Word | None = None
+    reason: Word | None = None  # why either text missed
+    text: FreeText | None = None  # stands in the item's id, its prompt, the expected answer or either text
+
+
+class ItemsAsked(ItemsFilter, frozen=True, kw_only=True):
+    """Which items, and in which order: `change` has those first that lost or won the most."""
+
+    sort: Literal["position", "item_id", "change"] = "position"
+    order: Order = "asc"
+    limit: Limit = 100
+    offset: Offset = 0
+    cursor: Cursor | None = None
+
+
+class HistoryCounts(_Question, frozen=True, kw_only=True):
+    """Whose way, and what counts as right."""
+
+    run: ThreeRuns
+    by: Literal["correct", "contained"] = "correct"
+
+
+class HistoryAsked(HistoryCounts, frozen=True, kw_only=True):
+    """Which items' way through the runs."""
+
+    history: HistoryName | None = None
+    text: FreeText | None = None  # stands in the item's id, its prompt or the expected answer
+    limit: Limit = 100
+    offset: Offset = 0
+    cursor: Cursor | None = None
+
+
+class LeaderboardAsked(_Question, frozen=True, kw_only=True):
+    """Over which eval set. At most 50 runs are ranked: those with the best numbers."""
+
+    dataset: Word  # its id, or the hash of its bytes
+    spec: Word = "answer_correctness@v1"
+    confidence: Confidence = 0.95
+
+
+# ── judges ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class EvaluationsAsked(_Question, frozen=True, kw_only=True):
+    """Which evaluations."""
+
+    run: RunId
+    question: Word | None = None
+    variant: Word | None = None
+    target: Word | None = None
+    judge: Word | None = None
+    method: Literal["cross_judge", "self_judge"] | None = None
+    verdict: Literal["PASS", "PARTIAL", "FAIL"] | None = None
+    valid: bool | None = None
+    flag: Word | None = None
+    limit: Limit = 100
+    offset: Offset = 0
+    cursor: Cursor | None = None
+
+
+# ── labels ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class BookNew(_Question, frozen=True, kw_only=True):
+    """Samples of a run to be drawn for people to label."""
+
+    run: RunId
+    book: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    n: Annotated[int, Meta(ge=1, le=100_000)] = 100
+    stratify: Annotated[tuple[Word, ...], Meta(max_length=6)] = ()
+    seed: Annotated[int, Meta(ge=0, le=4_294_967_295)] = 0
+
+
+class LabelsAsked(_Question, frozen=True, kw_only=True):
+    """Whose next label. Where the server asks for tokens, the labeller is the token's name."""
+
+    labeller: Name | None = None
+    adjudicate: bool = False
+
+
+class LabelGiven(_Question, frozen=True, kw_only=True):
+    """One score of one field of one sample."""
+
+    labeller: Name | None = None
+    sample: Place
+    field: LabelField
+    score: Literal[0, 1, 2]
+    note: Annotated[str, Meta(max_length=2_000)] = ""
+    adjudicate: bool = False
+
+
+class LabelUndone(_Question, frozen=True, kw_only=True):
+    """Take back one's last label that stands."""
+
+    labeller: Name | None = None
+    adjudicate: bool = False
+
+
+# ── submitting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SubmissionNew(_Question, frozen=True, kw_only=True):
+    """Predictions that were made elsewhere, to be sent in chunks. `evalset` as in `RunNew.config`."""
+
+    run_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    evalset: Word
+    model: Word
+
+
+class SubmittedPrediction(msgspec.Struct, frozen=True, kw_only=True):
+    """One prediction. Further keys are the run's own (A5). `predicted` is null where there is none (A3)."""
+
+    item_id: Annotated[str, Meta(min_length=1)]
+    predicted: str | None
+    eval_time_ms: Annotated[int, Meta(ge=0, le=(1 << 53) - 1)] | None = None
+
+
+# ── access ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Login(_Question, frozen=True, kw_only=True):
+    """A token, for cookies in its place."""
+
+    token: Annotated[str, Meta(min_length=1, max_length=200)]

@@ -1,0 +1,126 @@
+"""The server's process: listening, and an orderly end."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from benchbook.errors import BenchbookError, UsageError
+from benchbook.server.access import is_loopback
+from benchbook.server.app import App
+from benchbook.server.logs import Log
+from benchbook.server.making import make_app
+from benchbook.server.services import Settings
+
+__all__ = ["address_of", "listening_socket", "serve"]
+
+_GRACE_S = 20
+_MOST_CONNECTIONS = 1_000
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of events first: they would hold the end up."""
+
+    def __init__(self, config: uvicorn.Config, app: App) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.services.events.close()
+        await super().shutdown(sockets)
+
+
+class _BreakLog(logging.Handler):
+    """Mistakes of ours, as lines of the structured log: where they came from, and no value of anybody's."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields = {"what": record.getMessage()}
+        if record.exc_info and record.exc_info[0] is not None:
+            frames = traceback.extract_tb(record.exc_info[2])
+            fields |= {
+                "error": record.exc_info[0].__name__,
+                "at_lines": " < ".join(f"{Path(one.filename).name}:{one.lineno}" for one in reversed(frames)),
+            }
+        self._log("broke", fields)
+
+
+@contextmanager
+def _told_to_end_is_no_fault() -> Iterator[None]:
+    """uvicorn sends itself the signal once more when it has ended; then this process would have been killed by it."""
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def listening_socket(settings: Settings) -> socket.socket:
+    """Raises: UsageError for an address that can't be had."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host.strip("[]"), settings.port))
+    except OSError as error:
+        listening.close()
+        raise UsageError(f"{settings.host}:{settings.port}: can't be listened to ({error.strerror})") from None
+    return listening
+
+
+def address_of(listening: socket.socket, settings: Settings) -> str:
+    """Where a browser on this machine finds the server."""
+    port = listening.getsockname()[1]
+    host = settings.host if is_loopback(settings.host) else "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def serve(settings: Settings, listening: socket.socket, log: Log) -> None:
+    """Answer until the process is told to end (SIGINT, SIGTERM); then finish what is under way.
+
+    Raises: ConfigError, BenchbookError, before anything is answered.
+    """
+    loggers = [logging.getLogger(name) for name in ("benchbook.server", "uvicorn.error")]
+    handler = _BreakLog(log)
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        app = make_app(settings, log)
+        config = uvicorn.Config(
+            app,
+            lifespan="on",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            date_header=True,
+            proxy_headers=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=15,
+            h11_max_incomplete_event_size=64 << 10,
+        )
+        log("started", {"address": address_of(listening, settings), "catalog": app.services.catalog.where})
+        server = _Server(config, app)
+        with _told_to_end_is_no_fault():
+            server.run(sockets=[listening])
+        log("ended", {})
+        if not server.started:
+            raise BenchbookError("the server could not be started; the log says why")
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+        listening.close()
+        sys.stderr.flush()

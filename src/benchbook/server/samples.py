@@ -1,0 +1,212 @@
+"""Samples of a run: lists, one of them whole, and the table as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.evalsets import EvalSet, Item, open_evalset
+from benchbook.records.tables import ROW_GROUP
+from benchbook.server.operations import Call, Stream
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import SamplesFilter
+from benchbook.server.row_lists import RowList, contains
+from benchbook.server.services import FoundRun, Services
+from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["CUT", "get_sample", "json_lines", "list_samples", "sample_lines", "sample_table", "whole_file"]
+
+CUT = 400  # characters of a text in a list
+_PIECE = 1 << 18
+
+
+def list_samples(call: Call) -> SamplesPage:
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "samples")
+    question = call.query
+    page = _row_list(call.services, found).page(
+        question, _condition(question), None if question.sort == "sample" else question.sort, _shown_columns()
+    )
+    samples = tuple(SampleRow(**row | {"reasons": tuple(row["reasons"])}) for row in page.rows)
+    return SamplesPage(samples=samples, n=page.n, next_cursor=page.next_cursor)
+
+
+def get_sample(call: Call) -> SampleDetail:
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "sample")
+    number = _number(call.path["sample"])
+    frame = _row_list(call.services, found).frame
+    place = frame["sample"].search_sorted(number)
+    if place >= len(frame) or frame["sample"][place] != number:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no sample {number}")
+    import polars as pl
+
+    row = pl.scan_parquet(_table_of(found)).slice(place, 1).collect().to_dicts()[0]
+    shown = frame[place].to_dicts()[0]
+    asked: dict[str, Any] = dict(_asked(call.services, found, row))
+    names = JudgeReplyRow.__struct_fields__
+    replies = [{name: one.get(name) for name in names} for one in row.get("judge_replies") or ()]
+    values = shown | asked | {"reasons": tuple(shown["reasons"])}
+    return SampleDetail(**values, judge_replies=tuple(JudgeReplyRow(**one) for one in replies), row=row)
+
+
+def sample_lines(call: Call) -> Stream:
+    """Every row of samples.parquet, one JSON object a line."""
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "samples-ndjson")
+    return Stream(json_lines(_table_of(found)), f"{found.row.record_path}-samples.ndjson")
+
+
+def sample_table(call: Call) -> Stream:
+    """samples.parquet as it is."""
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "samples-parquet")
+    return whole_file(_table_of(found), f"{found.row.record_path}-samples.parquet")
+
+
+def whole_file(path: Path, name: str) -> Stream:
+    """A file's bytes; it is opened now, so a new one in its place changes nothing of what is sent."""
+    file = path.open("rb")
+
+    def pieces() -> Iterator[bytes]:
+        with file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+    return Stream(pieces(), name, path.stat().st_size)
+
+
+def json_lines(table: Path) -> Iterator[bytes]:
+    """A table's rows as JSON lines, a row group in memory at a time."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(table) as file:
+        for batch in file.iter_batches(batch_size=ROW_GROUP // 4):
+            yield msgspec.json.Encoder().encode_lines(batch.to_pylist())
+
+
+# ── the table behind the list ────────────────────────────────────────────────────────────────────────────────
+
+
+def _table_of(found: FoundRun) -> Path:
+    path = found.record.samples
+    if not path.is_file():
+        raise ProblemError(
+            HTTPStatus.CONFLICT, f"this run has no samples: {found.row.predictions_unavailable or 'none'}"
+        )
+    return path
+
+
+def _row_list(services: Services, found: FoundRun) -> RowList:
+    path = _table_of(found)
+    spec = (found.row.spec or "").partition("@")[0]
+    key = ("samples", found.row.run_id, found.state_id)
+
+    def make() -> RowList:
+        return RowList(_frame(path, spec), f"{found.row.run_id} {found.state_id}")
+
+    return services.kept.get(key, make, lambda rows: rows.n_bytes)
+
+
+def _frame(path: Path, spec: str) -> polars.DataFrame:
+    """The columns of `SampleRow`, for each spec under its own names, in the order of samples."""
+    import polars as pl
+
+    table = pl.scan_parquet(path)
+    nothing = pl.lit(None, pl.String)
+    match spec:
+        case "answer_correctness":
+            reasons = pl.concat_list("error", "miss_reason")
+            own = {"score": pl.col("correctness"), "passed": pl.col("correctness") == 1, "text": pl.col("predicted")}
+        case "rubric":
+            reasons = pl.concat_list(pl.concat_list("evaluator_error", "parse_error_reason"), pl.col("fail_reasons"))
+            own = {"score": pl.col("sample_score"), "passed": pl.col("passed"), "text": pl.col("candidate_answer")}
+        case "judge_protocol":
+            reasons = pl.col("flags")
+            cell = pl.concat_str("question_id", "prompt_variant", "target_model", "output_id", separator=" / ")
+            own = {
+                "score": pl.col("overall_score").cast(pl.Float64),
+                "passed": pl.col("valid"),
+                "text": pl.col("raw_reply"),
+            }
+            own |= {
+                "item_id": cell,
+                "section": pl.col("judge_model"),
+                "category": pl.col("method"),
+                "difficulty": nothing,
+            }
+        case _:
+            raise ProblemError(HTTPStatus.CONFLICT, f"samples of {spec or 'this spec'} are not shown here")
+    shared = [name for name in ("item_id", "section", "category", "difficulty") if name not in own]
+    columns = ("sample", "repeat", "item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
+    found = table.select(
+        "sample", "repeat", *shared, **own, reasons=reasons.list.drop_nulls().list.unique(maintain_order=True)
+    )
+    return found.select(columns).sort("sample").collect()
+
+
+def _shown_columns() -> list[Any]:
+    import polars as pl
+
+    return [pl.all().exclude("text"), pl.col("text").str.slice(0, CUT)]
+
+
+def _condition(wanted: SamplesFilter) -> polars.Expr | None:
+    import polars as pl
+
+    found = [
+        pl.col(name) == value for name in ("section", "category", "difficulty") if (value := getattr(wanted, name))
+    ]
+    match wanted.outcome:
+        case "passed":
+            found.append(pl.col("passed") & pl.col("score").is_not_null())
+        case "failed":
+            found.append(~pl.col("passed") & pl.col("score").is_not_null())
+        case "unscored":
+            found.append(pl.col("score").is_null())
+        case None:
+            pass
+    if wanted.reason:
+        found.append(pl.col("reasons").list.contains(wanted.reason))
+    if wanted.text:
+        found.append(contains(wanted.text, "item_id", "text"))
+    return pl.all_horizontal(*found) if found else None
+
+
+# ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        raise ProblemError(HTTPStatus.NOT_FOUND, "a sample is named by its number")
+    return int(text)
+
+
+def _asked(services: Services, found: FoundRun, row: dict[str, Any]) -> dict[str, str | None]:
+    """Prompt, context and expected answer of a sample: from its row, or from the eval set that the record keeps."""
+    if (found.row.spec or "").startswith("judge_protocol@"):
+        return {"prompt": None, "context": None, "expected": None}
+    item = _item(services, found, row["sample"])
+    context = item.context
+    shown = context if context is None or isinstance(context, str) else canonical_json(context).decode("utf-8")
+    return {"prompt": item.prompt, "context": shown, "expected": item.expected_answer}
+
+
+def _item(services: Services, found: FoundRun, sample: int) -> Item:
+    sha256 = found.row.dataset_sha256 or ""
+    path = found.record.input(sha256)
+    if not sha256 or not path.is_file():
+        raise ProblemError(HTTPStatus.CONFLICT, "the record's eval set is missing")
+    evalset: EvalSet = services.kept.get(
+        ("evalset", sha256), lambda: open_evalset(path), lambda one: 8 * len(one) + 1_000
+    )
+    with evalset.copied_to(path) as mine:  # with a file of its own: other threads read, too
+        return mine[sample % len(mine)]

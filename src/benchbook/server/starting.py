@@ -1,0 +1,202 @@
+"""Runs that are started over HTTP: each in a process of its own, as `benchbook run` would be.
+
+A config that comes over the network may not do what one on this machine may: its paths stay within one folder, it asks
+only addresses that were allowed, and names only environment variables that hold keys.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.catalog.queries import eval_sets
+from benchbook.errors import ConfigError
+from benchbook.records.folder import RUN_ID, write_file
+from benchbook.runner.config import RunConfig, config_from_mapping
+from benchbook.runner.run import new_run_id, storable_config
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError
+from benchbook.server.services import STATE_FOLDER, Services, Settings
+from benchbook.server.types import CancelAnswer, Started
+from benchbook.text import shorten
+
+__all__ = ["Children", "cancel_run", "checked_config", "evalset_file", "start_run"]
+
+_PATHS = ("prompt_template", "outputs", "model_path", "judge_path")
+_OURS = ("runs", "reports", "cache", "confidence")
+_KEY_NAME = re.compile("[A-Z][A-Z0-9_]{0,99}_API_KEY")
+_SHA256 = re.compile("sha256:([0-9a-f]{64})")
+_MOST_AT_ONCE = 4
+_STOP_S = 20.0
+
+
+def start_run(call: Call) -> Started:
+    """Check a config, and begin its run. The run is in the list once its record is there."""
+    services = call.services
+    config = checked_config(services, call.body.config)
+    run_id = config.run_id or ""
+    if (services.settings.runs / run_id).exists():
+        raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {run_id!r} already")
+    services.children.start(config)
+    call.headers["location"] = f"/api/v1/runs/{run_id}"
+    return Started(run_id=run_id)
+
+
+def cancel_run(call: Call) -> CancelAnswer:
+    """Ask a run that this server started to end: what is under way is finished, and the record resumes."""
+    run_id = call.path["run_id"]
+    if not call.services.children.stop(run_id):
+        call.services.run(run_id)
+        raise ProblemError(HTTPStatus.CONFLICT, "this run is not going on in this server")
+    return CancelAnswer(run_id=run_id, state="stopping")
+
+
+# ── what a config may say ────────────────────────────────────────────────────────────────────────────────────
+
+
+def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
+    """The settings of a run, safe to be carried out here. Raises: ConfigError, ProblemError."""
+    given = {name: value for name, value in values.items() if value is not None}
+    for name in _OURS:
+        if name in given:
+            raise ConfigError(name, "a value", "nothing: the server says where things lie")
+    config = config_from_mapping(given, "config")
+    settings = services.settings
+    changes: dict[str, Any] = {"runs": str(settings.runs), "reports": None, "run_id": config.run_id or new_run_id()}
+    if not RUN_ID.fullmatch(changes["run_id"]):
+        raise ConfigError("config: run_id", repr(shorten(changes["run_id"], 60)), "letters, digits, '.', '_' and '-'")
+    changes["evalset"] = evalset_file(services, config.evalset)
+    for name in _PATHS:
+        if (path := getattr(config, name)) is not None:
+            changes[name] = str(_within(settings, f"config: {name}", path))
+    for role in ("model", "judge"):
+        _check_endpoint(settings, config, role)
+    return msgspec.structs.replace(config, **changes)
+
+
+def evalset_file(services: Services, name: str) -> str:
+    """What an eval set's name means: `@NAME`, `sha256:HASH` of one that some run here has, or a file of the inputs."""
+    if name.startswith("@"):
+        return name
+    if (found := _SHA256.fullmatch(name)) is None:
+        return str(_within(services.settings, "config: evalset", name))
+    known = {row.dataset_sha256: row.dataset_id for row in eval_sets(services.catalog)}
+    for path in services.settings.runs.glob(f"[!.]*/inputs/{found[1]}") if found[1] in known else ():
+        return str(_named(services.settings, path, known[found[1]]))
+    raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "config: evalset: no run here has an eval set of this hash")
+
+
+def _named(settings: Settings, source: Path, dataset_id: str | None) -> Path:
+    """A copy of a record's eval set under its name, which the next record takes its `dataset_id` from."""
+    name = dataset_id if dataset_id is not None and RUN_ID.fullmatch(dataset_id) else source.name
+    path = settings.runs / STATE_FOLDER / "evalsets" / source.name / f"{name}.jsonl"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, source.read_bytes())
+    return path
+
+
+def _within(settings: Settings, setting: str, name: str) -> Path:
+    """A file of the folder of inputs, wherever links lead. Raises: ConfigError for another."""
+    if settings.inputs is None:
+        raise ConfigError(setting, "a file", "none: `benchbook serve --inputs FOLDER` says which files may be named")
+    folder = settings.inputs.resolve()
+    try:
+        path = (folder / name).resolve(strict=True)
+    except (OSError, ValueError):
+        path = None
+    if path is None or not path.is_relative_to(folder) or not path.is_file():
+        raise ConfigError(setting, repr(shorten(name, 100)), "a file in the server's folder of inputs")
+    return path
+
+
+def _check_endpoint(settings: Settings, config: RunConfig, role: str) -> None:
+    url, key = getattr(config, f"{role}_base_url"), getattr(config, f"{role}_api_key_env")
+    if url is not None and url.rstrip("/") not in settings.endpoints:
+        raise ConfigError(
+            f"config: {role}_base_url", "an address that was not allowed", "one of `serve --endpoint URL`"
+        )
+    if key is not None and not _KEY_NAME.fullmatch(key):
+        raise ConfigError(f"config: {role}_api_key_env", repr(shorten(key, 60)), "a name such as OPENAI_API_KEY")
+
+
+# ── processes ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Children:
+    """The runs that this server started and that are going on."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.runs / STATE_FOLDER / "started"
+        self._lock = Lock()
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def n_running(self) -> int:
+        with self._lock:
+            self._forget_ended()
+            return len(self._running)
+
+    def start(self, config: RunConfig) -> None:
+        """Begin the run. Its output goes to a file beside the tags. Raises: ProblemError (503, 409)."""
+        run_id = str(config.run_id)
+        with self._lock:
+            self._forget_ended()
+            if run_id in self._running:
+                raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {run_id!r} already")
+            if len(self._running) >= _MOST_AT_ONCE:
+                raise ProblemError(
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    f"{_MOST_AT_ONCE} runs are going on; try again",
+                    {"retry-after": "30"},
+                )
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with (self._folder / f"{run_id}.log").open("wb") as log:
+                child = subprocess.Popen(
+                    [sys.executable, "-m", "benchbook.server.child"],
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # a Ctrl-C at the server's terminal is for the server to pass on
+                    env=os.environ.copy(),
+                )
+            if child.stdin is not None:
+                with child.stdin as pipe:
+                    pipe.write(canonical_json(storable_config(config)))
+            self._running[run_id] = child
+
+    def stop(self, run_id: str) -> bool:
+        """Ask a run to end; whether it was going on."""
+        with self._lock:
+            self._forget_ended()
+            child = self._running.get(run_id)
+            if child is None:
+                return False
+            child.terminate()
+            return True
+
+    def close(self) -> None:
+        """Ask all runs to end, and wait; those that don't are killed, and their records resume all the same."""
+        with self._lock:
+            children = list(self._running.values())
+        for child in children:
+            child.terminate()
+        for child in children:
+            try:
+                child.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+    def _forget_ended(self) -> None:
+        self._running = {run_id: child for run_id, child in self._running.items() if child.poll() is None}

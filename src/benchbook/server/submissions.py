@@ -1,0 +1,191 @@
+"""Predictions that were made elsewhere, sent in chunks (SPEC A5): append-only, each under a key of the sender's.
+
+A chunk is on the disk before its answer goes out. The same chunk under the same key again changes nothing; another one
+under a key that is taken is refused. At the end all of them are scored into a record, whole, which then verifies as one
+that `benchbook score` made of a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from http import HTTPStatus
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from benchbook.canonical import canonical_json, decode_json
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.evalsets import open_evalset
+from benchbook.records.folder import RUN_ID, write_file
+from benchbook.runner.preparing import evalset_path
+from benchbook.runner.score import ScoreConfig, score_predictions
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import SubmittedPrediction
+from benchbook.server.runs import run_answer
+from benchbook.server.services import STATE_FOLDER
+from benchbook.server.starting import evalset_file
+from benchbook.server.types import Appended, RunRow, Submission
+from benchbook.text import shorten
+
+if TYPE_CHECKING:
+    from benchbook.server.services import Settings
+
+__all__ = [
+    "Submissions", "begin_submission", "drop_submission", "finish_submission", "get_submission", "put_chunk",
+]  # fmt: skip
+
+_KEY = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_decoder = msgspec.json.Decoder(SubmittedPrediction)
+
+
+class _About(msgspec.Struct, frozen=True, kw_only=True):
+    evalset: str
+    evalset_sha256: str
+    n_items: int
+    model: str
+
+
+class Submissions:
+    """The folder in which chunks wait for the end of their submission."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.runs / STATE_FOLDER / "submissions"
+        self.lock = Lock()
+
+    def folder(self, run_id: str) -> Path:
+        """Where a submission's chunks lie. Raises: ProblemError (404) for none."""
+        path = self._folder / run_id
+        if not RUN_ID.fullmatch(run_id) or not (path / "about.json").is_file():
+            raise ProblemError(HTTPStatus.NOT_FOUND, f"no predictions are being sent for {shorten(run_id, 100)!r}")
+        return path
+
+    def new_folder(self, run_id: str) -> Path:
+        return self._folder / run_id
+
+
+def begin_submission(call: Call) -> Submission:
+    """Say for which eval set, and of which model, predictions will come."""
+    services, wanted = call.services, call.body
+    parse_model_id(wanted.model, "model")
+    evalset = evalset_file(services, wanted.evalset)
+    with open_evalset(evalset_path(evalset), needs_expected_answer=True) as opened:
+        about = _About(evalset=evalset, evalset_sha256=opened.sha256, n_items=len(opened), model=wanted.model)
+    path = services.submissions.new_folder(wanted.run_id)
+    if path.exists() or (services.settings.runs / wanted.run_id).exists():
+        raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {wanted.run_id!r} already")
+    (path / "chunks").mkdir(parents=True)
+    write_file(path / "about.json", canonical_json(about))
+    call.headers["location"] = f"/api/v1/runs/{wanted.run_id}/predictions/chunks"
+    return _shown(path)
+
+
+def get_submission(call: Call) -> Submission:
+    return _shown(call.services.submissions.folder(call.path["run_id"]))
+
+
+def put_chunk(call: Call) -> Appended:
+    """Keep a chunk: JSON lines, each with `item_id` and `predicted`."""
+    path, key, data = call.services.submissions.folder(call.path["run_id"]), call.path["key"], bytes(call.body)
+    if not _KEY.fullmatch(key):
+        raise ProblemError(
+            HTTPStatus.UNPROCESSABLE_ENTITY, "key: expected letters, digits, '.', '_' and '-', at most 100"
+        )
+    n_rows = _check_lines(data)
+    chunk, digest = path / "chunks" / f"{key}.jsonl", hashlib.sha256(data).hexdigest()
+    added = _link_new(chunk, data)
+    if not added and hashlib.sha256(chunk.read_bytes()).hexdigest() != digest:
+        raise ProblemError(
+            HTTPStatus.CONFLICT, f"another chunk is there under the key {key!r}; chunks are never changed"
+        )
+    return Appended(run_id=path.name, key=key, added=n_rows if added else 0, sha256=digest)
+
+
+def finish_submission(call: Call) -> RunRow:
+    """Score what came, all of it or nothing, into a record."""
+    services = call.services
+    with services.submissions.lock:
+        path = services.submissions.folder(call.path["run_id"])
+        about = _about(path)
+        predictions = path / "predictions.jsonl"
+        with predictions.open("wb") as file:
+            for chunk in _chunks(path):
+                file.write(chunk.read_bytes().rstrip(b"\n") + b"\n")
+        score_predictions(
+            ScoreConfig(
+                evalset=about.evalset,
+                predictions=str(predictions),
+                model=about.model,
+                runs=str(services.settings.runs),
+                run_id=path.name,
+            )
+        )
+        shutil.rmtree(path)
+    services.watcher.look()
+    return run_answer(services, services.run(path.name).row)
+
+
+def drop_submission(call: Call) -> Submission:
+    """Forget the chunks that came: no record is made of them."""
+    with call.services.submissions.lock:
+        path = call.services.submissions.folder(call.path["run_id"])
+        shown = _shown(path)
+        shutil.rmtree(path)
+    return shown
+
+
+def _link_new(path: Path, data: bytes) -> bool:
+    """Write a file that is not there yet, whole; whether it was not there. Two senders at once: one of them wins."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{id(data)}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
+    return True
+
+
+def _check_lines(data: bytes) -> int:
+    """How many predictions a chunk has. Raises: ProblemError naming the line."""
+    n_rows = 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            decode_json(line, _decoder)
+        except msgspec.DecodeError as error:
+            what = f"line {number}: {shorten(str(error), 200)}"
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, what) from None
+        n_rows += 1
+    if not n_rows:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "a chunk without a prediction")
+    return n_rows
+
+
+def _shown(path: Path) -> Submission:
+    about, chunks = _about(path), _chunks(path)
+    return Submission(
+        run_id=path.name,
+        evalset_sha256=about.evalset_sha256,
+        n_items=about.n_items,
+        chunks=tuple(chunk.name.removesuffix(".jsonl") for chunk in chunks),
+        n_predictions=sum(sum(bool(line.strip()) for line in chunk.read_bytes().split(b"\n")) for chunk in chunks),
+    )
+
+
+def _about(path: Path) -> _About:
+    return msgspec.json.decode((path / "about.json").read_bytes(), type=_About)
+
+
+def _chunks(path: Path) -> list[Path]:
+    return sorted((path / "chunks").glob("[!.]*.jsonl"))

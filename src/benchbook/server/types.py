@@ -1,0 +1,457 @@
+"""What the API answers. Real numbers are numbers; a null is not known, and never zero (SPEC C2)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = [
+    "Appended",
+    "Book",
+    "BookList",
+    "CancelAnswer",
+    "Composition",
+    "Curve",
+    "EvalSet",
+    "EvalSetList",
+    "EvaluationDetail",
+    "EvaluationSummary",
+    "EvaluationsPage",
+    "ExperimentList",
+    "FindingRow",
+    "JudgeReplyRow",
+    "JudgesOfRun",
+    "LabelQuestion",
+    "LabelStep",
+    "Live",
+    "LoginAnswer",
+    "Opinion",
+    "Prediction",
+    "PredictionsOfRun",
+    "PredictionsUnavailable",
+    "Problem",
+    "Ready",
+    "RefusedDecision",
+    "RunRow",
+    "RunsPage",
+    "SampleDetail",
+    "SampleRow",
+    "SamplesPage",
+    "Started",
+    "Submission",
+    "Tags",
+    "TrainingMetrics",
+    "VerificationAnswer",
+    "WhoAmI",
+]
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """An error (RFC 9457). `type` is always `about:blank`: the status says what kind it is, `detail` what is wrong."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str | None = None
+
+
+# ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as lists show it. Times are RFC 3339, in UTC."""
+
+    run_id: str
+    spec: str | None
+    state: str  # running, complete, interrupted, stopped, damaged
+    error: str | None  # why the record is damaged
+    started_utc: str | None
+    ended_utc: str | None
+    dataset_id: str | None
+    dataset_sha256: str | None
+    model_id: str | None
+    model_version: str | None
+    evaluator_model_id: str | None
+    decision: str | None
+    primary_name: str | None  # the aggregate that the spec ranks runs by
+    primary: float | None
+    primary_low: float | None
+    primary_high: float | None
+    n_items: int | None
+    n_planned: int | None  # samples
+    n_attempted: int | None
+    n_scored: int | None
+    n_unscored: int | None
+    journal_sha256: str | None  # names the whole record
+    manifest_sha256: str | None
+    predictions_unavailable: str | None  # why there is no per-item table (A6); null where there is one
+    tags: tuple[str, ...]
+    loss: tuple[float | None, ...] | None  # a few points of the curve; null where the run has none
+
+
+class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """`next_cursor` is null on the last page."""
+
+    runs: tuple[RunRow, ...]
+    next_cursor: str | None
+
+
+class Tags(msgspec.Struct, frozen=True, kw_only=True):
+    """People's tags of a run, in the order of the alphabet."""
+
+    run_id: str
+    tags: tuple[str, ...]
+
+
+class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision is refused where metadata is missing (R7.1)."""
+
+    decision: None
+    release_ready: Literal[False]
+    reasons: tuple[str, ...]
+
+
+class FindingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is not as it was written. `line` counts from 1; null: the file as a whole."""
+
+    file: str
+    line: int | None
+    message: str
+
+
+class VerificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything derived again and compared, byte by byte."""
+
+    run_id: str
+    holds: bool
+    state: str
+    n_facts: int
+    journal_sha256: str
+    findings: tuple[FindingRow, ...]
+
+
+# ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample in a list, under names that all specs share. `text` is cut; the whole of it is in `SampleDetail`."""
+
+    sample: int
+    repeat: int
+    item_id: str
+    section: str | None
+    category: str | None
+    difficulty: str | None
+    score: float | None
+    passed: bool | None  # right, or passed, or a valid evaluation
+    reasons: tuple[str, ...]  # why it missed or failed, or could not be scored
+    text: str | None
+
+
+class SamplesPage(msgspec.Struct, frozen=True, kw_only=True):
+    """`n` samples fit the filter in all; `next_cursor` is null on the last page."""
+
+    samples: tuple[SampleRow, ...]
+    n: int
+    next_cursor: str | None
+
+
+class JudgeReplyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One reply of the judge, as it came."""
+
+    attempt: int
+    text: str | None
+    parse_error_reason: str | None
+    detail: str | None
+
+
+class SampleDetail(SampleRow, frozen=True, kw_only=True):
+    """One sample, whole. `row` is its row of samples.parquet."""
+
+    prompt: str | None
+    context: str | None  # canonical JSON where it is no text
+    expected: str | None
+    judge_replies: tuple[JudgeReplyRow, ...]
+    row: dict[str, Any]
+
+
+# ── predictions, in source 004's form (A5, A6) ───────────────────────────────────────────────────────────────
+
+
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of `tunix_run_predictions`. The run's own keys stand beside these fields, where none has their name."""
+
+    item_id: str
+    expected: str
+    predicted: str | None
+    correctness: float
+    eval_time_ms: int | None
+
+
+class PredictionsOfRun(msgspec.Struct, frozen=True, kw_only=True, tag_field="status", tag="available"):
+    """A page in the order of the plan. `next_cursor` is null on the last."""
+
+    run_id: str
+    predictions: tuple[Prediction, ...]
+    next_cursor: str | None
+
+
+class PredictionsUnavailable(msgspec.Struct, frozen=True, kw_only=True, tag_field="status", tag="unavailable"):
+    """There is no per-item table, and no row is made up (A6)."""
+
+    run_id: str
+    reason: str
+
+
+# ── training ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
+
+    `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
+    highs and gaps stay.
+    """
+
+    name: str
+    source: str  # the log that it was read from
+    steps: tuple[int, ...]
+    values: tuple[float | None, ...]
+    tokens: tuple[int | None, ...]
+    times: tuple[float | None, ...]
+    n_points: int  # before any was left out
+    n_replaced: int  # points that were trained again later; they are not among these
+
+
+class TrainingMetrics(msgspec.Struct, frozen=True, kw_only=True):
+    """`names` has every metric that was logged; `curves` those that were asked for."""
+
+    run_id: str
+    names: tuple[str, ...]
+    curves: tuple[Curve, ...]
+
+
+# ── eval sets ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Composition(msgspec.Struct, frozen=True, kw_only=True):
+    """How many items have a value in a field; null: they have no value there."""
+
+    field: str
+    value: str | None
+    n_items: int
+
+
+class EvalSet(msgspec.Struct, frozen=True, kw_only=True):
+    """An eval set that runs were made on, under one spec."""
+
+    dataset_sha256: str
+    dataset_id: str | None
+    spec: str
+    n_runs: int
+    best: float | None
+
+
+class EvalSetList(msgspec.Struct, frozen=True, kw_only=True):
+    """`shipped` are the names that a run may ask for with an @ in front."""
+
+    evalsets: tuple[EvalSet, ...]
+    shipped: tuple[str, ...]
+
+
+# ── judges ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """An experiment of `judge_protocol@v1`, in short; the whole of it is in the run's aggregates."""
+
+    run_id: str
+    state: str
+    started_utc: str | None
+    dataset_id: str | None
+    judges: tuple[str, ...]
+    targets: tuple[str, ...]
+    n_outputs: int
+    n_evaluations: int
+    n_valid: int
+    n_invalid: int
+
+
+class ExperimentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Finished experiments, the newest first."""
+
+    experiments: tuple[JudgesOfRun, ...]
+
+
+class EvaluationSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One evaluation in a list. The identifiers are those that were asked about, never those that a reply claims."""
+
+    sample: int
+    question_id: str
+    prompt_variant: str
+    target_model: str
+    output_id: str
+    judge_model: str
+    method: str
+    repeat: int
+    valid: bool
+    flags: tuple[str, ...]
+    verdict: str | None
+    overall_score: int | None
+
+
+class EvaluationsPage(msgspec.Struct, frozen=True, kw_only=True):
+    evaluations: tuple[EvaluationSummary, ...]
+    n: int
+    next_cursor: str | None
+
+
+class EvaluationSpan(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the judged text, half-open, in UTF-16 code units: what a browser counts in."""
+
+    start: int
+    end: int
+
+
+class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    dimension: str | None
+    quote: str | None
+    reason: str | None
+    located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
+    spans: tuple[EvaluationSpan, ...]
+
+
+class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):
+    flag: str
+    code: str
+    field: str
+    message: str
+
+
+class EvaluationDetail(EvaluationSummary, frozen=True, kw_only=True):
+    """One evaluation, whole, with the text that the judge saw. `task` is the prompt that the target was given."""
+
+    scores: dict[str, int | None]
+    details: tuple[EvaluationFault, ...]
+    evidence: tuple[EvaluationEvidence, ...]
+    text: str
+    task: str
+    raw_reply: str
+    text_sha256: str
+    prompt_sha256: str | None
+
+
+# ── labels ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Book(msgspec.Struct, frozen=True, kw_only=True):
+    """A record of people's labels, and how far they are."""
+
+    book: str
+    run_id: str
+    sha256: str
+    n_samples: int
+    n_labels_a_person: int
+    by_labeller: dict[str, int]
+    by_field: dict[str, dict[str, int]]
+
+
+class BookList(msgspec.Struct, frozen=True, kw_only=True):
+    books: tuple[Book, ...]
+
+
+class Opinion(msgspec.Struct, frozen=True, kw_only=True):
+    """What one person said, without who it was."""
+
+    score: int
+    note: str
+
+
+class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """One field of one sample, to be scored 0, 1 or 2. `opinions` is empty but in adjudication."""
+
+    sample: int
+    item_id: str
+    field: Literal["accuracy_score", "faithfulness_score"]
+    meaning: str  # the words that the judge is given for this field
+    place: int  # of the sample in the sheet, from 1
+    prompt: str
+    context: str | None
+    expected: str | None
+    answer: str
+    opinions: tuple[Opinion, ...]
+
+
+class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be labelled next; null where nothing is left. `n_given` counts this person's labels."""
+
+    book: str
+    labeller: str
+    question: LabelQuestion | None
+    n_given: int
+    n_labels: int
+
+
+# ── starting, submitting ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that was begun. It is in the list once its record is there."""
+
+    run_id: str
+
+
+class CancelAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """`stopping`: what is under way is finished, then the run ends, resumably."""
+
+    run_id: str
+    state: Literal["stopping"]
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True):
+    """Predictions that are being sent in chunks. The record is made of them at the end, whole."""
+
+    run_id: str
+    evalset_sha256: str
+    n_items: int
+    chunks: tuple[str, ...]  # the keys that are there
+    n_predictions: int
+
+
+class Appended(msgspec.Struct, frozen=True, kw_only=True):
+    """`added` is 0 where the same chunk was there already under this key."""
+
+    run_id: str
+    key: str
+    added: int
+    sha256: str
+
+
+# ── the server itself ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, and what they may do. `login_needed`: this server asks for a token."""
+
+    name: str
+    scopes: tuple[str, ...]
+    login_needed: bool
+
+
+class LoginAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The cookies are set. A write sends the one that is readable, benchbook_csrf, as the header x-csrf-token."""
+
+    name: str
+    scopes: tuple[str, ...]
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True):
+    status: Literal["ok"] = "ok"
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """`last_look_s`: seconds since the folder of records was last looked through."""
+
+    status: Literal["ready"] = "ready"
+    last_look_s: float

@@ -1,0 +1,74 @@
+"""What a run says of itself while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchbook.cli.demo import demo
+from benchbook.cli.progress import _Left, _words
+from benchbook.errors import RunStoppedError
+from benchbook.runner.config import RunConfig
+from benchbook.runner.progress import Progress
+from benchbook.runner.run import RunResult, start_run
+from running import benchbook, config
+from scripted_server import always_good, running
+
+
+def test_the_time_left_is_by_all_that_was_done_here() -> None:
+    """Four samples end at once after 4 s: 36 more in fours take 36 s, and not the blink between the last two."""
+    left = _Left(started=100.0)
+    assert [left.words(Progress(planned=40, done=done), 104.0) for done in (1, 2, 3, 4)][-1] == ", about 0:00:36 left"
+    assert left.words(Progress(planned=40, done=40), 140.0) == ""
+
+
+def test_what_earlier_sittings_did_is_not_this_ones_speed() -> None:
+    left = _Left(started=0.0)
+    assert left.words(Progress(planned=100, done=91), 2.0) == ", about 0:00:18 left"
+
+
+@pytest.mark.parametrize("done", [0, 3])
+def test_a_run_that_stops_has_no_time_left(done: int) -> None:
+    left = _Left(started=0.0)
+    assert left.words(Progress(planned=40, done=done, stopping="interrupted by Ctrl-C"), 5.0) == ""
+
+
+@pytest.mark.parametrize(
+    ("stopping", "words"),
+    [
+        (None, "3 of 40 samples"),
+        ("the time limit", "3 of 40 samples (finishing what is under way)"),
+        ("interrupted by Ctrl-C", "3 of 40 samples (finishing what is under way; Ctrl-C again ends at once)"),
+    ],
+)
+def test_a_stop_is_told(stopping: str | None, words: str) -> None:
+    assert _words(Progress(planned=40, done=3, stopping=stopping)) == words
+
+
+@pytest.mark.parametrize("repeats", ["0", "-1", "1001"])
+def test_a_demo_of_no_repeats_is_refused_before_it_begins(tmp_path: Path, repeats: str) -> None:
+    found = benchbook("demo", "--repeats", repeats, cwd=tmp_path)
+    assert (found.returncode, found.stdout) == (2, b"")
+    assert b"is not in the range 1<=x<=1000" in found.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_demo_that_is_interrupted_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a Ctrl-C leaves is no demonstration: it ends with 3, and shows nothing after the summary."""
+
+    async def interrupted(*_: object) -> RunResult:
+        with running(always_good) as server:
+            return await stopped_run(config(tmp_path, server, 2))
+
+    async def stopped_run(settings: RunConfig) -> RunResult:
+        result = await start_run(settings)
+        result.stop.because("interrupted by Ctrl-C")
+        return result
+
+    monkeypatch.setattr("benchbook.runner.run.start_run", interrupted)
+    found = CliRunner().invoke(demo, ["--reports", str(tmp_path / "reports")])
+    assert isinstance(found.exception, RunStoppedError)
+    assert str(found.exception).startswith("interrupted by Ctrl-C. Resume: benchbook run --resume ")
+    assert "can't judge" not in found.output

@@ -1,0 +1,125 @@
+"""The document, and whether the server keeps to it: asked everything that the document allows."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from typing import Any
+
+import pytest
+
+from benchbook.server.openapi import openapi_document
+from benchbook.server.operations_list import OPERATIONS
+from server.making import Api
+
+EXAMPLES = {
+    "run_id": ["a", "b", "dry", "rubric", "live", "broken", "none"], "metric": ["loss"], "sample": [0, 1],
+    "position": [0], "book": ["none"], "key": ["1"],
+}  # fmt: skip
+
+
+def test_the_document_is_whole() -> None:
+    document = openapi_document(OPERATIONS)
+    names = [one.name for one in OPERATIONS]
+    assert len(set(names)) == len(names)
+    refs = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
+    assert refs == set(document["components"]["schemas"])
+    for one in OPERATIONS:
+        found = document["paths"][one.path][one.method.lower()]
+        assert found["x-scope"] == one.scope
+        assert one.scope is not None or one.name in {
+            "getMe", "login", "logout", "getOpenApi", "getHealth", "getReadiness",
+        }  # fmt: skip
+        assert one.method == "GET" or one.name in {"login", "logout", "verifyRun"} or one.scope in ("label", "write")
+
+
+def test_the_server_gives_it(api: Api) -> None:
+    assert api.json("/api/v1/openapi.json") == json.loads(json.dumps(openapi_document(OPERATIONS)))
+
+
+def asked_everything(api: Api, most: int) -> list[str]:
+    """Ask each operation `most` questions that Schemathesis makes up; what was wrong with the answers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import schemathesis
+
+        schemathesis.serializer.alias("application/x-ndjson", "text/plain")
+    document = with_known_ids(json.loads(json.dumps(openapi_document(OPERATIONS))))
+    wrong: list[str] = []
+    for found in schemathesis.openapi.from_dict(document).get_all_operations():
+        operation = found.ok()
+        if operation.label != "GET /api/v1/events":  # it never ends
+            ask_operation(api, document, operation, most, wrong)
+    return wrong
+
+
+def ask_operation(api: Api, document: dict[str, Any], operation: Any, most: int, wrong: list[str]) -> None:
+    import hypothesis
+    from schemathesis.generation import GenerationMode
+
+    described = document["paths"][operation.path][operation.method]["responses"]
+    right, off = (
+        operation.as_strategy(generation_mode=mode) for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    )
+
+    @hypothesis.settings(
+        max_examples=most, deadline=None, database=None, derandomize=True,
+        suppress_health_check=list(hypothesis.HealthCheck), phases=[hypothesis.Phase.generate],
+    )  # fmt: skip
+    @hypothesis.given(case=right | off)
+    def ask(case: Any) -> None:
+        words = case.as_transport_kwargs(base_url="http://127.0.0.1:8400")
+        url = re.sub(r"^https?://[^/]+", "", str(words.pop("url")))
+        sent = {name: words[name] for name in ("params", "json") if words.get(name)}
+        if words.get("data") is not None:
+            sent["content"] = words["data"]
+        given = dict(words.get("headers") or {}).items()
+        sent["headers"] = {name: value for name, value in given if name.lower() == "content-type"}
+        answer = api.ask(operation.method.upper(), url, **sent)
+        status = str(answer.status_code)
+        content = described.get(status) or described.get(f"{status[0]}XX")
+        where = f"{operation.label} {url} {sent}"
+        if answer.status_code >= 500 or content is None:
+            wrong.append(f"{where}: {status} {answer.text[:300]}")
+        else:
+            wrong.extend(off_schema(document, content, answer, where))
+
+    ask()
+
+
+def with_known_ids(document: dict[str, Any]) -> dict[str, Any]:
+    """Ids that are there, for most questions to come past the door."""
+    for methods in document["paths"].values():
+        for one in methods.values():
+            for parameter in one["parameters"]:
+                name, schema = parameter["name"], parameter["schema"]
+                if name == "run" and schema["type"] == "array":
+                    schema["items"] = {"enum": EXAMPLES["run_id"]}
+                elif known := EXAMPLES.get("run_id" if name == "run" else name):
+                    parameter["schema"] = {"enum": known}
+    return document
+
+
+def off_schema(document: dict[str, Any], content: dict[str, Any], answer: Any, where: str) -> list[str]:
+    import jsonschema_rs
+
+    media = answer.headers.get("content-type", "")
+    known = content.get("content", {})
+    if answer.content and media not in known:
+        return [f"{where}: {answer.status_code} is {media}, not one of {list(known)}"]
+    if media not in ("application/json", "application/problem+json") or not answer.content:
+        return []
+    schema = {**known[media]["schema"], "components": document["components"]}
+    found = jsonschema_rs.Draft202012Validator(schema).iter_errors(answer.json())
+    return [f"{where}: {error.message[:300]} at {error.instance_path}" for error in found][:3]
+
+
+def test_what_may_be_asked_is_answered_as_said(writing: Api) -> None:
+    """A few questions to each operation; the slow test asks many."""
+    assert asked_everything(writing, 3) == []
+
+
+@pytest.mark.slow
+def test_much_of_what_may_be_asked_is_answered_as_said(writing: Api) -> None:
+    assert asked_everything(writing, 60) == []

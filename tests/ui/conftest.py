@@ -1,0 +1,103 @@
+"""A server over made records, and Debian's Chromium; each test has a page of its own that is watched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ui.making import make_records
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")  # fmt: skip
+
+
+def serving(runs: Path) -> tuple[subprocess.Popen[str], str]:
+    """`benchbook serve` over `runs` on a free port, and its address."""
+    command = [sys.executable, "-m", "benchbook", "serve", "--runs", str(runs), "--port", "0", "--quiet", "--json"]
+    log = (runs.parent / "server.log").open("w", encoding="utf-8")
+    with log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8")
+    assert process.stdout is not None
+    text = ""
+    for line in process.stdout:  # it says where it listens once it does
+        text += line
+        if line.startswith("}") or line.rstrip().endswith("}"):
+            break
+    assert text, (runs.parent / "server.log").read_text(encoding="utf-8")
+    return process, json.loads(text)["address"].rstrip("/")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("page")
+    make_records(folder)
+    process, address = serving(folder / "runs")
+    yield address
+    _end(process)
+
+
+@pytest.fixture(scope="module")
+def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("empty") / "runs"
+    folder.mkdir()
+    process, address = serving(folder)
+    yield address
+    _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def browser(server: str, empty_server: str) -> Iterator[Any]:
+    """For one module: while it is open, this thread has a running event loop, in which the runner can't be run."""
+    del server, empty_server  # they come first
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, server: str) -> Iterator[Callable[..., Any]]:
+    """Opens a page of the server's. In the end nothing of what it showed ran, and nothing was asked elsewhere."""
+    contexts, faults = [], []
+
+    def open_it(path: str, *, phone: bool = False, dark: bool = False, at: str = server, faulty: bool = False) -> Any:
+        context = browser.new_context(
+            viewport={"width": 390, "height": 844} if phone else {"width": 1360, "height": 900},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+            base_url=at,
+        )
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(f"{path}: {error}"))
+        page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(at) else None)
+        if not faulty:  # a page of an error is one that asks for what is not there
+            page.on("console", lambda said: faults.append(f"{path}: {said.text}") if said.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield open_it
+    for context in contexts:
+        for page in context.pages:
+            assert page.evaluate("window.ran") is None
+        context.close()
+    assert faults == []

@@ -1,0 +1,120 @@
+"""Records for the page's tests: three checkpoints, a judged run, an experiment with judges, and labels to give."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from benchbook.derivations.labels_sheet import sample_labels
+from benchbook.runner.judging import start_judging
+from benchbook.runner.judging_config import judging_config_from_mapping
+from benchbook.runner.loop import run_async
+from benchbook.runner.score import ScoreConfig, score_predictions
+from judging import make_set, sound_reply
+from labelled import judged_run
+from scripted_server import running
+
+N_ITEMS = 90
+N_MANY = 12_000
+# What a model may say, and a page must only show. The page is told to count what runs: `window.ran`.
+HOSTILE = (
+    "<script>window.ran = 1</script>",
+    "<img src=x onerror='window.ran = 2'>",
+    "<svg onload='window.ran = 3'><style>*{display:none}</style>",
+    "</div></main><iframe srcdoc='<script>parent.ran = 4</script>'></iframe>",
+    "[link](javascript:window.ran=5) <a href='javascript:window.ran=6'>x</a>",
+    "\u001b[31mred\u001b[0m \u0007 \u202eturned\u202c \u2066isolated",
+    "{{constructor.constructor('window.ran = 7')()}} ${window.ran = 8} %s %n",
+    "half a pair: \ud835",
+    '=HYPERLINK("http://localhost:1/", "x") \'; DROP TABLE runs; --',
+    "long " * 30_000,
+)
+SECTIONS = ("core", "trace_sensitive", "edge_case")
+CATEGORIES = ("arithmetic", "geometry", "general_knowledge")
+DIFFICULTIES = ("easy", "medium", "hard")
+
+
+def make_records(folder: Path) -> None:
+    """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged` with `labels`; `experiment`."""
+    items = [
+        {
+            "id": f"item-{number:03d}", "prompt": f"What is {number} + 1?", "expected_answer": str(number + 1),
+            "section": SECTIONS[number % 3], "category": CATEGORIES[number // 3 % 3],
+            "difficulty": DIFFICULTIES[number // 9 % 3],
+        }
+        for number in range(N_ITEMS)
+    ]  # fmt: skip
+    items[1]["prompt"] = f"{HOSTILE[0]} {HOSTILE[5]} What is 1 + 1?"
+    evalset = _lines(folder / "sums.jsonl", items)
+    for run, wrong_below, losses in (("base", 40, 300), ("tuned", 25, 200), ("third", 10, 0)):
+        _scored(folder, evalset, run, wrong_below, losses)
+    judged = judged_run(folder, [(2, 2), (2, 1), (0, 0), (1, 2), None, (2, 2)], run_id="judged")
+    sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)
+    _experiment(folder)
+    _many(folder)
+
+
+def _many(folder: Path) -> None:
+    """Two runs with more items than any page of the API has."""
+    items = [
+        {"id": f"m{number:05d}", "prompt": f"Say {number}.", "expected_answer": str(number)} for number in range(N_MANY)
+    ]
+    evalset = _lines(folder / "many.jsonl", items)
+    for run, step in (("many-a", 3), ("many-b", 4)):
+        predictions = [
+            {"item_id": f"m{number:05d}", "predicted": str(number + (number % step == 0))} for number in range(N_MANY)
+        ]
+        path = _lines(folder / f"{run}.jsonl", predictions)
+        score_predictions(
+            ScoreConfig(evalset=str(evalset), predictions=str(path), runs=str(folder / "runs"), run_id=run)
+        )
+
+
+def _scored(folder: Path, evalset: Path, run: str, wrong_below: int, n_losses: int) -> None:
+    predictions: list[dict[str, Any]] = []
+    for number in range(N_ITEMS):
+        right = number % 50 >= wrong_below and not (run == "tuned" and number % 11 == 0)
+        text = str(number + 1) if right else f"The sum of {number} and 1 is {number + 1} by {run}"
+        predictions.append({"item_id": f"item-{number:03d}", "predicted": text})
+    for number, text in enumerate(HOSTILE):
+        predictions[number]["predicted"] = f"{run} {text}"
+    logs = ()
+    if n_losses:
+        points = [
+            {"step": 10 * step, "loss": math.nan if step == 50 else 1 / (1 + step / 40), "tokens": 4096 * step}
+            for step in range(n_losses)
+        ]
+        logs = (str(_lines(folder / f"{run}-log.jsonl", points)),)
+    path = _lines(folder / f"{run}.jsonl", predictions)
+    config = ScoreConfig(
+        evalset=str(evalset), predictions=str(path), runs=str(folder / "runs"), run_id=run,
+        model=f"lab/{run}-model@1", training_metrics=logs,
+    )  # fmt: skip
+    score_predictions(config)
+
+
+def _experiment(folder: Path) -> None:
+    make_set(folder)
+    with running(_judge) as server:
+        judges = [{"model": f"openai/{name}@2026-01-01", "base_url": server.base_url} for name in ("j", "k")]
+        values = {
+            "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "judges": judges,
+            "run_id": "experiment", "runs": str(folder / "runs"),
+        }  # fmt: skip
+        run_async(start_judging(judging_config_from_mapping(values, "test")))
+
+
+def _judge(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+    """A judge that quotes, in its last dimension, what nobody wrote."""
+    reply = json.loads(sound_reply(request))
+    if reply["meta"]["question_id"] == "q1":
+        reply["evidence"][3]["quote"] = "nobody wrote this <b>here</b>"
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return {"status": 200, "content": json.dumps(reply), "usage": usage}
+
+
+def _lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path

@@ -1,0 +1,302 @@
+"""The page in Chromium, against a real server over real records (issue 7, item 4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from benchbook.text import visible
+from ui.making import HOSTILE, N_ITEMS, N_MANY
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+expect.set_options(timeout=30_000)  # other tests may have the processor
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+Open = Callable[..., Any]
+PAGES = {
+    "runs": "/",
+    "run": "/runs/judged?sample=0&at=0",
+    "run of predictions": "/runs/base?sample=5&at=5",
+    "compare": "/compare?run=base&run=tuned&at=1&item=1",
+    "compare three": "/compare?run=base&run=tuned&run=third",
+    "judges": "/judges?run=experiment&evaluation=9&at=9",
+    "label": "/label",
+    "queue": "/label?labels=labels&labeller=ann",
+    "leaderboard": "/leaderboard",
+    "login": "/login",
+}
+
+
+def query(page: Any) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def rows(page: Any, label: str = "Items") -> Any:
+    return page.get_by_role("grid", name=label, exact=True).locator(".vrow:not(.waiting)")
+
+
+def ready(page: Any, name: str) -> None:
+    """Everything has come that the page asks for."""
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    if name.startswith("compare"):
+        expect(
+            page.locator(".vrow:not(.waiting)").first
+        ).to_be_attached()  # on a phone, what is opened stands in the list's place
+        expect(page.locator(".plot canvas")).to_be_visible()
+    if "item=" in page.url or "sample=" in page.url or "evaluation=" in page.url:
+        expect(page.locator(".item-panel .model-text:visible").first).to_be_visible()  # a task may be folded away
+    if name == "queue":
+        expect(page.get_by_text("Answer to label", exact=True)).to_be_visible()
+    if name == "leaderboard":
+        expect(page.get_by_role("region", name="Curve over checkpoints")).to_be_visible()
+    expect(page.locator(".loading")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_and_the_phone_scrolls_down_only(open_page: Open, name: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    path = PAGES[name]
+    for look in ({}, {"phone": True, "dark": True}):
+        page = open_page(path, **look)
+        ready(page, name)
+        found = Axe().run(page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_two_runs_are_chosen_and_compared(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_label("Compare base").check()
+    page.get_by_label("Compare tuned").check()
+    assert query(page)["pick"] == ["base", "tuned"]
+    page.get_by_role("link", name="Compare 2 runs").click()
+    expect(page.get_by_text(f"{N_ITEMS} items compared.")).to_be_visible()
+    assert query(page)["run"] == ["base", "tuned"]
+    page.go_back()
+    expect(page.get_by_label("Compare tuned")).to_be_checked()
+
+
+def test_runs_are_searched_filtered_sorted_and_tagged(open_page: Open) -> None:
+    page = open_page("/?text=tuned")
+    table = page.get_by_role("table")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Clear filters").click()
+    page.get_by_label("Evaluator").select_option("rubric@v1")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table).to_contain_text("Not ready")
+    page.get_by_role("link", name="judged", exact=True).click()
+    page.get_by_label("New tag").fill("<b>night</b>")
+    page.get_by_label("New tag").press("Enter")
+    expect(page.locator(".tag")).to_have_text("<b>night</b>")
+    page.goto("/?tag=%3Cb%3Enight%3C%2Fb%3E")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    page.goto("/?spec=answer_correctness@v1&sort=score&order=desc")
+    expect(table.locator("tbody tr").first).to_contain_text("third")
+
+
+def test_a_comparison_by_keyboard_alone(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=tuned")
+    expect(rows(page).first).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    panel = page.get_by_label("Item", exact=True)
+    expect(panel).to_contain_text("item-001")
+    assert query(page)["item"] == ["1"]
+    page.keyboard.press("j")
+    expect(panel).to_contain_text("item-002")
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    page.keyboard.press("End")  # the list has the keyboard again
+    expect(page.locator(".vrow.chosen")).to_contain_text(f"item-{N_ITEMS - 1:03d}")
+    page.keyboard.press("/")
+    page.keyboard.type("by tuned")
+    expect(page.get_by_role("status").filter(has_text="fit")).to_be_visible()
+    assert query(page)["text"] == ["by tuned"]
+    # Tab alone reaches the list, past every control before it.
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "grid":
+            break
+    page.keyboard.press("ArrowDown")
+    assert query(page)["at"] == ["0"]
+
+
+def test_items_by_class_and_slice_have_addresses(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=third&class=same_wrong")
+    expect(rows(page).first).to_contain_text("same, wrong")
+    button = page.get_by_role("group", name="Class").get_by_role("button", name="Same, wrong")
+    expect(button).to_contain_text(re.compile(r"\d"))
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Section").select_option("core")
+    expect(page.get_by_role("status").filter(has_text=re.compile(r"^\d+ fit$"))).to_be_visible()
+    assert query(page)["section"] == ["core"]
+    address = page.url
+    again = open_page(address)
+    expect(again.get_by_label("Section")).to_have_value("core")
+    expect(rows(again).first).to_contain_text("core")
+
+
+def test_what_is_shown_is_what_is_exported(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=tuned&class=regressed")
+    expect(rows(page).first).to_be_visible()
+    n = rows(page).count()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="NDJSON").click()
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
+    assert len(lines) == n
+
+
+@pytest.mark.parametrize("place", range(len(HOSTILE)))
+def test_model_text_is_only_text(open_page: Open, place: int) -> None:
+    page = open_page(f"/compare?run=base&run=tuned&at={place}&item={place}")
+    shown = page.get_by_label("Answer of B")
+    expect(shown).to_be_visible()
+    wanted = visible(f"tuned {HOSTILE[place]}")
+    text = shown.inner_text()
+    assert text == wanted if len(wanted) < 1_000 else text.startswith("tuned long long")
+    assert shown.locator(":not(ins, span)").count() == 0
+
+
+def test_a_difference_is_marked_by_word(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=tuned&at=20&item=20")
+    expect(page.get_by_label("Answer of A").locator("del")).to_have_text(["base"])
+    expect(page.get_by_label("Answer of B").locator("ins")).to_have_text(["tuned"])
+
+
+def test_loss_curves_say_what_is_missing(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=tuned&run=third&smooth=0.5")
+    expect(page.locator(".plot canvas")).to_be_visible()
+    said = page.locator(".said")
+    expect(said).to_contain_text("third logged no loss")
+    expect(said).to_contain_text("without a finite value")
+    page.get_by_role("button", name="Zoom in").click()
+    assert len(query(page)["zoom"][0].split("~")) == 2
+    page.get_by_label("Along").select_option("tokens")
+    expect(page.locator(".plot")).to_have_attribute("aria-label", re.compile("Loss by tokens"))
+    page.get_by_label("Along").select_option("time")
+    expect(said).to_contain_text("base logged its loss without times")
+
+
+def test_three_runs_have_histories(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=tuned&run=third&b=2")
+    expect(page.get_by_text("C − A").first).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Learned")).click()
+    expect(rows(page, "Items over the runs").first).to_contain_text("Learned")
+    assert query(page)["history"] == ["learned"]
+    page.get_by_role("button", name="Take B away").click()
+    expect(page.get_by_role("list", name="Compared runs").get_by_role("listitem")).to_have_count(3)  # two, and “Add”
+
+
+def test_a_run_shows_gates_samples_and_that_it_holds(open_page: Open) -> None:
+    page = open_page("/runs/judged")
+    expect(page.get_by_role("img", name=re.compile("Pass rate: .* asked for at least 85"))).to_be_visible()
+    expect(page.get_by_text("95 % interval, n = ").first).to_be_visible()
+    rows(page, "Samples").nth(4).click()
+    panel = page.get_by_label("Sample", exact=True)
+    expect(panel.get_by_text("No scores from me.").first).to_be_attached()
+    expect(panel).to_contain_text("attempt 2")
+    page.get_by_role("button", name="Verify this record").click()
+    expect(page.get_by_text("Every byte holds")).to_be_visible()
+
+
+def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:
+    page = open_page("/judges?run=experiment")
+    page.get_by_label("Validity").select_option("false")
+    rows(page, "Evaluations").first.click()
+    panel = page.get_by_label("Evaluation", exact=True)
+    expect(panel.locator("mark").first).to_contain_text("# Answer 1")
+    expect(panel.locator(".quotes .found")).to_have_count(3)
+    expect(panel.locator(".quotes .lost")).to_contain_text("nobody wrote this <b>here</b>")
+    page.get_by_role("button", name=re.compile("Evaluations of m, base")).click()
+    assert (query(page)["target"], query(page)["variant"]) == (["m"], ["base"])
+
+
+def test_labels_are_given_by_keys_and_taken_back(open_page: Open) -> None:
+    page = open_page("/label")
+    page.get_by_label("Your name").fill("bea")
+    page.get_by_role("button", name="Label").click()
+    expect(page.get_by_text("0 of 4 labels")).to_be_visible()
+    assert "scripted/j" not in page.content()  # nothing of the judge
+    page.keyboard.press("2")
+    expect(page.get_by_text("1 of 4 labels")).to_be_visible()
+    expect(page.get_by_role("heading", name="Faithfulness")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_text("0 of 4 labels")).to_be_visible()
+    for n in range(1, 5):
+        page.keyboard.press("1")
+        expect(page.get_by_text(f"{n} of 4 labels")).to_be_visible()
+    expect(page.get_by_text("Nothing is left for you to label")).to_be_visible()
+    expect(page.get_by_role("region", name="What people say").last).to_contain_text("Accuracy")
+
+
+def test_a_leaderboard_has_ranks_with_intervals(open_page: Open) -> None:
+    page = open_page("/leaderboard")
+    board = page.get_by_role("region", name="Leaderboard")
+    expect(board.locator("tbody tr")).to_have_count(3)
+    expect(board.locator("tbody tr").first).to_contain_text("third-model")
+    expect(page.get_by_role("region", name="Curve over checkpoints")).to_be_visible()
+
+
+def test_a_long_list_ends_where_it_ends(open_page: Open) -> None:
+    page = open_page("/compare?run=many-a&run=many-b")
+    expect(rows(page).first).to_contain_text("m00000")
+    page.get_by_role("grid", name="Items").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".vrow.chosen")).to_contain_text(f"m{N_MANY - 1:05d}")
+    assert page.locator(".vrow").count() < 100
+    page.keyboard.press("Home")
+    expect(page.locator(".vrow.chosen")).to_contain_text("m00000")
+    page.goto(f"/compare?run=many-a&run=many-b&at={N_MANY // 2}")
+    expect(page.locator(".vrow.chosen")).to_contain_text(f"m{N_MANY // 2:05d}")
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("/runs/nobody", "There is no such run"),
+        ("/runs/..%2F..%2Fetc%2Fpasswd", "There is no such run"),
+        ("/compare?run=base&run=nobody", "There is no such comparison"),
+        ("/compare?run=base&run=judged", "comparison can't be shown"),
+        ("/compare?run=base", "Choose runs to compare"),
+        ("/runs/base?sample=99999", "There is no such sample"),
+        ("/label?labels=nothing&labeller=x", "There is no such queue"),
+        ("/compare/nowhere", "There is no such page"),
+    ],
+)
+def test_what_is_not_there_is_said(open_page: Open, path: str, wanted: str) -> None:
+    page = open_page(path, faulty=True)
+    expect(page.get_by_text(wanted).first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("/", "No runs yet"),
+        ("/judges", "No experiment with judges yet"),
+        ("/label", "Nothing to label"),
+        ("/leaderboard", "Nothing to rank yet"),
+    ],
+)
+def test_an_empty_folder_says_how_to_begin(open_page: Open, empty_server: str, path: str, wanted: str) -> None:
+    expect(open_page(path, at=empty_server).get_by_text(wanted)).to_be_visible()
+
+
+def test_a_server_that_went_away_is_said(open_page: Open) -> None:
+    page = open_page("/compare?run=base&run=tuned", faulty=True)
+    expect(rows(page).first).to_be_visible()
+    page.route("**/api/**", lambda route: route.abort())
+    page.get_by_label("Why it missed").select_option("different")
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(rows(page).first).to_be_visible()

@@ -1,0 +1,41 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { ApiError, get } from "./client";
+
+export interface Resource<T> {
+  data: T | null; // the last that came, also while a newer one is on its way
+  error: ApiError | null;
+  loading: boolean;
+  again: () => void;
+}
+
+/** What an address answers; null asks nothing. */
+export function useResource<T>(url: string | null): Resource<T> {
+  return useAnswer<T>(url, (signal) => get<T>(url!, signal));
+}
+
+/** What `ask` answers, for what can't be had from one address alone. `key` says what is asked; null asks nothing. */
+export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const askNow = useRef(ask);
+  askNow.current = ask;
+  const [state, setState] = useState<{ key: string | null; data: T | null; error: ApiError | null }>({ key: null, data: null, error: null });
+  const [turn, setTurn] = useState(0);
+  const again = useCallback(() => setTurn((n) => n + 1), []);
+
+  useEffect(() => {
+    if (key === null) return;
+    const abort = new AbortController();
+    askNow.current(abort.signal).then(
+      (data) => {
+        if (!abort.signal.aborted) setState({ key, data, error: null });
+      },
+      (error: unknown) => {
+        if (abort.signal.aborted) return;
+        setState({ key, data: null, error: error instanceof ApiError ? error : new ApiError(0, "The answer makes no sense", String(error)) });
+      },
+    );
+    return () => abort.abort();
+  }, [key, turn]);
+
+  const current = state.key === key;
+  return { data: current || key !== null ? state.data : null, error: current ? state.error : null, loading: key !== null && !current, again };
+}

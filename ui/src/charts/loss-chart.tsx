@@ -1,0 +1,104 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { short } from "../format";
+import { aligned, smoothed, thinned, type Line } from "./smooth";
+
+export interface Curve extends Line {
+  name: string;
+  series: number; // which of the colours and dashes
+}
+
+interface Props {
+  curves: readonly Curve[];
+  smoothing: number;
+  axis: "step" | "tokens" | "time";
+  label: string;
+  range: readonly [number, number] | null;
+  onRange: (range: [number, number] | null) => void;
+}
+
+const DASHES: readonly number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [14, 4], [2, 6], [6, 2]];
+const BUCKETS = 1_500; // no screen shows more, and 8 x 100,000 points are drawn in a moment
+
+const AXES = { step: "step", tokens: "tokens", time: "seconds since the first point" };
+
+/** Loss curves over one another; dragging over a stretch looks at it more closely. */
+export function LossChart({ curves, smoothing, axis, label, range, onRange }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const [scheme, setScheme] = useState(0);
+  const onRangeNow = useRef(onRange);
+  onRangeNow.current = onRange;
+
+  const data = useMemo(
+    () => aligned(curves.map((curve) => thinned(within({ x: curve.x, y: smoothed(curve.y, smoothing) }, range), BUCKETS))),
+    [curves, smoothing, range],
+  );
+
+  useEffect(() => {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    const changed = () => setScheme((n) => n + 1);
+    dark.addEventListener("change", changed);
+    return () => dark.removeEventListener("change", changed);
+  }, []);
+
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const style = getComputedStyle(element);
+    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const line = { stroke: colour("--quiet"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { stroke: colour("--rule"), width: 1 }, font: `12px ${style.fontFamily}` };
+    const plot = new uPlot(
+      {
+        width: element.clientWidth || 600,
+        height: 280,
+        legend: { show: true, live: true },
+        cursor: { drag: { x: true, y: false }, points: { size: 7 } },
+        scales: { x: { time: false } },
+        axes: [
+          { ...line, label: AXES[axis], labelFont: `12px ${style.fontFamily}`, labelSize: 20, values: (_, found) => found.map(short) },
+          { ...line, size: 58, values: (_, found) => found.map((one) => Number(one.toPrecision(4)).toString()) },
+        ],
+        series: [
+          { label: axis, value: (_, found) => (found === null ? "–" : found.toLocaleString("en")) },
+          ...curves.map((curve) => ({
+            label: curve.name,
+            stroke: colour(`--series-${curve.series}`),
+            width: 1.75,
+            dash: DASHES[curve.series % DASHES.length]!,
+            spanGaps: false,
+            points: { show: curve.x.length < 40 },
+            value: (_: uPlot, found: number | null) => (found === null || found === undefined ? "–" : found.toPrecision(5)),
+          })),
+        ],
+        hooks: {
+          setSelect: [
+            (self) => {
+              if (self.select.width < 4) return;
+              const ends = [self.select.left, self.select.left + self.select.width].map((px) => self.posToVal(px, "x"));
+              self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              onRangeNow.current([ends[0]!, ends[1]!]);
+            },
+          ],
+        },
+      },
+      data as unknown as uPlot.AlignedData,
+      element,
+    );
+    plot.over.addEventListener("dblclick", () => onRangeNow.current(null));
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 280 }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [data, curves, axis, scheme]);
+
+  return <div ref={place} className="plot" role="img" aria-label={label} />;
+}
+
+function within(line: Line, range: readonly [number, number] | null): Line {
+  if (range === null) return line;
+  const keep = line.x.map((x, i) => (x >= range[0] && x <= range[1] ? i : -1)).filter((i) => i >= 0);
+  return { x: keep.map((i) => line.x[i]!), y: keep.map((i) => line.y[i] ?? null) };
+}

@@ -1,0 +1,110 @@
+import { useCallback } from "react";
+import { address } from "../../api/client";
+import type { HistoryName, HistoryRow, HistorySummary } from "../../api/types";
+import { usePages } from "../../api/use-pages";
+import { useResource } from "../../api/use-resource";
+import { counted, words } from "../../format";
+import { SearchField } from "../../parts/fields";
+import { Failed, Loading } from "../../parts/states";
+import { useMedia } from "../../parts/use-media";
+import { VirtualRows } from "../../parts/virtual-rows";
+import { placeOf, useQuery } from "../../router";
+import { Inline } from "../../text/model-text";
+import { oneLine } from "../../text/visible";
+import { historyPage, ITEMS_PAGE } from "./endpoints";
+import { LETTERS } from "./state";
+
+const HISTORIES: readonly HistoryName[] = ["learned", "forgotten", "flipping", "always_correct", "never_correct"];
+
+/** Each item's way through three or more runs, in the order they are given. */
+export function History({ runs }: { runs: readonly string[] }) {
+  const [query, change] = useQuery();
+  const by = query.get("by") === "contained" ? "contained" : "correct";
+  const params = { by, history: query.get("history") ?? "", text: query.get("htext") ?? "" };
+  const summary = useResource<HistorySummary>(address("/comparisons/history/summary", { run: runs, by }));
+  const pages = usePages<HistoryRow>(address("", { run: runs, ...params }), ITEMS_PAGE, (page, signal) => historyPage(runs, params, page, signal));
+  const narrow = useMedia("(max-width: 46rem)");
+  const count = pages.count ?? 0;
+  const at = placeOf(query.get("hat"));
+  const select = useCallback((row: number) => change({ hat: String(row) }, { replace: true }), [change]);
+  const error = summary.error ?? pages.error;
+
+  return (
+    <section className="part" aria-labelledby="history">
+      <h2 id="history">Each item over the runs</h2>
+      {error !== null && <Failed error={error} what="history" />}
+      {summary.data === null && error === null && <Loading what="the history" />}
+      {summary.data !== null && (
+        <>
+          <p className="quiet">
+            {runs.map((_, place) => `${LETTERS[place]} ${summary.data!.n_right[place]?.toLocaleString("en") ?? "–"}`).join(", ")} right
+            {by === "contained" ? ", or with the expected answer inside the text" : ""}; {counted(summary.data.n_left_out, "item")} left out that not every run has, asks alike and scored.
+          </p>
+          <div className="class-buttons" role="group" aria-label="History">
+            <button type="button" aria-pressed={params.history === ""} onClick={() => change({ history: null, hat: null }, { replace: true })}>
+              All
+            </button>
+            {HISTORIES.map((name) => (
+              <button key={name} type="button" aria-pressed={params.history === name} onClick={() => change({ history: params.history === name ? null : name, hat: null }, { replace: true })}>
+                {words(name)} <span className="number quiet">{summary.data!.counts[name].toLocaleString("en")}</span>
+              </button>
+            ))}
+            <button type="button" aria-pressed={by === "contained"} onClick={() => change({ by: by === "contained" ? null : "contained", hat: null }, { replace: true })}>
+              Count contained answers
+            </button>
+          </div>
+          <div className="filters">
+            <SearchField label="Text" value={params.text} placeholder="in prompt or id" onChange={(text) => change({ htext: text, hat: null }, { replace: true })} />
+          </div>
+        </>
+      )}
+      {pages.count !== null && count === 0 && <p className="nothing">No item fits.</p>}
+      {count > 0 && (
+        <div className="history-rows">
+          <VirtualRows
+            label="Items over the runs"
+            columns={[{ name: "History" }, { name: runs.map((_, place) => LETTERS[place]).join(" ") }, { name: "Item" }, ...(narrow ? [] : [{ name: "Prompt" }])]}
+            count={count}
+            rowPx={36}
+            selected={at !== null && at < count ? at : null}
+            onSelect={select}
+            onShown={pages.need}
+            row={(place) => {
+              const found = pages.row(place);
+              return found === null ? null : <HistoryCells item={found} narrow={narrow} />;
+            }}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function HistoryCells({ item, narrow }: { item: HistoryRow; narrow: boolean }) {
+  const marks = [...item.marks];
+  return (
+    <>
+      <div role="gridcell" className="small">
+        {words(item.history)}
+      </div>
+      <div role="gridcell">
+        <span className="unseen">{marks.map((mark, place) => `${LETTERS[place]} ${mark === "1" ? "right" : "wrong"}`).join(", ")}</span>
+        <span className="marks" aria-hidden="true">
+          {marks.map((mark, place) => (
+            <span key={place} className={mark === "1" ? "right" : "wrong"}>
+              {mark === "1" ? "✓" : "·"}
+            </span>
+          ))}
+        </span>
+      </div>
+      <div role="gridcell">
+        <Inline text={item.item_id} />
+      </div>
+      {!narrow && (
+        <div role="gridcell">
+          <bdi>{oneLine(item.prompt ?? "", 200)}</bdi>
+        </div>
+      )}
+    </>
+  );
+}

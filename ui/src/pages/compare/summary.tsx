@@ -1,0 +1,122 @@
+import type { ItemClass, Pair } from "../../api/types";
+import { counted, pValue, signed, span, value, words } from "../../format";
+import { Notice } from "../../parts/states";
+import { Inline } from "../../text/model-text";
+import { DifferenceCard } from "./difference";
+import { leafText } from "./leaves";
+import { CLASSES, className } from "./state";
+
+export const measuredWord = (name: string): string => (name === "spec" ? "Evaluator" : words(name));
+
+/** What was measured differs: said before any number. */
+export function MeasuredNotice({ pair, a, b }: { pair: Pair; a: string; b: string }) {
+  if (pair.measured_differences.length === 0 && pair.unknown_in_both.length === 0) return null;
+  return (
+    <Notice tone="doubt" title={pair.measured_differences.length > 0 ? "What was measured differs" : "Nobody can tell whether the same was measured"}>
+      <ul>
+        {pair.measured_differences.map((one) => (
+          <li key={one.name}>
+            <strong>{measuredWord(one.name)}</strong>
+            {one.leaves.slice(0, 3).map((leaf) => (
+              <span key={leaf.path}>
+                {" "}
+                <Inline text={leaf.path} className="mono" />: {a} <Inline text={leafText(leaf.a, leaf.in_a, 60)} />, {b} <Inline text={leafText(leaf.b, leaf.in_b, 60)} />;
+              </span>
+            ))}
+            {one.leaves.length > 3 && ` and ${one.leaves.length - 3} more, under “Metadata”`}
+          </li>
+        ))}
+        {pair.unknown_in_both.length > 0 && <li>Neither run knows its {pair.unknown_in_both.map((name) => measuredWord(name).toLowerCase()).join(", ")}.</li>}
+      </ul>
+    </Notice>
+  );
+}
+
+export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: string; rubric: boolean }) {
+  return (
+    <section className="part" aria-labelledby="scores">
+      <h2 id="scores">Score</h2>
+      <p className="quiet">
+        {counted(pair.n_compared, "item")} compared
+        {pair.n_left_out > 0 && `, ${pair.n_left_out.toLocaleString("en")} left out: in one run only, with another expected answer, or without a score`}.
+      </p>
+      <div className="cards">
+        <DifferenceCard title={rubric ? "Mean sample score" : "Correctness"} found={pair.score} pHolm={pair.p_holm} a={a} b={b} />
+        {pair.passing !== null && <DifferenceCard title="Pass rate" found={pair.passing} kind="rate" a={a} b={b} />}
+        {pair.containment !== null && (
+          <DifferenceCard title="Expected answer stands in the text (diagnosis)" found={pair.containment.difference} kind="rate" a={a} b={b} />
+        )}
+        <Classes classes={pair.classes} />
+      </div>
+      {pair.slices.length > 0 && <Slices pair={pair} a={a} b={b} />}
+    </section>
+  );
+}
+
+/** How many items of each class, as a bar and as a list. */
+function Classes({ classes }: { classes: Record<ItemClass, number> }) {
+  const all = Math.max(CLASSES.reduce((sum, one) => sum + classes[one.name], 0), 1);
+  let x = 0;
+  return (
+    <div className="card classes">
+      <h3>Items</h3>
+      <svg viewBox="0 0 240 22" className="classes-bar" aria-hidden="true" preserveAspectRatio="none">
+        {CLASSES.map((one) => {
+          const width = (240 * classes[one.name]) / all;
+          const bar = width > 0 ? <rect key={one.name} className={className(one.name)} x={x} width={Math.max(width, 1)} height={22} /> : null;
+          x += width;
+          return bar;
+        })}
+      </svg>
+      <ul>
+        {CLASSES.filter((one) => classes[one.name] > 0).map((one) => (
+          <li key={one.name}>
+            <span className={`swatch ${className(one.name)}`} aria-hidden="true" />
+            {one.text}
+            <span className="number">{classes[one.name].toLocaleString("en")}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
+  return (
+    <details className="slices">
+      <summary>
+        By section, category and difficulty <span className="quiet">({counted(pair.slices.length, "slice")}; p adjusted for all of them by Holm)</span>
+      </summary>
+      <div className="table" tabIndex={0} role="region" aria-label="Differences by slice">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Slice</th>
+              <th scope="col" className="number">n</th>
+              <th scope="col" className="number">{a}</th>
+              <th scope="col" className="number">{b}</th>
+              <th scope="col" className="number">{b} − {a}</th>
+              <th scope="col">95 % interval</th>
+              <th scope="col" className="number">p (Holm)</th>
+            </tr>
+          </thead>
+          <tbody>
+            {pair.slices.map(({ field, value: name, difference, p_holm }) => (
+              <tr key={`${field}/${name}`}>
+                <th scope="row">
+                  <span className="quiet">{field}</span> <Inline text={name} />
+                </th>
+                <td className="number">{difference.n.toLocaleString("en")}</td>
+                <td className="number">{value(difference.mean_a)}</td>
+                <td className="number">{value(difference.mean_b)}</td>
+                <td className="number">{signed(difference.difference)}</td>
+                <td>{span(difference.low, difference.high, signed)}</td>
+                <td className="number">{pValue(p_holm).replace("p = ", "").replace("p ", "")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,36 @@
+import type { JudgeCard } from "../../api/types";
+import { Bars } from "../../charts/histogram";
+import { words } from "../../format";
+import { Inline } from "../../text/model-text";
+import { Value } from "./measured";
+
+/** What is known of each judge. */
+export function Cards({ judges }: { judges: readonly JudgeCard[] }) {
+  return (
+    <section className="part" aria-labelledby="cards">
+      <h2 id="cards">Judges</h2>
+      <div className="cards wide">
+        {judges.map((judge) => (
+          <div className="card judge" key={judge.judge_model}>
+            <h3><Inline text={judge.judge_model} /></h3>
+            <dl className="facts">
+              <dt>Valid</dt>
+              <dd><Value found={judge.cross_judge.valid_share} percent /></dd>
+              <dt>Quotes found</dt>
+              <dd><Value found={judge.cross_judge.found_share} percent /></dd>
+              <dt>Severity</dt>
+              <dd><Value found={judge.severity} /></dd>
+              <dt>Agreement</dt>
+              <dd>{judge.agreement === null ? <span className="quiet">not known</span> : <>{judge.agreement.toFixed(2)} <span className="small quiet">AC2 with {judge.n_agreement_judges} others</span></>}</dd>
+              <dt>Probes</dt>
+              <dd>{judge.n_probes_passed} passed, {judge.n_probes_failed} failed, {judge.n_probes_open} open</dd>
+            </dl>
+            <h4>Where quotes were found</h4>
+            <Bars label="Where quotes were found" bars={Object.entries(judge.cross_judge.evidence).map(([name, n]) => ({ name: words(name), n }))} />
+          </div>
+        ))}
+      </div>
+      <p className="small quiet">Severity: points of 8 above or below the other judges on the same outputs; below 0 is harsher.</p>
+    </section>
+  );
+}

@@ -1,0 +1,112 @@
+import { useMemo } from "react";
+import { address } from "../../api/client";
+import type { Evaluation, Evidence } from "../../api/types";
+import { useResource } from "../../api/use-resource";
+import { words } from "../../format";
+import { Panel } from "../../parts/panel";
+import { Failed, Loading } from "../../parts/states";
+import { Inline, ModelText, Pieces } from "../../text/model-text";
+import { markedPieces } from "../../text/marks";
+import { Verdict } from "./evaluations";
+
+interface Props {
+  run: string;
+  evaluation: number;
+  onClose: () => void;
+  onMove: ((by: number) => void) | null;
+}
+
+const DIMENSIONS: readonly string[] = ["FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS"];
+
+/** One evaluation: scores, flags, and each quote where it stands in the judged text. */
+export function EvaluationPanel({ run, evaluation, onClose, onMove }: Props) {
+  const { data, error, again } = useResource<Evaluation>(address(`/evaluations/${evaluation}`, { run }));
+  const found = data !== null && data.sample === evaluation ? data : null;
+  return (
+    <Panel label="Evaluation" title={found === null ? "Evaluation" : <><Inline text={found.question_id} /> <Verdict one={found} /></>} what="evaluation" onClose={onClose} onMove={onMove} className="sample">
+      {error !== null && <Failed error={error} again={again} what="evaluation" />}
+      {found === null && error === null && <Loading what="the evaluation" />}
+      {found !== null && <Whole found={found} />}
+    </Panel>
+  );
+}
+
+function Whole({ found }: { found: Evaluation }) {
+  return (
+    <>
+      <p className="small">
+        <Inline text={found.judge_model} /> on <Inline text={found.target_model} />, variant <Inline text={found.prompt_variant} />, {words(found.method).toLowerCase()}{found.repeat > 0 && `, repeat ${found.repeat + 1}`}
+      </p>
+      <dl className="dimensions">
+        {DIMENSIONS.map((name) => (
+          <div key={name}>
+            <dt>{words(name)}</dt>
+            <dd>{found.scores[name] ?? "–"}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Overall</dt>
+          <dd>{found.overall_score ?? "–"}</dd>
+        </div>
+      </dl>
+      {found.details.length > 0 && (
+        <ul className="flags">
+          {found.details.map((one, place) => (
+            <li key={place}><strong>{words(one.flag)}</strong> <Inline text={one.field} className="mono" />: <Inline text={one.message} /></li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary>What the target was asked</summary>
+        <ModelText text={found.task} label="Task" />
+      </details>
+      <h4>Judged text, with what the judge quotes</h4>
+      <Marked text={found.text} evidence={found.evidence} />
+      <ol className="quotes">
+        {found.evidence.map((one, number) => (
+          <Quote key={number} one={one} number={number + 1} />
+        ))}
+      </ol>
+      <details>
+        <summary>Raw reply of the judge</summary>
+        <ModelText text={found.raw_reply} label="Raw reply" />
+      </details>
+    </>
+  );
+}
+
+function Marked({ text, evidence }: { text: string; evidence: readonly Evidence[] }) {
+  const pieces = useMemo(() => markedPieces(text, evidence.map((one) => one.spans)), [text, evidence]);
+  return (
+    <div className="model-text" dir="auto" role="group" aria-label="Judged text" tabIndex={0}>
+      {pieces.map((piece, place) =>
+        piece.quotes.length === 0 ? (
+          <Pieces key={place} text={piece.text} />
+        ) : (
+          <mark key={place}>
+            <Pieces text={piece.text} />
+            <sup>{piece.quotes.map((number) => number + 1).join(",")}</sup>
+          </mark>
+        ),
+      )}
+    </div>
+  );
+}
+
+const isFound = (one: Evidence): boolean => one.spans.length > 0;
+
+function Quote({ one, number }: { one: Evidence; number: number }) {
+  const there = isFound(one);
+  return (
+    <li className={there ? "found" : "lost"}>
+      <p>
+        <sup>{number}</sup> <q><Inline text={one.quote ?? ""} /></q>
+      </p>
+      <p className="small">
+        <strong>{there ? "✓ found" : one.quote ? "✕ not found in the text" : "✕ no quote"}</strong>
+        {there && one.located !== "exact" && ` (${words(one.located ?? "").toLowerCase()})`} · {words(one.dimension ?? "no dimension")}
+        {one.reason !== null && <>: <Inline text={one.reason} /></>}
+      </p>
+    </li>
+  );
+}

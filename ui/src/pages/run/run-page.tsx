@@ -1,0 +1,178 @@
+import { useState } from "react";
+import { address, ApiError, segment, send } from "../../api/client";
+import type { Aggregates, Decision, RunRow, Verification } from "../../api/types";
+import { useLive } from "../../api/use-live";
+import { useResource } from "../../api/use-resource";
+import { DecisionChip, isDecision, StateChip } from "../../parts/chips";
+import { Link } from "../../parts/link";
+import { Failed, Loading, Notice } from "../../parts/states";
+import { TagEditor } from "../../parts/tag-editor";
+import { Time } from "../../parts/time";
+import { compareAddress } from "../../router";
+import { Inline } from "../../text/model-text";
+import { counted } from "../../format";
+import { Loss } from "../compare/loss";
+import { Distributions } from "./distributions";
+import { Gates, Headline } from "./gates";
+import { Slices } from "./slices";
+import { Samples } from "./samples";
+
+/** One run: the decision and why, where it is good and bad, and every sample. */
+export default function RunPage({ id }: { id: string }) {
+  const base = `/runs/${segment(id)}`;
+  const run = useResource<RunRow>(address(base));
+  useLive(run.again, run.data?.state === "running");
+  const row = run.data;
+  const done = row !== null && row.state !== "running" && row.state !== "damaged";
+  const aggregates = useResource<Aggregates>(done ? address(`${base}/aggregates`) : null);
+  const decision = useResource<Decision>(done && !(row.spec?.startsWith("judge_protocol@") ?? true) ? address(`${base}/decision`) : null);
+  const manifest = useResource<Record<string, unknown>>(done ? address(`${base}/manifest`) : null);
+  const runs = [id];
+
+  if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
+  if (row === null) return <Loading what="the run" />;
+  const protocol = row.spec?.startsWith("judge_protocol@") ?? false;
+  return (
+    <article className="run">
+      <div className="page-head">
+        <h1>
+          <Inline text={row.run_id} />
+        </h1>
+        <StateChip state={row.state} />
+        {isDecision(row.decision) && <DecisionChip decision={row.decision} />}
+        <div className="actions">
+          <Link to={`/?pick=${encodeURIComponent(id)}`} className="button">
+            Compare with …
+          </Link>
+          <VerifyButton id={id} />
+        </div>
+      </div>
+      {row.error !== null && (
+        <Notice tone="bad" title="This record is damaged">
+          <p>
+            <Inline text={row.error} />
+          </p>
+        </Notice>
+      )}
+      <div className="run-top">
+        <Headline row={row} decision={decision.data} aggregates={aggregates.data} />
+        <Identity row={row} onChanged={run.again} />
+      </div>
+      <Warnings aggregates={aggregates.data} />
+      {protocol && (
+        <p>
+          <Link to={`/judges?run=${encodeURIComponent(id)}`} className="button primary">
+            Judges of this experiment
+          </Link>
+        </p>
+      )}
+      <Gates decision={decision.data} />
+      <Distributions aggregates={aggregates.data} />
+      <Slices aggregates={aggregates.data} />
+      {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
+      {!protocol && done && <Samples id={id} rubric={row.spec?.startsWith("rubric@") ?? false} />}
+      {manifest.data !== null && (
+        <details className="part-details">
+          <summary>Manifest</summary>
+          <pre className="model-text mono" tabIndex={0} aria-label="Manifest" role="group">
+            <Inline text={JSON.stringify(manifest.data, null, 2)} />
+          </pre>
+        </details>
+      )}
+      {done && !protocol && (
+        <p className="small quiet">
+          Other runs of this eval set: <Link to={`/leaderboard?eval_set=${encodeURIComponent(row.dataset_sha256 ?? "")}&spec=${encodeURIComponent(row.spec ?? "")}`}>leaderboard</Link>, or <Link to={compareAddress([id])}>compare</Link>.
+        </p>
+      )}
+    </article>
+  );
+}
+
+function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
+  return (
+    <dl className="facts identity">
+      <dt>Model</dt>
+      <dd>
+        <Inline text={row.model_id ?? "–"} />
+      </dd>
+      {row.evaluator_model_id !== null && (
+        <>
+          <dt>Judge</dt>
+          <dd>
+            <Inline text={row.evaluator_model_id} />
+          </dd>
+        </>
+      )}
+      <dt>Eval set</dt>
+      <dd>
+        <Inline text={row.dataset_id ?? "–"} /> <span className="quiet">{row.n_items !== null && counted(row.n_items, "item")}</span>
+      </dd>
+      <dt>Evaluator</dt>
+      <dd>{row.spec ?? "–"}</dd>
+      <dt>Started</dt>
+      <dd>
+        <Time utc={row.started_utc} />
+      </dd>
+      <dt>Ended</dt>
+      <dd>
+        <Time utc={row.ended_utc} />
+      </dd>
+      <dt>Record</dt>
+      <dd className="mono">{row.journal_sha256?.slice(0, 16) ?? "–"}…</dd>
+      <dt>Tags</dt>
+      <dd>
+        <TagEditor run={row.run_id} tags={row.tags} onChanged={onChanged} />
+      </dd>
+    </dl>
+  );
+}
+
+function Warnings({ aggregates }: { aggregates: Aggregates | null }) {
+  const warnings = [...(aggregates?.warnings ?? []), ...(aggregates?.floor_warning ? [aggregates.floor_warning] : [])];
+  if (warnings.length === 0) return null;
+  return (
+    <Notice tone="doubt" title={warnings.length === 1 ? "Read this first" : `Read these ${warnings.length} first`}>
+      <ul>
+        {warnings.map((warning) => (
+          <li key={warning}>
+            <Inline text={warning} />
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+/** Re-derives every number of the record from its journal, on the server, and says what does not hold. */
+function VerifyButton({ id }: { id: string }) {
+  const [state, setState] = useState<"idle" | "running" | Verification | ApiError>("idle");
+  const verify = () => {
+    setState("running");
+    send<Verification>("POST", address(`/runs/${segment(id)}/verify`)).then(setState, (error: unknown) => setState(error instanceof ApiError ? error : new ApiError(0, String(error), null)));
+  };
+  return (
+    <>
+      <button type="button" onClick={verify} disabled={state === "running"}>
+        {state === "running" ? "Verifying …" : "Verify this record"}
+      </button>
+      <span role="status" className="verified">
+        {typeof state === "object" && (state instanceof ApiError ? <Inline text={`${state.message} ${state.detail ?? ""}`} /> : <Verified found={state} />)}
+      </span>
+    </>
+  );
+}
+
+function Verified({ found }: { found: Verification }) {
+  if (found.holds) return <span className="chip tone-good"><span className="mark" aria-hidden="true">✓</span>Every byte holds</span>;
+  return (
+    <span>
+      <span className="chip tone-bad"><span className="mark" aria-hidden="true">✕</span>{counted(found.findings.length, "finding")}</span>{" "}
+      {found.findings.slice(0, 3).map((one, place) => (
+        <span key={place} className="small">
+          <Inline text={`${one.file}${one.line === null ? "" : `:${one.line}`}: ${one.message}`} />{" "}
+        </span>
+      ))}
+    </span>
+  );
+}
+

@@ -1,0 +1,98 @@
+import { address, segment } from "../../api/client";
+import type { SampleDetail } from "../../api/types";
+import { useResource } from "../../api/use-resource";
+import { words } from "../../format";
+import { Panel } from "../../parts/panel";
+import { Failed, Loading } from "../../parts/states";
+import { Inline, ModelText } from "../../text/model-text";
+import { oneLine } from "../../text/visible";
+
+interface Props {
+  id: string;
+  sample: number;
+  rubric: boolean;
+  onClose: () => void;
+  onMove: ((by: number) => void) | null;
+}
+
+// What stands in the panel under a heading of its own.
+const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "rationale", "reasoning"]);
+
+/** One sample, whole: what was asked, what came back, what the judge said of it, and all the rest. */
+export function SamplePanel({ id, sample, rubric, onClose, onMove }: Props) {
+  const { data, error, again } = useResource<SampleDetail>(address(`/runs/${segment(id)}/samples/${sample}`));
+  const found = data !== null && data.sample === sample ? data : null;
+  return (
+    <Panel label="Sample" title={found === null ? `Sample ${sample}` : <Inline text={found.item_id} />} what="sample" onClose={onClose} onMove={onMove} className="sample">
+      {error !== null && <Failed error={error} again={again} what="sample" />}
+      {found === null && error === null && <Loading what="the sample" />}
+      {found !== null && <Whole found={found} rubric={rubric} />}
+    </Panel>
+  );
+}
+
+function Whole({ found, rubric }: { found: SampleDetail; rubric: boolean }) {
+  const rationale = found.row["rationale"];
+  const reasoning = found.row["reasoning"];
+  return (
+    <>
+      <h4>Prompt</h4>
+      <ModelText text={found.prompt} label="Prompt" />
+      {found.context !== null && (
+        <>
+          <h4>Context</h4>
+          <ModelText text={found.context} label="Context" />
+        </>
+      )}
+      <h4>{rubric ? "Reference answer" : "Expected answer"}</h4>
+      <ModelText text={found.expected} label="Reference" />
+      <h4>Answer</h4>
+      <ModelText text={found.text} label="Answer" />
+      {typeof reasoning === "string" && (
+        <details>
+          <summary>Reasoning before the answer</summary>
+          <ModelText text={reasoning} label="Reasoning" />
+        </details>
+      )}
+      {found.reasons.length > 0 && (
+        <p className="small">
+          {found.reasons.map((reason) => words(reason)).join(", ")}
+        </p>
+      )}
+      {typeof rationale === "string" && (
+        <>
+          <h4>Rationale of the judge</h4>
+          <ModelText text={rationale} label="Rationale" />
+        </>
+      )}
+      {found.judge_replies.map((reply) => (
+        <details key={reply.attempt} open={found.judge_replies.length === 1}>
+          <summary>
+            Raw reply of the judge{found.judge_replies.length > 1 && `, attempt ${reply.attempt}`}{" "}
+            {reply.parse_error_reason !== null && (
+              <span className="quiet">
+                not read: {words(reply.parse_error_reason).toLowerCase()} {reply.detail !== null && <Inline text={reply.detail} />}
+              </span>
+            )}
+          </summary>
+          <ModelText text={reply.text} label={`Raw reply, attempt ${reply.attempt}`} />
+        </details>
+      ))}
+      <details>
+        <summary>All fields</summary>
+        <dl className="facts">
+          {Object.entries(found.row)
+            .filter(([name, value]) => !SHOWN.has(name) && value !== null)
+            .map(([name, value]) => (
+              <div key={name} className="fact">
+                <dt className="mono">{name}</dt>
+                <dd>
+                  <Inline text={oneLine(typeof value === "string" ? value : JSON.stringify(value), 500)} />
+                </dd>
+              </div>
+            ))}
+        </dl>
+      </details>
+    </>
+  );
+}

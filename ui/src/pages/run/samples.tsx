@@ -1,0 +1,125 @@
+import { useRef } from "react";
+import { address, get, segment } from "../../api/client";
+import type { SampleRow, SamplesPage } from "../../api/types";
+import { usePages, type Page } from "../../api/use-pages";
+import { Choice, SearchField } from "../../parts/fields";
+import { Failed } from "../../parts/states";
+import { useOpened } from "../../parts/use-opened";
+import { useMedia } from "../../parts/use-media";
+import { VirtualRows, type RowsHandle } from "../../parts/virtual-rows";
+import { useQuery } from "../../router";
+import { Inline } from "../../text/model-text";
+import { oneLine } from "../../text/visible";
+import { words } from "../../format";
+import { SamplePanel } from "./sample-panel";
+
+const SIZE = 100;
+const numberOf = (row: SampleRow): number => row.sample;
+const FILTERS = ["outcome", "text"] as const;
+const OUTCOMES = [
+  { value: "", text: "Any" },
+  { value: "passed", text: "right, or passed" },
+  { value: "failed", text: "wrong, or failed" },
+  { value: "unscored", text: "without a score" },
+];
+
+/** Every sample of a run; one opens beside the list with all that is known of it. */
+export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
+  const [query, change] = useQuery();
+  const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "" };
+  const narrow = useMedia("(max-width: 46rem)");
+  const grid = useRef<RowsHandle>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const url = (page: number) => address(`/runs/${segment(id)}/samples`, { ...filters, offset: page * SIZE, limit: SIZE });
+  const key = url(0);
+  const pages = usePages<SampleRow>(key, SIZE, async (page, signal): Promise<Page<SampleRow>> => {
+    const found = await get<SamplesPage>(url(page), signal);
+    return { rows: found.samples, n: found.n };
+  });
+  const count = pages.count ?? 0;
+  const { chosen, opened, select, open, close, move } = useOpened(pages, "sample", numberOf, grid, search);
+  const filter = (changes: Record<string, string>) => change({ ...changes, at: null, sample: null }, { replace: true });
+
+  return (
+    <section className="part samples" aria-labelledby="samples">
+      <div className="page-head">
+        <h2 id="samples">Samples</h2>
+        <p className="small quiet keys">
+          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes, <kbd>/</kbd> searches
+        </p>
+        <div className="actions">
+          <span className="quiet" role="status">{pages.count === null ? "" : `${count.toLocaleString("en")} ${FILTERS.some((name) => filters[name] !== "") ? "fit" : "in all"}`}</span>
+          <a className="button" href={address(`/runs/${segment(id)}/samples.ndjson`)} download>NDJSON</a>
+          <a className="button" href={address(`/runs/${segment(id)}/samples.parquet`)} download>Parquet</a>
+        </div>
+      </div>
+      <form className="filters" role="search" aria-label="Samples" onSubmit={(event) => event.preventDefault()}>
+        <SearchField label="Text" inputRef={search} value={filters.text} placeholder="in answer or id" onChange={(text) => filter({ text })} />
+        <Choice label="Outcome" value={filters.outcome} options={OUTCOMES} onChange={(outcome) => filter({ outcome })} />
+      </form>
+      {pages.error !== null && <Failed error={pages.error} again={pages.again} what="samples" />}
+      {pages.count === 0 && <p className="nothing">No sample fits.</p>}
+      <div className={`items-split${opened !== null ? " opened" : ""}`}>
+        {count > 0 && (
+          <VirtualRows
+            key={key}
+            handle={grid}
+            label="Samples"
+            columns={narrow ? [{ name: "Sample" }, { name: "Score", className: "number" }] : [{ name: "Item" }, { name: "Slice", className: "col-slice" }, { name: "Answer" }, { name: "Why", className: "col-slice" }, { name: "Score", className: "number" }]}
+            count={count}
+            rowPx={narrow ? 64 : 36}
+            selected={chosen}
+            onSelect={select}
+            onOpen={open}
+            onShown={pages.need}
+            row={(place) => {
+              const found = pages.row(place);
+              return found === null ? null : <SampleCells sample={found} narrow={narrow} />;
+            }}
+          />
+        )}
+        {opened !== null && <SamplePanel id={id} sample={opened} rubric={rubric} onClose={close} onMove={chosen === null ? null : move} />}
+      </div>
+    </section>
+  );
+}
+
+function SampleCells({ sample, narrow }: { sample: SampleRow; narrow: boolean }) {
+  const score = (
+    <div role="gridcell" className="number">
+      <span className={`outcome tone-${sample.score === null ? "doubt" : sample.passed ? "good" : "bad"}`}>
+        <span aria-hidden="true">{sample.score === null ? "?" : sample.passed ? "✓" : "✕"}</span>{" "}
+        {sample.score === null ? "unscored" : Number.isInteger(sample.score) ? sample.score : sample.score.toFixed(3)}
+      </span>
+    </div>
+  );
+  const name = (
+    <>
+      <Inline text={sample.item_id} />
+      {sample.repeat > 0 && <span className="quiet small"> repeat {sample.repeat + 1}</span>}
+    </>
+  );
+  const text = sample.text === null ? <span className="nothing">no answer</span> : <bdi>{oneLine(sample.text, 200)}</bdi>;
+  if (narrow) {
+    return (
+      <>
+        <div role="gridcell">
+          <div>{name}</div>
+          <div className="cut quiet">{text}</div>
+        </div>
+        {score}
+      </>
+    );
+  }
+  return (
+    <>
+      <div role="gridcell">{name}</div>
+      <div role="gridcell" className="col-slice small quiet">
+        <Inline text={[sample.section, sample.category, sample.difficulty].filter((one) => one !== null).join(" · ")} />
+      </div>
+      <div role="gridcell">{text}</div>
+      <div role="gridcell" className="col-slice small quiet">{sample.reasons.map((reason) => words(reason).toLowerCase()).join(", ")}</div>
+      {score}
+    </>
+  );
+}

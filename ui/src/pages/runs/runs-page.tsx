@@ -1,0 +1,120 @@
+import { useRef } from "react";
+import { Choice, SearchField } from "../../parts/fields";
+import { Tag } from "../../parts/chips";
+import { Link } from "../../parts/link";
+import { Empty, Failed, Loading } from "../../parts/states";
+import { useKeys } from "../../parts/use-keys";
+import { compareAddress, useQuery } from "../../router";
+import { RunsTable } from "./runs-table";
+import { useRuns } from "./use-runs";
+
+const MOST = 8;
+const DECISIONS = [
+  { value: "", text: "Any" },
+  { value: "READY", text: "Ready" },
+  { value: "INCONCLUSIVE", text: "Inconclusive" },
+  { value: "NOT_READY", text: "Not ready" },
+];
+const STATES = [
+  { value: "", text: "Any" },
+  ...["running", "complete", "interrupted", "stopped", "damaged"].map((state) => ({ value: state, text: state })),
+];
+const SPECS = [
+  { value: "", text: "Any" },
+  ...["answer_correctness@v1", "rubric@v1", "judge_protocol@v1"].map((spec) => ({ value: spec, text: spec })),
+];
+const FILTERS = ["text", "spec", "eval_set", "model", "decision", "state", "tag"] as const;
+
+/** All runs, the newest first; two or more are chosen to be compared. */
+export function RunsPage() {
+  const [query, change] = useQuery();
+  const search = useRef<HTMLInputElement>(null);
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
+  const sort = query.get("sort") ?? "started";
+  const order = query.get("order") ?? "desc";
+  const { runs, error, more, again } = useRuns({ ...filters, sort, order });
+  const chosen = query.getAll("pick");
+  const filtered = FILTERS.some((name) => filters[name] !== "");
+  useKeys({ "/": () => search.current?.focus() });
+
+  const pick = (runId: string, picked: boolean) =>
+    change({ pick: picked ? [...chosen, runId].slice(0, MOST) : chosen.filter((one) => one !== runId) }, { replace: true });
+
+  return (
+    <>
+      <div className="page-head">
+        <h1>Runs</h1>
+        <div className="actions">
+          <span className="quiet" role="status">
+            {chosen.length === 0 ? "Choose two to eight to compare." : `${chosen.length} chosen`}
+          </span>
+          {chosen.length > 0 && (
+            <button type="button" className="plain" onClick={() => change({ pick: null }, { replace: true })}>
+              Clear
+            </button>
+          )}
+          {chosen.length >= 2 ? (
+            <Link to={compareAddress(chosen)} className="button primary">
+              Compare {chosen.length} runs
+            </Link>
+          ) : (
+            <button type="button" className="primary" disabled>
+              Compare
+            </button>
+          )}
+        </div>
+      </div>
+      <form className="filters" role="search" aria-label="Runs" onSubmit={(event) => event.preventDefault()}>
+        <SearchField
+          label="Search (press /)"
+          inputRef={search}
+          value={filters["text"]!}
+          placeholder="model, eval set, tag, id"
+          onChange={(text) => change({ text }, { replace: true })}
+        />
+        <Choice label="Evaluator" value={filters["spec"]!} options={SPECS} onChange={(spec) => change({ spec })} />
+        <Choice label="Decision" value={filters["decision"]!} options={DECISIONS} onChange={(decision) => change({ decision })} />
+        <Choice label="State" value={filters["state"]!} options={STATES} onChange={(state) => change({ state })} />
+        {filters["tag"] !== "" && <span className="filter-tag">tag <Tag name={filters["tag"]!} /></span>}
+        {filtered && (
+          <button type="button" className="plain" onClick={() => change(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+            Clear filters
+          </button>
+        )}
+      </form>
+      {error !== null && <Failed error={error} again={again} what="list of runs" />}
+      {runs === null && error === null && <Loading what="runs" />}
+      {runs !== null && runs.length === 0 && (filtered ? <NothingFits /> : <NoRuns />)}
+      {runs !== null && runs.length > 0 && (
+        <>
+          <RunsTable runs={runs} chosen={chosen} most={MOST} onPick={pick} sort={sort} order={order} onSort={(by, way) => change({ sort: by, order: way })} />
+          {more !== null && (
+            <p className="actions">
+              <button type="button" onClick={more}>
+                More runs
+              </button>
+            </p>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function NothingFits() {
+  return (
+    <Empty title="No run fits">
+      <p>Take a filter away, or search for less.</p>
+    </Empty>
+  );
+}
+
+function NoRuns() {
+  return (
+    <Empty title="No runs yet">
+      <p>
+        A run appears here while it goes on. Start one: <code>benchbook demo</code>, or <code>benchbook run</code>.
+      </p>
+    </Empty>
+  );
+}

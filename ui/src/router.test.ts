@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { comparedRuns, filtersOf } from "./pages/compare/state";
+import { changedQuery, compareAddress, placeOf, runAddress } from "./router";
+
+it.each([
+  ["?a=1&b=2", { a: "3" }, "?b=2&a=3"],
+  ["?a=1", { a: null }, ""],
+  ["?a=1", { a: "" }, ""],
+  ["", { run: ["x", "y"] }, "?run=x&run=y"],
+  ["?a=1", {}, "?a=1"],
+])("changedQuery(%j, %j)", (search, changes, wanted) => expect(changedQuery(search, changes)).toBe(wanted));
+
+it("an id never leaves its place in an address", () => {
+  expect(runAddress("../x?y#z")).toBe("/runs/..%2Fx%3Fy%23z");
+  expect(compareAddress(["a&run=b"])).toBe("/compare?run=a%26run%3Db");
+});
+
+it("runs are compared once each, eight at most", () => {
+  expect(comparedRuns(new URLSearchParams("run=a&run=a&run=b")).runs).toEqual(["a", "b"]);
+  expect(comparedRuns(new URLSearchParams("abcdefghij".replace(/./g, "run=$&&"))).runs).toHaveLength(8);
+});
+
+it.each([
+  ["", 1],
+  ["b=2", 2],
+  ["b=9", 1],
+  ["b=-1", 1],
+  ["b=x", 1],
+])("which run is held against the first: %j", (more, wanted) => expect(comparedRuns(new URLSearchParams(`run=a&run=b&run=c&${more}`)).b).toBe(wanted));
+
+it.each([
+  ["3", 3],
+  ["-3", null],
+  ["1e3", null],
+  ["", null],
+  [null, null],
+])("placeOf(%j)", (text, wanted) => expect(placeOf(text)).toBe(wanted));
+
+it("filters not in the address are empty", () => expect(filtersOf(new URLSearchParams("class=regressed"))).toMatchObject({ class: "regressed", text: "" }));

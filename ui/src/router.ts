@@ -1,0 +1,68 @@
+/** Every state of the page is in its address: a path says what is looked at, the query how. */
+
+import { useMemo, useSyncExternalStore } from "react";
+
+const MOVED = "benchbook:moved";
+
+function subscribe(changed: () => void): () => void {
+  window.addEventListener("popstate", changed);
+  window.addEventListener(MOVED, changed);
+  return () => {
+    window.removeEventListener("popstate", changed);
+    window.removeEventListener(MOVED, changed);
+  };
+}
+
+const address = (): string => window.location.pathname + window.location.search;
+
+/** Go to an address of this page. `replace` leaves no step behind in the browser's history. */
+export function navigate(to: string, { replace = false } = {}): void {
+  if (to === address()) return;
+  if (replace) window.history.replaceState(null, "", to);
+  else window.history.pushState(null, "", to);
+  window.dispatchEvent(new Event(MOVED));
+}
+
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, () => window.location.pathname);
+}
+
+export type Changes = Record<string, string | readonly string[] | null | undefined>;
+
+/** `search` with parameters changed; an empty value takes one away. */
+export function changedQuery(search: string, changes: Changes): string {
+  const query = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(changes)) {
+    query.delete(name);
+    for (const one of typeof value === "string" ? [value] : (value ?? [])) {
+      if (one !== "") query.append(name, one);
+    }
+  }
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The query, and a function that changes some of it and keeps the rest. */
+export function useQuery(): [URLSearchParams, (changes: Changes, options?: { replace?: boolean }) => void] {
+  const search = useSyncExternalStore(subscribe, () => window.location.search);
+  const query = useMemo(() => new URLSearchParams(search), [search]);
+  return [query, changeQuery];
+}
+
+function changeQuery(changes: Changes, options?: { replace?: boolean }): void {
+  navigate(window.location.pathname + changedQuery(window.location.search, changes), options);
+}
+
+/** `/runs/{run_id}` with whatever stands in the id made safe. */
+export function runAddress(runId: string, changes: Changes = {}): string {
+  return `/runs/${encodeURIComponent(runId)}${changedQuery("", changes)}`;
+}
+
+export function compareAddress(runIds: readonly string[], changes: Changes = {}): string {
+  return `/compare${changedQuery("", { run: runIds, ...changes })}`;
+}
+
+/** A row number in an address; null for what is none. */
+export function placeOf(text: string | null): number | null {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { cut } from "./model-text";
+import { oneLine, visible, visiblePieces } from "./visible";
+
+describe("visible", () => {
+  // The same cases as benchbook.text.visible: what a terminal or a bidi-aware view would act upon becomes an escape.
+  it.each([
+    ["plain", "plain"],
+    ["tab\tand\nline stay", "tab\tand\nline stay"],
+    ["\u001b[31mred", "\\u001b[31mred"],
+    ["a\u202eb\u2066c", "a\\u202eb\\u2066c"],
+    ["\ud835", "\\ud835"],
+    ["\udc00x", "\\udc00x"],
+    ["😀", "😀"],
+    ["a\ud83d\ude00\ud83d", "a😀\\ud83d"],
+    ["\r\u0085", "\\u000d\\u0085"],
+  ])("%j", (text, wanted) => expect(visible(text)).toBe(wanted));
+
+  it("keeps escapes apart from text that looks like them", () =>
+    expect(visiblePieces("\\u202e\u202e")).toEqual([
+      { text: "\\u202e", escape: false },
+      { text: "\\u202e", escape: true },
+    ]));
+});
+
+describe("oneLine", () => {
+  it("makes white space one space", () => expect(oneLine(" a\n\n b\t")).toBe("a b"));
+  it("cuts with an ellipsis", () => expect(oneLine("abcdef", 4)).toBe("abc…"));
+  it("never cuts a pair in two", () => expect(oneLine("ab😀cd", 4)).toBe("ab…"));
+  it("is quick on a long line", () => expect(oneLine("x".repeat(5_000_000), 10)).toBe("xxxxxxxxx…"));
+});
+
+it("cut never leaves half a pair", () => {
+  expect(cut("ab😀", 3)).toBe("ab");
+  expect(cut("ab😀", 4)).toBe("ab😀");
+});
