@@ -232,3 +232,16 @@ def test_the_real_bundles_on_the_command_line(tmp_path: Path) -> None:
     }  # fmt: skip
     assert out.read_bytes().count(b"\n") == 16
     assert len(list((tmp_path / "set" / "texts").iterdir())) == 32
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--evidence", "report"], ["--same-model", "a=b"], ["--reports", "x"], ["--runs", "x"]],
+    ids=lambda one: one[0],
+)
+def test_what_is_about_a_record_needs_one(tmp_path: Path, words: list[str]) -> None:
+    call("init", outputs(tmp_path, "acme/q1_a.md"), "--pattern", PATTERN, "--out", tmp_path / "set")
+    (tmp_path / "r.jsonl").write_text("", encoding="utf-8")
+    said = CliRunner().invoke(judge, ["import", str(tmp_path / "r.jsonl"), "--set", str(tmp_path / "set"), *words])
+    assert said.exit_code == 2
+    assert f"{words[0]}: of a record" in said.output

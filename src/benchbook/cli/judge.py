@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from benchbook.cli.judge_archive import archive
 from benchbook.cli.judge_run import run, same_model_option, same_model_table
@@ -233,10 +234,7 @@ def import_(
     from benchbook.evalsets.judgement_mapping import load_mapping
     from benchbook.evalsets.output_sets import read_output_set
 
-    if mapping and pattern:
-        raise click.UsageError("--mapping and --pattern: one of them")
-    if as_json and out == "-":
-        raise click.UsageError("--json and --out -: one of them")
+    _check_together(ctx)
     outputs = read_output_set(set_folder)
     how = How(load_mapping(mapping) if mapping else None, pattern, _one_each(_declared(values)))
     index = OutputIndex(outputs.outputs)
@@ -273,6 +271,19 @@ def import_(
         for path in written:
             click.echo(f"  {one_line(str(path))}")
     ctx.exit(int(any(row["n_no_output"] for row in rows)))
+
+
+def _check_together(ctx: click.Context) -> None:
+    """Refuses options of `judge import` that do not go together."""
+    given = ctx.params
+    if given["mapping"] and given["pattern"]:
+        raise click.UsageError("--mapping and --pattern: one of them")
+    if given["as_json"] and given["out"] == "-":
+        raise click.UsageError("--json and --out -: one of them")
+    if given["run_id"] is None:
+        for name in ("evidence", "same_model", "reports", "runs"):
+            if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{name.replace('_', '-')}: of a record; with --record alone")
 
 
 def _one_each(declared: dict[str, list[str]]) -> dict[str, str]:

@@ -94,5 +94,5 @@ def _answer(out: IO[bytes]) -> Text | Fault:
     if head.code is not None:
         return Fault(head.code, head.detail)
     if not text.strip():
-        return Fault("no_text", f"{head.n_pages} pages, and no character on them: a scan?")
+        return Fault("no_text", f"no character on {'its one page' if head.n_pages == 1 else f'its {head.n_pages} pages'}: a scan?")
     return Text(text, head.n_pages)

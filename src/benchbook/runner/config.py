@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from benchbook.errors import ConfigError, InputError, UsageError
+from benchbook.runner.plain_types import expected_words
 
 __all__ = [
     "SETTINGS",
@@ -163,7 +164,7 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
         message, _, place = str(error).partition(" - at `$.")
         name = place.rstrip("`").split("[")[0].split(".")[0]
         raise ConfigError(
-            f"{source}: {name or 'settings'}", repr(values.get(name)), message.removeprefix("Expected ")
+            f"{source}: {name or 'settings'}", repr(values.get(name)), expected_words(message)
         ) from None
     for name in RunConfig.__struct_fields__:
         if (found := not_money(getattr(config, name))) is not None:

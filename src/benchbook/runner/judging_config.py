@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from benchbook.errors import ConfigError
 from benchbook.runner.config import Count, Positive, Price, checked_params, not_money, read_toml
+from benchbook.runner.plain_types import expected_words
 from benchbook.scorers.judge_protocol import EvidenceRule
 
 __all__ = ["JUDGING_SETTINGS", "JudgeConfig", "JudgingConfig", "judging_config_from_mapping", "read_judging_file"]
@@ -78,7 +79,8 @@ def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> Judgi
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         name = place.rstrip("`").lstrip(".") or "settings"
-        raise ConfigError(f"{source}: {name}", message, "see `benchbook judge run --help`") from None
+        found = repr(values[name]) if name in values else "something else"
+        raise ConfigError(f"{source}: {name}", found, expected_words(message)) from None
     if not config.judges:
         raise ConfigError(f"{source}: judges", "none", "at least one, such as --judge openai/gpt-4.1@2025-04-14")
     if (found := not_money(config.max_cost_usd)) is not None:
