@@ -79,8 +79,8 @@ def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> Judgi
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         name = place.rstrip("`").lstrip(".") or "settings"
-        found = repr(values[name]) if name in values else "something else"
-        raise ConfigError(f"{source}: {name}", found, expected_words(message)) from None
+        given = repr(values[name]) if name in values else "something else"
+        raise ConfigError(f"{source}: {name}", given, expected_words(message)) from None
     if not config.judges:
         raise ConfigError(f"{source}: judges", "none", "at least one, such as --judge openai/gpt-4.1@2025-04-14")
     if (found := not_money(config.max_cost_usd)) is not None:
