@@ -94,5 +94,8 @@ def _answer(out: IO[bytes]) -> Text | Fault:
     if head.code is not None:
         return Fault(head.code, head.detail)
     if not text.strip():
-        return Fault("no_text", f"no character on {'its one page' if head.n_pages == 1 else f'its {head.n_pages} pages'}: a scan?")
+        return Fault(
+            "no_text",
+            f"no character on {'its one page' if head.n_pages == 1 else f'its {head.n_pages} pages'}: a scan?",
+        )
     return Text(text, head.n_pages)

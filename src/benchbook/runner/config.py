@@ -163,9 +163,7 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$.")
         name = place.rstrip("`").split("[")[0].split(".")[0]
-        raise ConfigError(
-            f"{source}: {name or 'settings'}", repr(values.get(name)), expected_words(message)
-        ) from None
+        raise ConfigError(f"{source}: {name or 'settings'}", repr(values.get(name)), expected_words(message)) from None
     for name in RunConfig.__struct_fields__:
         if (found := not_money(getattr(config, name))) is not None:
             raise ConfigError(f"{source}: {name}", found, "dollars, 0 or more")
