@@ -60,7 +60,7 @@ def test_a_text_file_is_its_text(name: str, data: bytes, text: str, tmp_path: Pa
         pytest.param("a.pdf", b"%PDF-1.7\nnothing", "broken", "Data format error", id="no-pdf"),
         pytest.param("a.pdf", made_pdf.document(["A"])[:300], "broken", "Failed to load", id="a-pdf-cut-off"),
         pytest.param("a.pdf", made_pdf.document([]), "broken", "Failed to load", id="no-pages"),
-        pytest.param("a.pdf", made_pdf.document(["", ""]), "no_text", "2 pages, and no character", id="scanned"),
+        pytest.param("a.pdf", made_pdf.document(["", ""]), "no_text", "no character on its 2 pages", id="scanned"),
         pytest.param("a.pdf", made_pdf.encrypted(), "encrypted", "asks for a password", id="encrypted"),
         pytest.param("a.pdf", made_pdf.document(["x"] * 6), "too_large", "6 pages, over 5", id="many-pages"),
         pytest.param("a.pdf", made_pdf.document(["x" * 600] * 2), "too_large", "by page 2 of 2", id="a-long-pdf"),

@@ -94,7 +94,7 @@ def test_an_interrupted_experiment_goes_on_and_asks_nothing_twice(tmp_path: Path
     make_set(tmp_path, questions=10)
 
     def stop(progress: Progress) -> None:
-        if progress.done == 5:
+        if progress.done == 5 and not progress.stopping:
             os.kill(os.getpid(), signal.SIGINT)
 
     with running(replying) as server:

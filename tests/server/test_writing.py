@@ -217,7 +217,7 @@ def config(**more: Any) -> dict[str, Any]:
         ({"judge_base_url": "http://localhost:1/v1"}, "an address that was not allowed"),
         ({"model_api_key_env": "HOME"}, "a name such as OPENAI_API_KEY"),
         ({"modle": 1}, "a setting that is not known; expected model"),
-        ({"repeats": 0}, "`int` >= 1"),
+        ({"repeats": 0}, "a whole number, 1 or more"),
         ({"model": None}, "config: model: found nothing"),
     ],
 )
