@@ -68,7 +68,8 @@ def test_a_run_and_what_follows_from_it(tmp_path: Path, server: ScriptedServer) 
     assert shown["decision"]["release_ready"] is True
     assert json.loads(benchbook("show", *runs, "--sample", "3", "--json").stdout)["item_id"] == "i3"
     said = benchbook("show", *runs, "--sample", "3").stdout
-    assert b"prompt:\n    What is 3 + 1?\ncontext: \xe2\x80\x93\nexpected_answer:\n    4\ncandidate_answer: " in said
+    said = said.replace(b"\\u2013", "–".encode())  # as an encoding without the dash shows it
+    assert "prompt:\n    What is 3 + 1?\ncontext: –\nexpected_answer:\n    4\ncandidate_answer: ".encode() in said
     assert b"judge reply 1" in said
     assert benchbook("show", *runs, "--failed").stdout == b""
     before = {path: path.read_bytes() for path in (tmp_path / "runs").rglob("*") if path.is_file()}
