@@ -10,8 +10,9 @@ import click
 from benchbook.cli.output import find_record, json_option
 from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, options_of
+from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
-from benchbook.errors import ConfigError, RunStoppedError, UsageError
+from benchbook.errors import ConfigError, UsageError
 
 __all__ = ["run", "same_model_option", "same_model_table"]
 
@@ -60,8 +61,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
         as_json=options["as_json"],
         quiet=options["quiet"],
     )
-    if result.stop.reason is not None:
-        _say_stopped(result)
+    say_stopped(result, "judge run")
     ctx.exit(3 if result.stop.reason else 0 if result.derived.aggregates.n_valid else 1)
 
 
@@ -108,11 +108,3 @@ def same_model_table(words: Iterable[str]) -> dict[str, str]:
             raise ConfigError("--same-model", repr(word), "ALIAS=MODEL")
         table[alias] = model
     return table
-
-
-def _say_stopped(result: Any) -> None:
-    hint = "" if result.stop.usage else f". Resume: benchbook judge run --resume {result.record.path}"
-    if not result.stop.interrupted:
-        error = UsageError if result.stop.usage else RunStoppedError
-        raise error(f"stopped: {result.stop.reason}{hint}")
-    click.echo(f"{result.stop.reason}{hint}", err=True)

@@ -9,8 +9,9 @@ import click
 from benchbook.cli.output import find_record, json_option
 from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, setting_options
+from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
-from benchbook.errors import RunStoppedError, UsageError
+from benchbook.errors import UsageError
 
 __all__ = ["run"]
 
@@ -40,12 +41,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
         result = _start(ctx, config, settings, options)
     reports = result.record.started().config.get("reports") if "reports" not in settings else settings["reports"]
     print_run(result.record, result.derived, reports=reports, as_json=options["as_json"], quiet=options["quiet"])
-    if result.stop.reason is not None:
-        hint = "" if result.stop.usage else f". Resume: benchbook run --resume {result.record.path}"
-        if not result.stop.interrupted:
-            error = UsageError if result.stop.usage else RunStoppedError
-            raise error(f"stopped: {result.stop.reason}{hint}")
-        click.echo(f"{result.stop.reason}{hint}", err=True)
+    say_stopped(result, "run")
     ctx.exit(_exit_code(result, gate=options["gate"]))
 
 

@@ -10,8 +10,9 @@ import click
 from benchbook.cli.output import find_record, json_option, print_json
 from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, options_of
+from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
-from benchbook.errors import ConfigError, RunStoppedError, UsageError
+from benchbook.errors import ConfigError, UsageError
 
 __all__ = ["score"]
 
@@ -69,8 +70,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
         as_json=options["as_json"],
         quiet=options["quiet"],
     )
-    if result.stop.reason is not None:
-        _say_stopped(result)
+    say_stopped(result, "score")
     ctx.exit(3 if result.stop.reason else 0 if result.derived.decision.verdict != "fail" else 1)
 
 
@@ -110,14 +110,6 @@ def _ask(options: dict[str, Any]) -> Any:
             raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
         settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
         return run_async(score_model(config_from_mapping(settings | {"spec": SPEC}, "options"), on_progress))
-
-
-def _say_stopped(result: Any) -> None:
-    hint = "" if result.stop.usage else f". Resume: benchbook score --resume {result.record.path}"
-    if not result.stop.interrupted:
-        error = UsageError if result.stop.usage else RunStoppedError
-        raise error(f"stopped: {result.stop.reason}{hint}")
-    click.echo(f"{result.stop.reason}{hint}", err=True)
 
 
 def _score_table(options: dict[str, Any]) -> None:

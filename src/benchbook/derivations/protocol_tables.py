@@ -29,7 +29,7 @@ from benchbook.scorers.judge_probes import ProbeResult, probe_result
 from benchbook.scorers.judge_protocol import Evaluation, validate
 from benchbook.specs import load_spec
 
-__all__ = ["DERIVED_FILES", "ProtocolCheck", "ProtocolDerived", "derive_protocol", "is_finished"]
+__all__ = ["DERIVED_FILES", "ProtocolCheck", "ProtocolDerived", "derive_protocol"]
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "manifest.json")
 _MILLION = Decimal(1_000_000)
@@ -45,11 +45,6 @@ class ProtocolDerived:
     manifest: ProtocolManifest
     aggregates: ProtocolAggregates
     decision: None = None
-
-
-def is_finished(facts: list[Reply | Failure]) -> bool:
-    """Whether nothing is left to be asked of a sample: P4 archives what came, and asks for nothing twice."""
-    return any(isinstance(fact, Reply) or fact.ends == "sample" for fact in facts)
 
 
 def derive_protocol(

@@ -15,7 +15,7 @@ from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import plan_sha256
 from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
 from benchbook.derivations.protocol_samples import open_samples, outputs_of, place_probes
-from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol, is_finished
+from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.output_sets import OutputSet, read_output_set
 from benchbook.evalsets.tabular import table_form
@@ -25,6 +25,7 @@ from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.environment import code_version, environment
 from benchbook.runner.judging_config import JudgeConfig, JudgingConfig, judging_config_from_mapping
 from benchbook.runner.judging_job import JudgingJob, endpoint_name, judge_of
+from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import RoleSettings, open_means, plan_of_role
@@ -109,7 +110,7 @@ async def _sit(
     on_progress: ProgressHandler | None,
 ) -> JudgingResult:
     sitting = Sitting(
-        record, config, means, plan.n_samples, is_finished, on_progress,
+        record, config, means, plan.n_samples, is_answered, on_progress,
         lambda reply: endpoint_name(judge_of(plan, reply.sample)),
     )  # fmt: skip
     samples = open_samples(record, record.started(), plan)

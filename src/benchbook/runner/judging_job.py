@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from benchbook.derivations.protocol_plan import ProtocolPlan
 from benchbook.derivations.protocol_requests import ProtocolRequests
 from benchbook.derivations.protocol_samples import ProtocolSamples
-from benchbook.derivations.protocol_tables import is_finished
 from benchbook.records import Failure, Reply
 from benchbook.runner.asking import Call
+from benchbook.runner.one_call import OneCall
 
 __all__ = ["JudgingJob", "endpoint_name", "judge_of"]
 
@@ -38,23 +38,11 @@ class JudgingJob:
     def order(self) -> Iterable[int]:
         return range(self.n_samples)
 
-    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _JudgingSteps:
+    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> OneCall:
         what = self._samples[sample]
         body = self._requests.body(what)
         endpoint = endpoint_name(judge_of(self._plan, sample))
         # A repeat, or the same output again as a probe, from the cache would measure nothing (R7.3).
         cacheable = what.probe is None and what.asked.repeat == 0
         call = Call(sample, "judge", 1, body, endpoint, cacheable, begins=True)
-        return _JudgingSteps(call, is_done=is_finished(list(facts)))
-
-
-class _JudgingSteps:
-    def __init__(self, call: Call, *, is_done: bool) -> None:
-        self._call = call
-        self._is_done = is_done
-
-    def add(self, fact: Reply | Failure) -> None:
-        self._is_done = is_finished([fact])
-
-    def next_call(self) -> Call | None:
-        return None if self._is_done else self._call
+        return OneCall(call, facts)

@@ -9,13 +9,9 @@ from benchbook.derivations.requests import CandidateRequests
 from benchbook.evalsets import EvalSet
 from benchbook.records import Failure, Reply
 from benchbook.runner.asking import Call
+from benchbook.runner.one_call import OneCall
 
-__all__ = ["ScoreJob", "is_answered"]
-
-
-def is_answered(facts: Sequence[Reply | Failure]) -> bool:
-    """Whether nothing is left to be asked of an item with these facts."""
-    return any(isinstance(fact, Reply) or fact.ends == "sample" for fact in facts)
+__all__ = ["ScoreJob"]
 
 
 class ScoreJob:
@@ -31,19 +27,7 @@ class ScoreJob:
     def order(self) -> Iterable[int]:
         return range(self.n_samples)
 
-    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _ScoreSteps:
+    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> OneCall:
         body = self._requests.candidate(self._evalset[sample % self._plan.n_items])
         call = Call(sample, "candidate", 1, body, "candidate", cacheable=sample < self._plan.n_items, begins=True)
-        return _ScoreSteps(call, is_done=is_answered(facts))
-
-
-class _ScoreSteps:
-    def __init__(self, call: Call, *, is_done: bool) -> None:
-        self._call = call
-        self._is_done = is_done
-
-    def add(self, fact: Reply | Failure) -> None:
-        self._is_done = is_answered([fact])
-
-    def next_call(self) -> Call | None:
-        return None if self._is_done else self._call
+        return OneCall(call, facts)

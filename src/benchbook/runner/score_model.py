@@ -19,13 +19,14 @@ from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
 from benchbook.runner.environment import code_version, environment
+from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.preparing import evalset_path, read_template, role_plan, role_settings
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import open_means
 from benchbook.runner.run import changed_config, four_params, new_run_id, storable_config
 from benchbook.runner.score import SPEC, ScoreResult
-from benchbook.runner.score_job import ScoreJob, is_answered
+from benchbook.runner.score_job import ScoreJob
 from benchbook.runner.sitting import Means, Sitting
 from benchbook.specs import load_spec
 

@@ -1,0 +1,25 @@
+"""What a command says of a run that ended early."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from benchbook.errors import RunStoppedError, UsageError
+
+__all__ = ["say_stopped"]
+
+
+def say_stopped(result: Any, command: str) -> None:
+    """Say why, and with which `command` it is resumed; nothing for a run that was not stopped.
+
+    Raises: RunStoppedError, or UsageError where it was set up wrong, unless a person interrupted it.
+    """
+    if result.stop.reason is None:
+        return
+    hint = "" if result.stop.usage else f". Resume: benchbook {command} --resume {result.record.path}"
+    if not result.stop.interrupted:
+        error = UsageError if result.stop.usage else RunStoppedError
+        raise error(f"stopped: {result.stop.reason}{hint}")
+    click.echo(f"{result.stop.reason}{hint}", err=True)

@@ -1,0 +1,29 @@
+"""A sample that is one call, and finished with its first reply: nobody is asked again about what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchbook.records import Failure, Reply
+from benchbook.runner.asking import Call
+
+__all__ = ["OneCall", "is_answered"]
+
+
+def is_answered(facts: Sequence[Reply | Failure]) -> bool:
+    """Whether nothing is left to be asked of a sample with these facts."""
+    return any(isinstance(fact, Reply) or fact.ends == "sample" for fact in facts)
+
+
+class OneCall:
+    """The steps of such a sample (`work.Steps`)."""
+
+    def __init__(self, call: Call, facts: Sequence[Reply | Failure]) -> None:
+        self._call = call
+        self._is_done = is_answered(facts)
+
+    def add(self, fact: Reply | Failure) -> None:
+        self._is_done = is_answered([fact])
+
+    def next_call(self) -> Call | None:
+        return None if self._is_done else self._call
