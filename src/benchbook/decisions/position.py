@@ -1,0 +1,61 @@
+"""Judges that compared two answers in both orders: does the answer win, or the place in which it was shown?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from benchbook.evalsets.pair_verdicts import PairVerdict
+from benchbook.statistics import Estimate, mcnemar, wilson
+
+__all__ = ["PositionTrial", "position_trials"]
+
+
+class PositionTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """A judge's position consistency (Zheng et al. 2023, "Judging LLM-as-a-judge", section 3.4), with Wilson intervals.
+
+    A pair whose verdict misses in either order says nothing here, and is counted in `n_missing`.
+    """
+
+    judge: str
+    group: tuple[str, ...]
+    n_pairs: int
+    n_missing: int
+    n_consistent: int  # the same answer won in both orders
+    n_first: int  # the answer shown first won in both orders
+    n_second: int  # the answer shown second did
+    consistency: Estimate  # share of the pairs with both verdicts
+    first_share: Estimate  # share, among those that changed with the order, that the first place won; 0.5 is no bias
+    p_value: float | None  # exact, of no bias for either place; None where no verdict changed
+    right: Estimate | None  # share in which people's answer won in both orders, of the pairs that people judged
+
+
+def position_trials(verdicts: Iterable[PairVerdict], *, confidence: float = 0.95) -> list[PositionTrial]:
+    """Each judge in each group, sorted by their names."""
+    cells: dict[tuple[tuple[str, ...], str], list[PairVerdict]] = {}
+    for one in verdicts:
+        cells.setdefault((one.group, one.judge), []).append(one)
+    return [_trial(judge, group, cells[group, judge], confidence) for group, judge in sorted(cells)]
+
+
+def _trial(judge: str, group: tuple[str, ...], cell: Sequence[PairVerdict], confidence: float) -> PositionTrial:
+    whole = [one for one in cell if one.ab is not None and one.ba is not None]
+    n_consistent = sum(one.ab == one.ba for one in whole)
+    n_first = sum((one.ab, one.ba) == (1, 2) for one in whole)  # answer 1 was first in `ab`, answer 2 in `ba`
+    n_second = len(whole) - n_consistent - n_first
+    with_gold = [one for one in cell if one.gold is not None]
+    n_right = sum(one.ab == one.gold == one.ba for one in with_gold)
+    return PositionTrial(
+        judge=judge,
+        group=group,
+        n_pairs=len(cell),
+        n_missing=len(cell) - len(whole),
+        n_consistent=n_consistent,
+        n_first=n_first,
+        n_second=n_second,
+        consistency=wilson(n_consistent, len(whole), confidence),
+        first_share=wilson(n_first, n_first + n_second, confidence),
+        p_value=mcnemar(n_first, n_second).p_exact if n_first + n_second else None,
+        right=wilson(n_right, len(with_gold), confidence) if with_gold else None,
+    )

@@ -1,0 +1,98 @@
+"""Judges of pairs: position consistency, its bias, and the counts that were published of real judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.decisions.position import position_trials
+from benchbook.errors import InputError
+from benchbook.evalsets.pair_verdicts import PairVerdict, Winner, read_pair_verdicts
+from running import benchbook
+from support import shared_data
+
+# Which answer a judge prefers when answer 1 is shown first, and when answer 2 is; and people's.
+VERDICTS: list[tuple[Winner | None, Winner | None, Winner | None]] = [
+    (1, 1, 1), (2, 2, 1), (1, 2, 1), (1, 2, 2), (1, 2, None), (2, 1, 2), (None, 1, 1), (None, None, 2),
+]  # fmt: skip
+
+
+def verdict(place: int, ab: Winner | None, ba: Winner | None, gold: Winner | None, judge: str = "j") -> PairVerdict:
+    return PairVerdict(judge=judge, group=(), item=str(place), ab=ab, ba=ba, gold=gold)
+
+
+def test_a_judge_that_prefers_the_first_place() -> None:
+    (found,) = position_trials(verdict(place, *one) for place, one in enumerate(VERDICTS))
+    assert (found.n_pairs, found.n_missing, found.n_consistent) == (8, 2, 2)
+    assert (found.n_first, found.n_second) == (3, 1)
+    assert found.consistency.estimate == pytest.approx(2 / 6)
+    assert found.first_share.estimate == pytest.approx(3 / 4)
+    assert found.p_value == pytest.approx(2 * (4 + 1) / 2**4)  # 3 or 4 of 4 by chance, both sides
+    assert found.right is not None
+    assert (found.right.estimate, found.right.n) == (pytest.approx(1 / 7), 7)
+
+
+def test_a_judge_that_never_changes_has_no_bias_to_test_and_nobody_may_know_what_is_right() -> None:
+    (found,) = position_trials([verdict(0, 1, 1, None)])
+    assert (found.p_value, found.right, found.first_share.estimate) == (None, None, None)
+
+
+def test_judges_and_groups_are_told_apart() -> None:
+    rows = [verdict(0, 1, 1, 1, judge) for judge in ("b", "a")]
+    assert [one.judge for one in position_trials(rows)] == ["a", "b"]
+
+
+def test_the_published_counts_of_real_judges_come_out() -> None:
+    """Their `equal` counts two missing verdicts as alike; we count a missing one as no verdict."""
+    folder = shared_data("llmbar")
+    verdicts = list(read_pair_verdicts(folder / "judgements.csv", ("subset", "strategy")))
+    found = {(one.group[0], one.judge, one.group[1]): one for one in position_trials(verdicts)}
+    both_missing = dict.fromkeys(found, 0)
+    for one in verdicts:
+        both_missing[one.group[0], one.judge, one.group[1]] += one.ab is None and one.ba is None
+    published = json.loads((folder / "published_statistics.json").read_text(encoding="utf-8"))
+    assert len(published) == 325
+    for row in published:
+        key = (row["subset"], row["judge"], row["strategy"])
+        trial = found[key]
+        assert row["equal"].startswith(f"{trial.n_consistent + both_missing[key]} / {trial.n_pairs} ")
+        assert trial.right is not None
+        assert row["correct_both"].startswith(f"{round(trial.right.estimate * trial.right.n)} / {trial.n_pairs} ")
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "field"),
+    [
+        ([{"judge": "j", "item": 1, "winner_ab": 1}], 1, "winner_ba"),
+        ([{"judge": "j", "item": 1, "winner_ab": 3, "winner_ba": 1}], 1, "winner_ab"),
+        ([{"judge": "j", "item": 1, "winner_ab": True, "winner_ba": 1}], 1, "winner_ab"),
+        ([{"judge": "", "item": 1, "winner_ab": 1, "winner_ba": 1}], 1, "judge"),
+        ([{"judge": "j", "item": 1, "winner_ab": 1, "winner_ba": None}] * 2, 2, "item"),
+        ([{"judge": "j", "item": 1, "winner_ab": 1, "winner_ba": 1, "gold": "A"}], 1, "gold"),
+    ],
+    ids=["no-column", "no-winner-3", "true-is-no-winner", "no-name", "twice", "gold"],
+)
+def test_a_table_that_is_wrong_says_where(tmp_path: Path, rows: list[dict[str, Any]], line: int, field: str) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(InputError) as found:
+        list(read_pair_verdicts(path))
+    assert (found.value.line, found.value.field) == (line, field)
+
+
+def test_the_command_line_says_the_same(tmp_path: Path) -> None:
+    rows = [
+        {"judge": "j\x1b[31m", "item": place, "winner_ab": ab, "winner_ba": ba, "gold": gold, "strategy": "plain"}
+        for place, (ab, ba, gold) in enumerate(VERDICTS)
+    ]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    shown = benchbook("position", str(path), "--by", "strategy")
+    assert shown.returncode == 0, shown.stderr
+    assert b"33.3 % [9.7, 70.0]" in shown.stdout
+    assert b"\x1b" not in shown.stdout
+    (told,) = json.loads(benchbook("position", str(path), "--json").stdout)
+    assert (told["n_first"], told["n_second"], told["group"]) == (3, 1, [])
