@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import json
+import locale
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from benchbook.runner.config import RunConfig
 from benchbook.runner.loop import run_async
@@ -50,9 +56,30 @@ def benchbook(
     *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """`benchbook WORDS` in a process of its own, with its output as bytes."""
-    import os
-
     return subprocess.run(
         [sys.executable, "-m", "benchbook", *words],
-        capture_output=True, check=False, cwd=cwd, env={**os.environ, **(env or {})}, timeout=120,
+        capture_output=True, check=False, cwd=cwd, env={**os.environ, **(env or {})}, timeout=300,
     )  # fmt: skip
+
+
+def benchbook_here(
+    *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """The same in this process, for commands that look or refuse: to start a process takes longer than they do."""
+    program = importlib.import_module("benchbook.cli.main")  # `benchbook.cli` has a function of this name
+    encoding = os.environ.get("PYTHONIOENCODING", locale.getencoding())
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "backslashreplace", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        for of_a_process_of_its_own in ("prepare_streams", "_save_memory"):
+            patch.setattr(program, of_a_process_of_its_own, lambda: None)
+        patch.setattr(sys, "argv", ["benchbook", *words])
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        with pytest.raises(SystemExit) as ended:
+            program.main()
+    said, complained = (stream.detach().getvalue() for stream in (out, err))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(words, int(ended.value.code or 0), said, complained)

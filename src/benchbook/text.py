@@ -10,23 +10,21 @@ import re
 
 __all__ = ["one_line", "shorten", "storable", "visible"]
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match.group()):04x}"
-
-
 def storable(text: str) -> str:
     """`text` as valid Unicode: a lone surrogate becomes the six characters of its escape, `\\ud835`."""
-    return text if text.isascii() else _LONE_SURROGATE.sub(_escaped, text)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def visible(text: str) -> str:
     """`text` with nothing in it that a terminal or a bidi-aware view would act upon."""
-    return _UNSEEN.sub(_escaped, storable(text))
+    shown = storable(text)
+    for character in set(_UNSEEN.findall(shown)):  # a few kinds at most; a call a character would be slow where all are
+        shown = shown.replace(character, f"\\u{ord(character):04x}")
+    return shown
 
 
 def one_line(text: str) -> str:

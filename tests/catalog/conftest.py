@@ -60,19 +60,21 @@ def fresh_address(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[]
         return lambda: str(tmp_path / f"{next(_numbers)}-{default_path('').name}")
     server = request.getfixturevalue("postgresql")
 
-    def schema() -> str:
-        from sqlalchemy import create_engine, make_url, text
+    return lambda: empty_schema(server)
 
-        name = f"test_{next(_numbers)}"
-        url = make_url(server).set(drivername="postgresql+psycopg")
-        engine = create_engine(url)
-        with engine.begin() as connection:
-            connection.execute(text(f"CREATE SCHEMA {name}"))
-        engine.dispose()
-        options = url.update_query_dict({"options": f"-csearch_path={name}"})
-        return options.set(drivername="postgresql").render_as_string(hide_password=False)
 
-    return schema
+def empty_schema(server: str) -> str:
+    """The address of an empty database on that PostgreSQL, another one with every call."""
+    from sqlalchemy import create_engine, make_url, text
+
+    name = f"test_{next(_numbers)}"
+    url = make_url(server).set(drivername="postgresql+psycopg")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE SCHEMA {name}"))
+    engine.dispose()
+    options = url.update_query_dict({"options": f"-csearch_path={name}"})
+    return options.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from catalog.making import made, start
-from running import benchbook
+from running import benchbook_here
 
 
 def words(folder: Path, *more: str) -> list[str]:
@@ -21,32 +21,34 @@ def test_rebuild_show_and_refresh(folder: Path, address: str) -> None:
     made(folder, "b", score=0.5)
     (folder / "b" / "manifest.json").write_bytes(b"{")
     environment = {"BENCHBOOK_CATALOG": address}
-    done = benchbook("catalog", *words(folder, "rebuild"), env=environment)
+    done = benchbook_here("catalog", *words(folder, "rebuild"), env=environment)
     assert (done.returncode, done.stderr) == (0, b"damaged: b\n")
     assert done.stdout.decode().endswith(": 2 read, 0 unchanged, 0 removed, 1 damaged\n")
     shown = (
-        benchbook("catalog", *words(folder, "show", "--sort", "score"), env=environment).stdout.decode().splitlines()
+        benchbook_here("catalog", *words(folder, "show", "--sort", "score"), env=environment)
+        .stdout.decode()
+        .splitlines()
     )
     assert [line.split()[:4] for line in shown[1:]] == [["a", "complete", "pass", "0.2500"], ["b", "damaged", "-", "-"]]
     start(folder, "c")
-    again = benchbook("catalog", *words(folder, "refresh", "--url", address, "--json"))
+    again = benchbook_here("catalog", *words(folder, "refresh", "--url", address, "--json"))
     assert json.loads(again.stdout) == {"read": ["c"], "unchanged": ["a", "b"], "removed": [], "damaged": []}
 
 
 def test_pages_and_filters_as_json(folder: Path) -> None:
     for name in "abc":
         made(folder, name, model=f"org/{name}")
-    assert benchbook("catalog", *words(folder, "refresh")).returncode == 0
+    assert benchbook_here("catalog", *words(folder, "refresh")).returncode == 0
 
     def page(*more: str) -> Any:
-        return json.loads(benchbook("catalog", *words(folder, "show", "--json", "--sort", "run", *more)).stdout)
+        return json.loads(benchbook_here("catalog", *words(folder, "show", "--json", "--sort", "run", *more)).stdout)
 
     first = page("--limit", "2", "--ascending")
     assert [run["run_id"] for run in first["runs"]] == ["a", "b"]
     last = page("--limit", "2", "--ascending", "--after", first["next_cursor"])
     assert ([run["run_id"] for run in last["runs"]], last["next_cursor"]) == (["c"], None)
     assert [run["run_id"] for run in page("--text", "ORG/B", "--evalset", "golden")["runs"]] == ["b"]
-    nothing = benchbook("catalog", *words(folder, "show", "--model", "' OR 1=1 --"))
+    nothing = benchbook_here("catalog", *words(folder, "show", "--model", "' OR 1=1 --"))
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, b"", b"no runs\n")
 
 
@@ -62,7 +64,7 @@ def test_pages_and_filters_as_json(folder: Path) -> None:
     ],
 )
 def test_mistakes(folder: Path, more: list[str], code: int, says: str) -> None:
-    found = benchbook("catalog", more[0], "--runs", str(folder), *more[1:], cwd=folder)
+    found = benchbook_here("catalog", more[0], "--runs", str(folder), *more[1:], cwd=folder)
     assert found.returncode == code
     assert says in found.stderr.decode()
     assert "sesame" not in found.stderr.decode()

@@ -206,7 +206,7 @@ def test_two_processes_that_begin_and_write_at_once(address: str, tmp_path: Path
         assert process.stdin is not None
         process.stdin.write(b"\n")
         process.stdin.flush()
-    assert [process.communicate(timeout=100)[1].decode() for process in both] == ["", ""]
+    assert [process.communicate(timeout=300)[1].decode() for process in both] == ["", ""]
     with open_catalog(address) as catalog:
         found = content(catalog)
         assert len(found["tunix_run_predictions"]) == 300

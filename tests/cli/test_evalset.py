@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from running import benchbook_here
 from support import cases, shared_data
 
 GOOD = {"id": "i1", "prompt": "What is 1 plus 1? Reply with the number only.", "expected_answer": "2",
@@ -20,6 +21,12 @@ GOOD = {"id": "i1", "prompt": "What is 1 plus 1? Reply with the number only.", "
 def call(*arguments: str | Path, module: str = "benchbook") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", module, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+
+
+def call_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own."""
+    done = benchbook_here(*map(str, arguments))
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def a_set(folder: Path, *items: dict[str, Any], name: str = "set.jsonl") -> Path:
@@ -34,7 +41,7 @@ def test_both_commands_say_what_the_case_says(case: dict[str, Any], tmp_path: Pa
     path = tmp_path / "set.jsonl"
     path.write_bytes(base64.b64decode(case["base64"]))
     for done in (
-        call("evalset", "validate", "--json", path),
+        call_here("evalset", "validate", "--json", path),
         call("--json", path, module="benchbook.evalsets.validate"),
     ):
         assert done.stderr == ""
@@ -87,7 +94,7 @@ def test_sarif_is_what_editors_read(tmp_path: Path) -> None:
     [("golden-v1", "golden-v1"), ("eval_v1", "eval_v1"), ("eval_v2", "eval_v2"), ("support_v1", "rubric")],
 )
 def test_the_shipped_sets_validate_by_name(name: str, profile: str) -> None:
-    done = call("evalset", "validate", "--as", profile, name)
+    done = call_here("evalset", "validate", "--as", profile, name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 errors, 0 warnings\n")
 
 
@@ -115,7 +122,7 @@ def test_it_says_what_is_wrong_with_the_sources_own_set() -> None:
     ],
 )
 def test_wrong_use_ends_with_2(arguments: list[str], said: str) -> None:
-    done = call("evalset", *arguments)
+    done = call_here("evalset", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchbook.scorers.judge_protocol_prompt import render_prompt
 from judging import make_set, sound_reply
-from running import benchbook
+from running import benchbook, benchbook_here
 from scripted_server import ScriptedServer, running
 
 
@@ -44,12 +44,12 @@ def test_the_record_and_its_reports_lie_where_the_command_ran(folder: Path) -> N
     valid = sorted(path.name for path in (archive / "valid_evaluations").rglob("*.json"))
     invalid = sorted(path.name for path in (archive / "invalid_evaluations").rglob("*.json"))
     assert (len(valid), len(invalid)) == (8, 8)
-    assert benchbook("verify", str(folder / "runs" / "run")).returncode == 0
+    assert benchbook_here("verify", str(folder / "runs" / "run")).returncode == 0
     assert b"| j |" in (archive / "results_analysis.md").read_bytes()
 
 
 def test_show_says_who_can_be_used_and_why_not(folder: Path) -> None:
-    said = benchbook("show", "run", "--runs", str(folder / "runs")).stdout.decode("utf-8")
+    said = benchbook_here("show", "run", "--runs", str(folder / "runs")).stdout.decode("utf-8")
     assert "8 of 16 evaluations count (judge_protocol@v1)" in said
     assert "j: too few evaluations to say (4 evaluations)" in " ".join(said.split())
     assert "m, base: overall 8.000 (too few: 2 of 5 outputs), of 8 at most; PASS 2" in " ".join(said.split())
@@ -66,13 +66,13 @@ def test_show_says_what_the_run_said(tmp_path: Path) -> None:
     with running(changing) as server:
         ran = benchbook("judge", "run", str(config(tmp_path, server)), "--reports", "none", cwd=tmp_path)
     assert ran.stdout.count(b"PASS 2, PARTIAL 2") == 2  # of the target that both judges judge
-    assert benchbook("show", "run", cwd=tmp_path).stdout == ran.stdout
+    assert benchbook_here("show", "run", cwd=tmp_path).stdout == ran.stdout
 
 
 def test_a_sample_is_shown_with_its_faults(folder: Path) -> None:
-    failed = benchbook("show", "run", "--failed", "--runs", str(folder / "runs")).stdout.decode("utf-8")
+    failed = benchbook_here("show", "run", "--failed", "--runs", str(folder / "runs")).stdout.decode("utf-8")
     assert failed.count("UNPARSABLE_OUTPUT") == 8
-    said = benchbook("show", "run", "--sample", "1", "--runs", str(folder / "runs")).stdout.decode("utf-8")
+    said = benchbook_here("show", "run", "--sample", "1", "--runs", str(folder / "runs")).stdout.decode("utf-8")
     assert '"code": "not_strict_json"' in said
     assert "raw_reply: No." in said
 
@@ -80,12 +80,12 @@ def test_a_sample_is_shown_with_its_faults(folder: Path) -> None:
 def test_the_archive_is_written_again_byte_for_byte_and_changes_are_named(folder: Path) -> None:
     archive = folder / "reports" / "run" / "archive"
     check = ("judge", "archive", "run", "--runs", str(folder / "runs"), "--check", str(archive))
-    assert benchbook(*check).returncode == 0
+    assert benchbook_here(*check).returncode == 0
     victim = next((archive / "valid_evaluations").rglob("*.json"))
     victim.write_bytes(victim.read_bytes().replace(b"PASS", b"FAIL"))
     (archive / "stray.txt").write_bytes(b"")
     (archive / "results_analysis.md").unlink()
-    found = benchbook(*check, "--json")
+    found = benchbook_here(*check, "--json")
     assert found.returncode == 1
     assert sorted(json.loads(found.stdout)["differences"]) == sorted(
         [
@@ -100,7 +100,7 @@ def test_another_kind_of_record_has_no_archive(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text('{"item_id": "golden-001", "predicted": "x"}\n', encoding="utf-8")
     words = ["--evalset", "@golden_v1", "--run-status", "crashed", "--reason", "x", "--run-id", "a"]
     benchbook("score", *words, "--runs", str(tmp_path / "runs"), "--reports", "none")
-    found = benchbook("judge", "archive", "a", "--runs", str(tmp_path / "runs"))
+    found = benchbook_here("judge", "archive", "a", "--runs", str(tmp_path / "runs"))
     assert found.returncode == 2
     assert b"only judge_protocol@v1 has an archive" in found.stderr
 
@@ -150,14 +150,14 @@ def replies_table(folder: Path, judge: str, method: str) -> Path:
 
 def test_an_import_becomes_a_record_with_its_page(tmp_path: Path) -> None:
     replies_table(tmp_path, "z", "cross_judge")
-    found = benchbook("judge", "import", "replies.jsonl", "--set", "set", "--record", "a", cwd=tmp_path)
+    found = benchbook_here("judge", "import", "replies.jsonl", "--set", "set", "--record", "a", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, b"")
     assert (tmp_path / "reports" / "a" / "report.html").is_file()
     assert f"  {Path('reports', 'a', 'report.html')}\n" in found.stdout.decode("utf-8")
     check = ("judge", "archive", "a", "--check", "reports/a/archive")
-    assert benchbook(*check, cwd=tmp_path).returncode == 0
+    assert benchbook_here(*check, cwd=tmp_path).returncode == 0
     words = ("--record", "b", "--reports", "none", "--json")
-    found = benchbook("judge", "import", "replies.jsonl", "--set", "set", *words, cwd=tmp_path)
+    found = benchbook_here("judge", "import", "replies.jsonl", "--set", "set", *words, cwd=tmp_path)
     told = json.loads(found.stdout)
     assert (told["run"], told["reports"]) == (str(Path("runs", "b")), [])
 
@@ -167,8 +167,8 @@ def test_an_import_knows_a_model_by_another_name(tmp_path: Path, declared: list[
     """P1: a snapshot and its alias are one model where that is declared; judging itself is then no contradiction."""
     replies_table(tmp_path, "m-2026-01-01", "self_judge")
     words = ("--set", "set", "--record", "a", "--reports", "none", *declared)
-    assert benchbook("judge", "import", "replies.jsonl", *words, cwd=tmp_path).returncode == 0
-    told = json.loads(benchbook("show", "a", "--json", cwd=tmp_path).stdout)
+    assert benchbook_here("judge", "import", "replies.jsonl", *words, cwd=tmp_path).returncode == 0
+    told = json.loads(benchbook_here("show", "a", "--json", cwd=tmp_path).stdout)
     assert told["aggregates"]["n_valid"] == n_valid
 
 
@@ -186,7 +186,7 @@ def test_an_import_knows_a_model_by_another_name(tmp_path: Path, declared: list[
 )
 def test_wrong_use_is_told_and_ends_with_2(tmp_path: Path, words: list[str], says: str) -> None:
     make_set(tmp_path)
-    found = benchbook(*words, cwd=tmp_path)
+    found = benchbook_here(*words, cwd=tmp_path)
     assert found.returncode == 2, found.stderr
     assert says in found.stderr.decode("utf-8")
     assert b"Traceback" not in found.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.records import Record
-from running import benchbook, options, run, write_items
+from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
 
@@ -67,7 +67,7 @@ def folder(tmp_path: Path) -> Path:
         pytest.param(
             {"model": "scripted/m@1", "model-path": "script.json"}, "model_path: found script.json", id="no-script"
         ),
-        pytest.param({"spec": "rubric@v9"}, "no evaluator 'rubric@v9'", id="no-such-spec"),
+        pytest.param({"spec": "rubric@v9"}, "spec: found rubric@v9; expected rubric@v1", id="no-such-spec"),
         pytest.param({"spec": "judge_protocol@v1"}, "spec: found judge_protocol@v1", id="another-commands-spec"),
         pytest.param({"prompt-template": "absent.txt"}, "prompt_template: found absent.txt", id="no-template"),
         pytest.param({"prompt-template": "template.txt"}, "which has no {{prompt}}", id="a-template-without-its-place"),
@@ -90,7 +90,7 @@ def test_a_run_that_can_not_begin_says_why_and_leaves_nothing(
     before = files_in(folder)
     with running(always_good) as server:
         words = options(folder, server, **({"evalset": "items.jsonl", "runs": "runs"} | settings))
-        found = benchbook("run", *words, cwd=folder)
+        found = benchbook_here("run", *words, cwd=folder)
         assert server.asked == {"candidate": [], "judge": []}
     assert (found.returncode, found.stdout) == (2, b"")
     assert says in one_line(found.stderr)
@@ -120,7 +120,7 @@ def test_a_run_that_can_not_begin_says_why_and_leaves_nothing(
 )  # fmt: skip
 def test_a_command_that_can_not_begin_says_why(folder: Path, words: list[str], code: int, says: str) -> None:
     before = files_in(folder)
-    found = benchbook(*words, cwd=folder, env={"OPENAI_API_KEY": ""})
+    found = benchbook_here(*words, cwd=folder, env={"OPENAI_API_KEY": ""})
     assert (found.returncode, found.stdout) == (code, b"")
     assert says in one_line(found.stderr)
     assert files_in(folder) == before
@@ -159,7 +159,7 @@ def _flip(path: Path) -> None:
 def test_a_damaged_record_is_told_with_its_place(record: Record, tmp_path: Path, command: str, says: str) -> None:
     _flip(record.journal / "000001.jsonl")
     record.manifest.write_bytes(b"\xff{")
-    found = benchbook(command, "run", cwd=tmp_path)
+    found = benchbook_here(command, "run", cwd=tmp_path)
     assert found.returncode == 3
     assert says in one_line(found.stderr)
 
@@ -167,7 +167,7 @@ def test_a_damaged_record_is_told_with_its_place(record: Record, tmp_path: Path,
 def test_a_damaged_record_does_not_resume(record: Record, tmp_path: Path) -> None:
     _flip(record.journal / "000001.jsonl")
     before = (record.journal / "000001.jsonl").read_bytes()
-    found = benchbook("run", "--resume", "run", cwd=tmp_path)
+    found = benchbook_here("run", "--resume", "run", cwd=tmp_path)
     assert found.returncode == 3
     assert "000001.jsonl:" in one_line(found.stderr)
     assert (record.journal / "000001.jsonl").read_bytes() == before
@@ -176,7 +176,7 @@ def test_a_damaged_record_does_not_resume(record: Record, tmp_path: Path) -> Non
 def test_rescoring_a_damaged_record_leaves_its_derived_files_as_they_are(record: Record, tmp_path: Path) -> None:
     _flip(record.journal / "000001.jsonl")
     before = {path: path.read_bytes() for path in record.path.rglob("*") if path.is_file()}
-    assert benchbook("rescore", "run", cwd=tmp_path).returncode == 3
+    assert benchbook_here("rescore", "run", cwd=tmp_path).returncode == 3
     assert {path: path.read_bytes() for path in record.path.rglob("*") if path.is_file()} == before
 
 
@@ -184,11 +184,11 @@ def test_a_record_without_derived_files_says_how_to_get_them(record: Record, tmp
     for path in (record.manifest, record.samples):
         path.unlink()
     for words in (["show", "run"], ["show", "run", "--sample", "1"], ["show", "run", "--failed"]):
-        found = benchbook(*words, cwd=tmp_path)
+        found = benchbook_here(*words, cwd=tmp_path)
         assert found.returncode in (2, 3)
         assert "benchbook rescore" in one_line(found.stderr)
-    assert benchbook("rescore", "run", "--reports", "none", cwd=tmp_path).returncode == 0
-    assert benchbook("verify", "run", cwd=tmp_path).returncode == 0
+    assert benchbook_here("rescore", "run", "--reports", "none", cwd=tmp_path).returncode == 0
+    assert benchbook_here("verify", "run", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_record_without_derived_files_says_how_to_get_them(record: Record, tmp
     ],
 )
 def test_what_can_not_change_on_resuming_is_told(record: Record, tmp_path: Path, words: list[str], says: str) -> None:
-    found = benchbook("run", "--resume", "run", *words, cwd=tmp_path)
+    found = benchbook_here("run", "--resume", "run", *words, cwd=tmp_path)
     assert found.returncode == 2
     assert says in one_line(found.stderr)
 
@@ -213,7 +213,7 @@ def test_what_can_not_change_on_resuming_is_told(record: Record, tmp_path: Path,
     ],
 )
 def test_what_a_record_does_not_hold_is_told(record: Record, tmp_path: Path, words: list[str], says: str) -> None:
-    found = benchbook(*words, cwd=tmp_path)
+    found = benchbook_here(*words, cwd=tmp_path)
     assert found.returncode == 2
     assert says in one_line(found.stderr)
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from running import benchbook
+from running import benchbook, benchbook_here
 from scored import ITEMS, PREDICTIONS, scored, write_lines
 
 
@@ -31,21 +31,21 @@ def test_a_score_and_what_follows_from_it(tmp_path: Path) -> None:
         assert words in made.stdout
     assert sorted(path.name for path in (tmp_path / "reports" / "one").iterdir()) == ["report.html", "report.md"]
 
-    verified = benchbook("verify", "one", "--runs", runs, "--json")
+    verified = benchbook_here("verify", "one", "--runs", runs, "--json")
     assert json.loads(verified.stdout)["holds"] is True
     before = (tmp_path / "runs" / "one" / "aggregates.json").read_bytes()
-    assert benchbook("rescore", "one", "--runs", runs, "--reports", "none").returncode == 0
+    assert benchbook_here("rescore", "one", "--runs", runs, "--reports", "none").returncode == 0
     assert (tmp_path / "runs" / "one" / "aggregates.json").read_bytes() == before
 
-    shown = benchbook("show", "one", "--runs", runs, "--json")
+    shown = benchbook_here("show", "one", "--runs", runs, "--json")
     assert json.loads(shown.stdout)["aggregates"]["primary_score"] == 0.4
-    missed = benchbook("show", "one", "--runs", runs, "--failed")
+    missed = benchbook_here("show", "one", "--runs", runs, "--failed")
     assert [line.split() for line in missed.stdout.decode().splitlines()] == [
         ["0", "a", "expected_inside_longer_text"], ["3", "d", "numerically_equal"], ["4", "e", "no_prediction"]
     ]  # fmt: skip
-    sample = json.loads(benchbook("show", "one", "--runs", runs, "--sample", "1", "--json").stdout)
+    sample = json.loads(benchbook_here("show", "one", "--runs", runs, "--sample", "1", "--json").stdout)
     assert (sample["item_id"], sample["correctness"]) == ("b", 1.0)
-    (row,) = json.loads(benchbook("runs", "--runs", runs, "--json").stdout)
+    (row,) = json.loads(benchbook_here("runs", "--runs", runs, "--json").stdout)
     assert (row["run"], row["decision"], row["eval set"]) == ("one", "pass", "items")
 
 
@@ -85,7 +85,7 @@ def test_a_dry_run_says_that_its_samples_are_unavailable(tmp_path: Path) -> None
     made = benchbook(*words_of(tmp_path, "--runs", runs, "--reports", str(tmp_path / "reports"), "--dry-run"))
     assert (made.returncode, b"Nothing was scored" in made.stdout) == (0, True)
     for more in (("--failed",), ("--sample", "0")):
-        shown = benchbook("show", "one", "--runs", runs, *more)
+        shown = benchbook_here("show", "one", "--runs", runs, *more)
         assert shown.returncode == 2
         assert b"its samples are unavailable: this was a dry run (MockJudge" in shown.stderr
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import scripted_server
-from running import benchbook, options, write_items
+from running import benchbook, benchbook_here, options, write_items
 from scripted_server import GOOD_VERDICT, OK_JUDGE, ScriptedServer, running
 
 KEY = "sk-live-0123456789abcdef"
@@ -93,7 +93,7 @@ def test_a_key_that_a_server_echoes_is_kept_nowhere(tmp_path: Path, echo: str, k
     assert not any(form in done.stdout + done.stderr for form in forms_of(key))
     assert files_with(key, tmp_path) == []
     for words in (["show", "run"], ["show", "run", "--failed"], ["show", "run", "--sample", "0", "--json"]):
-        shown = benchbook(*words, cwd=tmp_path)
+        shown = benchbook_here(*words, cwd=tmp_path)
         assert not any(form in shown.stdout + shown.stderr for form in forms_of(key))
 
 
@@ -152,7 +152,8 @@ def test_a_key_given_in_place_of_its_variables_name_is_not_shown(tmp_path: Path,
 @pytest.mark.parametrize("command", ["run", "doctor", "demo", "gate", "show", "verify", "rescore", "init", "parse"])
 def test_no_option_takes_a_key(command: str) -> None:
     """What stands on a command line stands in the list of processes."""
-    shown = benchbook(command, "--help").stdout.decode("utf-8")
+    shown = benchbook_here(command, "--help").stdout.decode("utf-8")
+    assert shown.startswith(f"Usage: benchbook {command} ")
     options_of_keys = {word.rstrip(",") for word in shown.split() if word.startswith("--") and "key" in word}
     assert options_of_keys <= {"--model-api-key-env", "--judge-api-key-env"}
 

@@ -122,6 +122,7 @@ def figures(name: str, n: int) -> tuple[str, float, float, float, float]:
     return whole, 100 * early.mean(), 100 * wrong.mean(), float(np.median(found.asked)), 100 * saved.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", SIMULATED.strip().split("\n"), ids=lambda row: " ".join(row.split()[:2]))
 def test_a_run_until_decided_errs_and_saves_as_the_manual_says(row: str) -> None:
     name, items, decision, early, wrong, asked, saved = row.split()

@@ -80,6 +80,7 @@ def test_answers_that_were_cut_are_told(tmp_path: Path) -> None:
 # ── nothing, or not all, was scored ──────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge_says", "reason"),
     [

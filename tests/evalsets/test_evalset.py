@@ -337,12 +337,14 @@ print(peak_mb() - before)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_length_of_the_lines(large: Path) -> None:
     """Eight bytes an item for its place, eight for the hash of its id, and as many to sort these."""
     found = subprocess.run([sys.executable, "-c", MEASURE, large], capture_output=True, check=True, encoding="utf-8")
     assert float(found.stdout) < 10
 
 
+@pytest.mark.slow
 def test_an_id_that_comes_again_far_away_is_found(large: Path, tmp_path: Path) -> None:
     error = fault(tmp_path, large.read_bytes() + line(id="item-7"))
     assert (error.line, error.found) == (100_001, "'item-7' again (first on line 8)")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -66,10 +68,20 @@ def test_a_text_file_is_its_text(name: str, data: bytes, text: str, tmp_path: Pa
         pytest.param("a.pdf", made_pdf.document(["x" * 600] * 2), "too_large", "by page 2 of 2", id="a-long-pdf"),
         pytest.param("a.pdf", made_pdf.page_loop(3), "broken", "page 1 of 3", id="a-page-loop"),
         pytest.param("a.pdf", made_pdf.page_loop(10**9), "broken", "Failed to load", id="a-page-loop-without-end"),
-        pytest.param("a.pdf", made_pdf.bomb(1_100), "broken", "at its limit of 512 MiB", id="a-bomb"),
+        pytest.param(
+            "a.pdf",
+            partial(made_pdf.bomb, 1_100),
+            "broken",
+            "at its limit of 512 MiB",
+            id="a-bomb",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
-def test_a_file_without_a_text_says_why(name: str, data: bytes, code: str, says: str, tmp_path: Path) -> None:
+def test_a_file_without_a_text_says_why(
+    name: str, data: bytes | Callable[[], bytes], code: str, says: str, tmp_path: Path
+) -> None:
+    data = data if isinstance(data, bytes) else data()
     found = extract_file(written(tmp_path, name, data), SMALL)
     assert found.text is None
     assert found.text_sha256 is None
@@ -78,6 +90,7 @@ def test_a_file_without_a_text_says_why(name: str, data: bytes, code: str, says:
     assert says in found.fault.detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [{"cpu_s": 1}, {"wall_s": 0.5}], ids=["cpu", "wall"])
 def test_a_pdf_without_end_is_stopped(limit: dict[str, float], tmp_path: Path) -> None:
     path = written(tmp_path, "a.pdf", made_pdf.endless_work(40))

@@ -511,6 +511,7 @@ def drift_lab(tmp_path_factory: pytest.TempPathFactory) -> OutputSet:
     return write_output_set(found.candidates, tmp_path_factory.mktemp("drift-lab") / "set")
 
 
+@pytest.mark.slow
 def test_the_real_outputs_are_a_set_without_gaps(drift_lab: OutputSet) -> None:
     assert len(drift_lab.outputs) == 32
     assert {output.question_id for output in drift_lab.outputs} == {"q3", "q4"}
@@ -525,6 +526,7 @@ def stated_table() -> dict[str, tuple[int, ...]]:
     return {name: tuple(map(int, re.findall(r"\d+", numbers))) for name, numbers in rows}
 
 
+@pytest.mark.slow
 def test_the_quotes_of_the_real_bundles_are_found_as_the_readme_says(drift_lab: OutputSet) -> None:
     index, rules = OutputIndex(drift_lab.outputs), load_mapping(DRIFT_LAB)
     cells = EvaluationSet(output.cell for output in drift_lab.outputs)

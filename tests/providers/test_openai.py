@@ -27,7 +27,7 @@ STREAMED = chat_body("m", "How many days has a week?", Generation({}), stream=Tr
 def asked(reply: dict[str, Any], body: bytes = WHOLE, *, key: str | None = None, **options: Any) -> Answer | CallFailed:
     """What becomes of one request to a server with that reply."""
     with running(lambda role, n, request: reply) as server:
-        return run_async(_ask(server, body, Secret(key) if key else None, {"timeout_ms": 2000} | options))
+        return run_async(_ask(server, body, Secret(key) if key else None, {"timeout_ms": 60_000} | options))
 
 
 async def _ask(
@@ -108,7 +108,7 @@ def test_a_reply_over_the_limit_is_not_asked_for_again(body: bytes) -> None:
 def test_no_server_may_be_asked_again() -> None:
     with running(always_good) as server:
         pass
-    outcome = failed(run_async(_ask(server, WHOLE, None, {"timeout_ms": 2000})))
+    outcome = failed(run_async(_ask(server, WHOLE, None, {"timeout_ms": 60_000})))
     assert (outcome.error, outcome.status, outcome.retryable) == ("provider_error", None, True)
     assert outcome.detail.startswith("ConnectionRefusedError: ")
 
@@ -120,7 +120,7 @@ def test_a_certificate_that_is_not_trusted_is_not_asked_again(monkeypatch: pytes
         raise ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate")
 
     async def main() -> Answer:
-        provider = OpenAIProvider("https://models.example/v1", None, timeout_ms=1000)
+        provider = OpenAIProvider("https://models.example/v1", None, timeout_ms=60_000)
         monkeypatch.setattr(provider._client, "post", refuse)
         return await provider.ask(WHOLE)
 
@@ -134,7 +134,7 @@ def test_a_certificate_that_is_not_trusted_is_not_asked_again(monkeypatch: pytes
 
 def test_the_key_goes_into_the_authorization_header_and_nowhere_else() -> None:
     with running(always_good) as server:
-        answered(run_async(_ask(server, WHOLE, Secret(KEY), {"timeout_ms": 2000})))
+        answered(run_async(_ask(server, WHOLE, Secret(KEY), {"timeout_ms": 60_000})))
     (headers,) = server.headers
     assert headers.pop("authorization") == f"Bearer {KEY}"
     assert KEY not in json.dumps([headers, server.asked])
@@ -142,7 +142,7 @@ def test_the_key_goes_into_the_authorization_header_and_nowhere_else() -> None:
 
 def test_without_a_key_there_is_no_authorization_header() -> None:
     with running(always_good) as server:
-        answered(run_async(_ask(server, WHOLE, None, {"timeout_ms": 2000})))
+        answered(run_async(_ask(server, WHOLE, None, {"timeout_ms": 60_000})))
     assert "authorization" not in server.headers[0]
 
 
@@ -188,7 +188,7 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Asks a provider whose server's body comes in these pieces."""
 
     async def ask(*given: bytes) -> Answer:
-        provider = OpenAIProvider("http://models.example/v1", None, timeout_ms=1000)
+        provider = OpenAIProvider("http://models.example/v1", None, timeout_ms=60_000)
 
         async def post(body: bytes, on_body: Callable[[bytes], None]) -> Response:
             for piece in given:

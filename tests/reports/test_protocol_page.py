@@ -203,6 +203,7 @@ def test_real_judgements_have_a_page() -> None:
         assert str(text(words[:12].replace("\r", ""))) in written
 
 
+@pytest.mark.slow
 def test_a_browser_draws_it(tmp_path: Path) -> None:
     browser = shutil.which("chromium")
     if browser is None:

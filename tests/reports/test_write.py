@@ -63,6 +63,7 @@ def test_a_folder_that_is_not_there_is_the_users_error(tmp_path: Path) -> None:
         write_reports(report([good(0)]), tmp_path / "absent")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
     """A text of 100 KB a sample: what is kept is cut, and everything else goes by."""
     small = report([good(0)])

@@ -45,6 +45,15 @@ def test_judgements_become_facts_that_verify(tmp_path: Path) -> None:
     assert verify(found.record).holds
 
 
+def test_a_name_without_a_version_is_the_one_that_the_table_names(tmp_path: Path) -> None:
+    """The judge z is m@1, and the set says m: what calls itself a cross_judge judged its own output."""
+    outputs = make_set(tmp_path)
+    made = [judgement(outputs, number) for number in range(8)]
+    config = ImportConfig(runs=str(tmp_path / "runs"), same_model={"z": "m@1"})
+    found = read_rows(record_judgements(outputs, made, config).record.samples, ProtocolRow)
+    assert {(row.target_model, row.valid) for row in found} == {("j", True), ("m", False)}
+
+
 def test_what_names_no_output_is_left_out_and_counted(tmp_path: Path) -> None:
     outputs = make_set(tmp_path)
     lost = judgement(outputs, 0, question_id=None, remarks=("no output of the set",))
@@ -81,18 +90,25 @@ def test_a_changed_judgement_is_named(tmp_path: Path) -> None:
     assert {finding.file for finding in verify(record).findings} == {f"inputs/{path.name}"}
 
 
+@pytest.fixture(scope="module")
+def real_outputs(tmp_path_factory: pytest.TempPathFactory) -> OutputSet:
+    folder = shared_data("prompt-drift-lab") / "outputs"
+    values = {"question_id": ["q3", "q4"]}
+    found = find_in_folder(folder, "{target_model}/{question_id}_{prompt_variant}.{ext}", values)
+    return write_output_set(found.candidates, tmp_path_factory.mktemp("drift-lab") / "set")
+
+
 @pytest.mark.parametrize(
     ("bundle", "not_found"),
     [("v0_invalid/self_judge_claude", 54), ("v1_paraphrase_judge/judge_chatgpt_bundle_gemini", 49)],
 )
-def test_a_real_bundle_becomes_a_record_with_every_quote_looked_up(tmp_path: Path, bundle: str, not_found: int) -> None:
-    data = shared_data("prompt-drift-lab")
-    values = {"question_id": ["q3", "q4"]}
-    found = find_in_folder(data / "outputs", "{target_model}/{question_id}_{prompt_variant}.{ext}", values)
-    outputs = write_output_set(found.candidates, tmp_path / "set")
+def test_a_real_bundle_becomes_a_record_with_every_quote_looked_up(
+    real_outputs: OutputSet, tmp_path: Path, bundle: str, not_found: int
+) -> None:
+    bundles = shared_data("prompt-drift-lab") / "judge_bundles"
     mapping = load_mapping(ROOT / "docs" / "examples" / "judgements" / "prompt-drift-lab.toml")
-    source = import_source(str(data / "judge_bundles" / f"{bundle}.json"), OutputIndex(outputs.outputs), How(mapping))
-    made = record_judgements(outputs, source.judgements, ImportConfig(runs=str(tmp_path / "runs")))
+    source = import_source(str(bundles / f"{bundle}.json"), OutputIndex(real_outputs.outputs), How(mapping))
+    made = record_judgements(real_outputs, source.judgements, ImportConfig(runs=str(tmp_path / "runs")))
     rows = list(read_rows(made.record.samples, ProtocolRow))
     quotes = [item.located for row in rows for item in row.evidence]
     assert (len(rows), len(quotes), quotes.count("not_found")) == (16, 80, not_found)

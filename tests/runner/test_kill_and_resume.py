@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from decimal import Decimal
 from itertools import pairwise
@@ -34,6 +35,26 @@ from running import benchbook, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
 SAMPLES, KILLS = 600, 30
+
+
+class Held:
+    """Answers the first hundred requests of each role, and the rest once it is let go: no run outruns its test."""
+
+    def __init__(self) -> None:
+        self._let_go = threading.Event()
+
+    def answer(self, role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        if n >= 100:
+            self._let_go.wait()
+        return always_good(role, n, request)
+
+    def send(self, number: signal.Signals, process: subprocess.Popen[bytes], server: ScriptedServer) -> None:
+        """Send a signal in the middle of the run, and let it go on."""
+        try:
+            assert server.wait_for_answers(40, lambda: process.poll() is None)
+            process.send_signal(number)
+        finally:
+            self._let_go.set()
 
 
 class Log:
@@ -115,8 +136,11 @@ def check_whole(record: Record) -> None:
 def test_a_killed_run_is_open_until_it_is_resumed(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", SAMPLES)
     record = Record(tmp_path / "runs" / "run")
-    with running(always_good) as server:
+    log = Log()
+    log.most = 40
+    with running(log.answer) as server:
         kill_after(start(options(tmp_path, server)), server, 20)
+        log.most = None
         found = verify(record)
         assert found.state == "open"
         assert {finding.file for finding in found.findings} == {
@@ -132,12 +156,12 @@ def test_a_killed_run_is_open_until_it_is_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
-def test_the_first_interrupt_finishes_what_is_under_way(tmp_path: Path, number: int) -> None:
+def test_the_first_interrupt_finishes_what_is_under_way(tmp_path: Path, number: signal.Signals) -> None:
     write_items(tmp_path / "items.jsonl", 3_000)
-    with running(always_good) as server:
+    held = Held()
+    with running(held.answer) as server:
         process = start(options(tmp_path, server))
-        assert server.wait_for_answers(40, lambda: process.poll() is None)
-        process.send_signal(number)
+        held.send(number, process, server)
         assert process.wait() == 3
         rows = list(read_rows(tmp_path / "runs" / "run" / "samples.parquet", RubricRow))
         assert 0 < len(rows) < 3_000
@@ -147,11 +171,11 @@ def test_the_first_interrupt_finishes_what_is_under_way(tmp_path: Path, number: 
 
 def test_the_record_says_who_interrupted_it_and_how_to_go_on(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 3_000)
-    with running(always_good) as server:
+    held = Held()
+    with running(held.answer) as server:
         command = [sys.executable, "-m", "benchbook", "run", *options(tmp_path, server), "--max-connections", "8"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        assert server.wait_for_answers(40, lambda: process.poll() is None)
-        process.send_signal(signal.SIGINT)
+        held.send(signal.SIGINT, process, server)
         _, said = process.communicate()
     assert f"interrupted by Ctrl-C. Resume: benchbook run --resume {tmp_path / 'runs' / 'run'}" in said.decode("utf-8")
     facts = [line.fact for line in read_journal(tmp_path / "runs" / "run" / "journal")]
@@ -161,10 +185,10 @@ def test_the_record_says_who_interrupted_it_and_how_to_go_on(tmp_path: Path) -> 
 
 def test_an_interrupted_run_resumes_to_the_same_decision_as_an_uninterrupted_one(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 1_500)
-    with running(always_good) as server:
+    held = Held()
+    with running(held.answer) as server:
         process = start(options(tmp_path, server))
-        assert server.wait_for_answers(40, lambda: process.poll() is None)
-        process.send_signal(signal.SIGINT)
+        held.send(signal.SIGINT, process, server)
         assert process.wait() == 3
         assert start(["--resume", str(tmp_path / "runs" / "run")]).wait() == 0
         assert len(server.asked["candidate"]) == len(server.asked["judge"]) == 1_500

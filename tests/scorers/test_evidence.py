@@ -239,9 +239,10 @@ def test_a_hostile_text_costs_little(text: str) -> None:
     start = time.process_time()
     whole = NormalisedText(text)
     assert whole.stored_span(0, len(whole.normal)) == (0, len(text.rstrip().rstrip("\u00ad")))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 60  # half a second; where it grows with the square, hours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "quote",
     [
@@ -259,7 +260,7 @@ def test_a_hostile_quote_costs_little(quote: str) -> None:
     text = NormalisedText("a" * 20_000 + "用")
     start = time.process_time()
     assert locate(quote, text).kind == "not_found"
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 60
 
 
 def test_a_segment_is_cut_where_its_marks_grow_too_many() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.conftest import BOTH, fresh_address, postgresql
+from catalog.conftest import BOTH, empty_schema, fresh_address, postgresql
 from running import write_items
 from server.making import Api, api_over, copied, make_records
 
@@ -41,3 +41,13 @@ def writing(records: Path, tmp_path: Path, fresh_address: Callable[[], str]) -> 
     opened = api_over(copied(records, tmp_path), fresh_address())
     yield opened
     opened.app.stop()
+
+
+@pytest.fixture
+def writing_on_both(records: Path, tmp_path: Path, postgresql: str) -> Iterator[list[Api]]:
+    """A server over SQLite and one over PostgreSQL, of the test's own, with the same records."""
+    addresses = {"sqlite": str(tmp_path / "catalog.sqlite"), "postgresql": empty_schema(postgresql)}
+    opened = [api_over(copied(records, tmp_path / name), address) for name, address in addresses.items()]
+    yield opened
+    for one in opened:
+        one.app.stop()

@@ -9,6 +9,7 @@ import os
 import types
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -37,6 +38,7 @@ def writer_version() -> str:
     return f"pyarrow {pa.__version__}"
 
 
+@cache
 def arrow_schema(row_type: type[msgspec.Struct]) -> Any:
     """The Arrow schema of a row: int64, float64, bool, string, and lists and structs of them."""
     return pa.schema(_fields(row_type))
