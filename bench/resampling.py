@@ -52,6 +52,17 @@ def kappa(st: Any, rng: np.random.Generator, n: int, resamples: int) -> None:
     st.cohens_kappa(a, b, (0, 1, 2), weights="quadratic", n_resamples=resamples)
 
 
+def kappa_in_clusters(st: Any, rng: np.random.Generator, n: int, resamples: int) -> None:
+    """Fifty ratings a cluster: 2,000 clusters that differ, the most that get weights before they are resampled."""
+    a, b = rng.integers(0, 3, (2, n)).tolist()
+    st.cohens_kappa(a, b, (0, 1, 2), clusters=[i // 50 for i in range(n)], n_resamples=resamples)
+
+
+def scores_in_clusters(st: Any, rng: np.random.Generator, n: int, resamples: int) -> None:  # noqa: ARG001
+    """The mean of scores from 0 to 1, ten a cluster; it draws nothing."""
+    st.bounded_mean(rng.random(n), clusters=[i // 10 for i in range(n)])
+
+
 def alpha(st: Any, rng: np.random.Generator, n: int, resamples: int) -> None:
     """Three raters, marks of 0 to 2."""
     st.krippendorff_alpha(rng.integers(0, 3, (3, n)).tolist(), n_resamples=resamples)
@@ -79,6 +90,8 @@ JOBS: dict[str, Callable[[Any, np.random.Generator, int, int], None]] = {
         pairs_of_marks,
         pairs_in_clusters,
         kappa,
+        kappa_in_clusters,
+        scores_in_clusters,
         alpha,
         ranking,
         sign_flips,

@@ -32,6 +32,7 @@ def test_every_function_says_what_it_does_and_returns_something_typed(name: str)
     assert function.__annotations__["return"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("use", "unloaded"),
     [

@@ -19,8 +19,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchbook.statistics.agreement import Agreement, Weights, cohens_kappa, gwet_ac
+    from benchbook.statistics.agreement import Agreement, AgreementMethod, Weights, cohens_kappa, gwet_ac
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
+    from benchbook.statistics.bounded_means import bounded_mean
     from benchbook.statistics.corrected import CorrectedRate, rogan_gladen
     from benchbook.statistics.correlation import RankCorrelation, rank_correlation
     from benchbook.statistics.finite_bets import FiniteBet
@@ -50,7 +51,12 @@ if TYPE_CHECKING:
     from benchbook.statistics.repeats import Repeats, VarianceComponents, repeat_summary, variance_components
     from benchbook.statistics.results import REASONS, WARNINGS, Estimate, RankInterval
     from benchbook.statistics.sequences import ConfidenceSequence, confidence_sequence
-    from benchbook.statistics.settling import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
+    from benchbook.statistics.settling import (
+        n_to_settle_bounded_mean,
+        n_to_settle_mean,
+        n_to_settle_percentile,
+        n_to_settle_rate,
+    )
     from benchbook.statistics.sign_flips import PermutationTest, paired_permutation_test
     from benchbook.statistics.signed_ranks import SignedRanks, wilcoxon_signed_rank
 
@@ -59,6 +65,7 @@ __all__ = [
     "WARNINGS",
     "AdjustedPValues",
     "Agreement",
+    "AgreementMethod",
     "ConfidenceSequence",
     "CorrectedRate",
     "Estimate",
@@ -82,6 +89,7 @@ __all__ = [
     "bonett_price",
     "bootstrap_interval",
     "bootstrap_mean",
+    "bounded_mean",
     "clopper_pearson",
     "clustered_mean",
     "cohens_kappa",
@@ -93,6 +101,7 @@ __all__ = [
     "krippendorff_alpha",
     "mcnemar",
     "mean_interval",
+    "n_to_settle_bounded_mean",
     "n_to_settle_mean",
     "n_to_settle_percentile",
     "n_to_settle_rate",
@@ -117,8 +126,9 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "agreement": "Agreement Weights cohens_kappa gwet_ac",
+    "agreement": "Agreement AgreementMethod Weights cohens_kappa gwet_ac",
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
+    "bounded_means": "bounded_mean",
     "corrected": "CorrectedRate rogan_gladen",
     "correlation": "RankCorrelation rank_correlation",
     "finite_bets": "FiniteBet",
@@ -136,7 +146,7 @@ _NAMES_BY_MODULE = {
     "repeats": "Repeats VarianceComponents repeat_summary variance_components",
     "results": "REASONS WARNINGS Estimate RankInterval",
     "sequences": "ConfidenceSequence confidence_sequence",
-    "settling": "n_to_settle_mean n_to_settle_percentile n_to_settle_rate",
+    "settling": "n_to_settle_bounded_mean n_to_settle_mean n_to_settle_percentile n_to_settle_rate",
     "sign_flips": "PermutationTest paired_permutation_test",
     "signed_ranks": "SignedRanks wilcoxon_signed_rank",
 }

@@ -17,7 +17,7 @@ def normal_cdf(z: float) -> float:
     return _NORMAL.cdf(z)
 
 
-def t_quantile(degrees: int, probability: float) -> float:
+def t_quantile(degrees: float, probability: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, probability))

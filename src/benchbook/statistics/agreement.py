@@ -10,12 +10,15 @@ import numpy as np
 
 from benchbook.statistics._arrays import Floats, Ints, Labels
 from benchbook.statistics._inputs import cluster_codes
-from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
+from benchbook.statistics.bootstrap import Statistic, Units
+from benchbook.statistics.posterior import MOST_KINDS, weighted_interval
 from benchbook.statistics.results import Estimate
 
-__all__ = ["Agreement", "Weights", "cohens_kappa", "gwet_ac", "with_agreement"]
+__all__ = ["Agreement", "AgreementMethod", "Weights", "cohens_kappa", "gwet_ac", "with_agreement"]
 
 Weights = Literal["unweighted", "linear", "quadratic"]
+AgreementMethod = Literal["weighted", "bca"]
+"""How the interval is made: by random weights (see `posterior`), or by bootstrap BCa, far too sure with few ratings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +36,12 @@ def cohens_kappa(
     *,
     weights: Weights = "unweighted",
     clusters: Labels | None = None,
+    method: AgreementMethod = "weighted",
     confidence: float = 0.95,
     seed: int = 0,
     n_resamples: int = 10_000,
 ) -> Agreement:
-    """Cohen's kappa (Cohen 1960; weighted: Cohen 1968) with a bootstrap BCa interval over items, or clusters.
+    """Cohen's kappa (Cohen 1960; weighted: Cohen 1968) with an interval by random weights of items, or of clusters.
 
     `categories` gives all of them in their order, by which weights are set; without it, those that occur, sorted.
     Null: `one_category` where both raters only ever used the same one.
@@ -52,7 +56,7 @@ def cohens_kappa(
         by_a, by_b = cells @ table.marks_a, cells @ table.marks_b
         return _one_minus(observed * cells.sum(axis=1), ((by_a @ disagreement) * by_b).sum(axis=1))
 
-    return table.agreement(kappa, f"cohens_kappa_{weights}", clusters, confidence, seed, n_resamples)
+    return table.agreement(kappa, f"cohens_kappa_{weights}", clusters, method, confidence, seed, n_resamples)
 
 
 def gwet_ac(
@@ -62,11 +66,12 @@ def gwet_ac(
     *,
     weights: Weights = "unweighted",
     clusters: Labels | None = None,
+    method: AgreementMethod = "weighted",
     confidence: float = 0.95,
     seed: int = 0,
     n_resamples: int = 10_000,
 ) -> Agreement:
-    """Gwet's AC1, or AC2 with weights (Gwet 2008; 2014, chapter 5), with a bootstrap BCa interval.
+    """Gwet's AC1, or AC2 with weights (Gwet 2008; 2014, chapter 5), with an interval by random weights of items.
 
     It does not collapse when nearly all ratings agree. `categories` matters: all that could have been given count.
     Null: `one_category` where there is but one to give. Raises: ValueError for a rating outside of them.
@@ -85,12 +90,15 @@ def gwet_ac(
         return _one_minus(observed, 1 - chance if n_categories > 1 else np.zeros_like(n))
 
     name = "gwet_ac1" if weights == "unweighted" else f"gwet_ac2_{weights}"
-    return table.agreement(ac, name, clusters, confidence, seed, n_resamples)
+    return table.agreement(ac, name, clusters, method, confidence, seed, n_resamples)
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The cells that occur in the table of two raters: `cell_a` and `cell_b` are their row and column."""
+    """The cells of the table of two raters: `cell_a` and `cell_b` are their row and column.
+
+    All cells, or only those that occur where all would be too many.
+    """
 
     item_cells: Ints  # which cell each item is in
     cell_a: Ints
@@ -102,9 +110,12 @@ class _Table:
         if len(a) != len(b):
             raise ValueError(f"a has {len(a)} ratings and b {len(b)}")
         known = _category_numbers(categories if categories is not None else _occurring(a, b))
-        code_a, code_b = _codes(a, known), _codes(b, known)
-        cells, item_cells = np.unique(code_a * len(known) + code_b, return_inverse=True)
-        return cls(item_cells, cells // max(len(known), 1), cells % max(len(known), 1), len(known))
+        size = len(known)
+        places = _codes(a, known) * size + _codes(b, known)
+        if size**2 <= MOST_KINDS:
+            return cls(places, np.repeat(np.arange(size), size), np.tile(np.arange(size), size), size)
+        cells, item_cells = np.unique(places, return_inverse=True)
+        return cls(item_cells, cells // size, cells % size, size)
 
     @property
     def marks_a(self) -> Floats:
@@ -117,8 +128,9 @@ class _Table:
     def agreement(
         self,
         coefficient: Statistic,
-        method: str,
+        name: str,
         clusters: Labels | None,
+        method: AgreementMethod,
         confidence: float,
         seed: int,
         n_resamples: int,
@@ -132,10 +144,12 @@ class _Table:
             cells = np.bincount(codes * n_cells + self.item_cells, minlength=n_clusters * n_cells)
             units = Units.of(cells.reshape(n_clusters, n_cells).astype(np.float64))
         same = float((self.cell_a == self.cell_b)[self.item_cells].mean()) if n else None
-        found = bootstrap_interval(
-            units, coefficient, n=n, n_clusters=n_clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
-        )
-        return with_agreement(found, method, same)
+        whole = method == "weighted" and n > 0 and n_cells == self.n_categories**2
+        found = weighted_interval(
+            units, np.eye(n_cells) * n / units.size if whole else None, coefficient,
+            n=n, n_clusters=n_clusters, confidence=confidence, seed=seed, n_resamples=n_resamples,
+        )  # fmt: skip
+        return with_agreement(found, name, same)
 
 
 def with_agreement(found: Estimate, method: str, observed_agreement: float | None) -> Agreement:

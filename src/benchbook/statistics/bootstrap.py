@@ -28,7 +28,7 @@ from benchbook.statistics._inputs import as_values, check_confidence, check_draw
 from benchbook.statistics.means import FEW_CLUSTERS
 from benchbook.statistics.results import Estimate, without_interval
 
-__all__ = ["Statistic", "Units", "bootstrap_interval", "bootstrap_mean", "resampled_totals"]
+__all__ = ["Statistic", "Units", "bootstrap_interval", "bootstrap_mean", "resampled_totals", "value_of_units"]
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """Maps totals, an array (resamples, columns), to a value each; NaN where a resample has none."""
@@ -104,7 +104,7 @@ def bootstrap_interval(
     check_confidence(confidence)
     check_draws(n_resamples, "n_resamples")
     method = "bca" if n_clusters is None else "clustered_bca"
-    estimate = _value(units, statistic)
+    estimate = value_of_units(units, statistic)
     reason = None
     if units.size < 2 or estimate is None:
         alone = "one_value" if n_clusters is None else "one_cluster"
@@ -194,7 +194,8 @@ def _apart(rows: Floats) -> tuple[Floats, Floats]:
     return rows[singles], rows[rest[order]]
 
 
-def _value(units: Units, statistic: Statistic) -> float | None:
+def value_of_units(units: Units, statistic: Statistic) -> float | None:
+    """The statistic of all units, each once; None where it has no value."""
     if not units.size:
         return None
     found = float(statistic(units.totals[None, :])[0])

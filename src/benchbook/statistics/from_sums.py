@@ -8,11 +8,20 @@ from fractions import Fraction
 from math import sqrt
 
 from benchbook.statistics._distributions import t_quantile
+from benchbook.statistics._inputs import check_confidence
+from benchbook.statistics.bounded_means import clustered_jeffreys, jeffreys, rescaled
 from benchbook.statistics.means import FEW_CLUSTERS
 from benchbook.statistics.repeats import VarianceComponents
 from benchbook.statistics.results import Estimate, without_interval
 
-__all__ = ["clustered_mean_of_sums", "t_interval_of_sums", "variance_components_of_sums"]
+__all__ = [
+    "clustered_jeffreys_of_sums",
+    "clustered_mean_of_sums",
+    "jeffreys_of_sums",
+    "spread_of_sums",
+    "t_interval_of_sums",
+    "variance_components_of_sums",
+]
 
 
 def t_interval_of_sums(n: int, total: int, total_of_squares: int, confidence: float = 0.95) -> Estimate:
@@ -45,6 +54,36 @@ def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: floa
         return without_interval(mean, n=n, confidence=confidence, method="clustered_t", reason=reason or "no_data")
     error = sqrt(Fraction(squares, n**4))
     return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", n_clusters=len(parts))
+
+
+def jeffreys_of_sums(n: int, total: int, total_of_squares: int, highest: int = 1, confidence: float = 0.95) -> Estimate:
+    """`bounded_mean` of `n` integers from 0 to `highest` with this sum and sum of squares, in their unit."""
+    check_confidence(confidence)
+    spread = spread_of_sums(n, total, total_of_squares, highest)
+    return rescaled(jeffreys(n, total / (n * highest) if n else 0.0, spread, confidence), 0.0, highest)
+
+
+def clustered_jeffreys_of_sums(
+    clusters: Iterable[tuple[int, int]], total_of_squares: int, highest: int = 1, confidence: float = 0.95
+) -> Estimate:
+    """`bounded_mean` of integers from 0 to `highest` in clusters, each `(size, sum)`; the squares are of all values."""
+    check_confidence(confidence)
+    parts = [(size, total) for size, total in clusters if size]
+    n, whole = sum(size for size, _ in parts), sum(total for _, total in parts)
+    squares = sum((n * total - size * whole) ** 2 for size, total in parts)
+    found = clustered_jeffreys(
+        [size for size, _ in parts],
+        whole / (n * highest) if n else 0.0,
+        spread_of_sums(n, whole, total_of_squares, highest),
+        float(Fraction(squares, (n * n * highest) ** 2)) if n else 0.0,
+        confidence,
+    )
+    return rescaled(found, 0.0, highest)
+
+
+def spread_of_sums(n: int, total: int, total_of_squares: int, highest: int) -> float:
+    """The mean squared deviation, with `highest` for the unit; exact until the end."""
+    return float(Fraction(n * total_of_squares - total * total, (n * highest) ** 2)) if n else 0.0
 
 
 def variance_components_of_sums(

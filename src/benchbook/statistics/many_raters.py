@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats
-from benchbook.statistics._inputs import as_values
+from benchbook.statistics._arrays import Floats, Ints, Labels
+from benchbook.statistics._inputs import as_values, cluster_codes
 from benchbook.statistics.agreement import Agreement, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
+from benchbook.statistics.posterior import MOST_KINDS, weighted_interval
 from benchbook.statistics.results import without_interval
 
 __all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]
@@ -23,20 +24,23 @@ def krippendorff_alpha(
     ratings: Sequence[Sequence[float | str | None]],
     *,
     level: Level = "ordinal",
+    clusters: Labels | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     n_resamples: int = 10_000,
 ) -> Agreement:
-    """Krippendorff's alpha (Krippendorff 2011) with a bootstrap BCa interval over items.
+    """Krippendorff's alpha (Krippendorff 2011) with an interval by random weights of items, or of clusters.
 
     `ratings` has a row a rater and a column an item; None where a rater left it out. Words are nominal only. Items with
     fewer than two ratings say nothing and are left out. Null: `no_data` where no item has two, `one_category`; null
     bounds: `too_many_values` where resampling would take too long (1,000 items that differ, at 32 values).
 
-    Raises: ValueError for rows of different lengths, or words at another level.
+    Raises: ValueError for rows of different lengths, words at another level, or not a cluster for each item.
     """
     counts, values = _counts(ratings, level)
-    counts = counts[counts.sum(axis=1) >= 2]
+    rated = counts.sum(axis=1) >= 2
+    codes = None if clusters is None else cluster_codes(clusters, len(counts))[0][rated]
+    counts = counts[rated]
     n = len(counts)
     table = _coincidences(counts)
     same = float(np.trace(table) / table.sum()) if n else None
@@ -47,15 +51,36 @@ def krippendorff_alpha(
     from krippendorff import alpha
 
     estimate = float(alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
-    distinct, times = np.unique(counts, axis=0, return_counts=True)
-    if len(distinct) * values.size**2 > MOST_CELLS:
-        found = without_interval(estimate, n=n, confidence=confidence, method="", reason="too_many_values")
+    distinct, place, times = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    n_clusters = None if codes is None else int(np.unique(codes).size)
+    if max(len(distinct), n_clusters or 0) * values.size**2 > MOST_CELLS:
+        found = without_interval(
+            estimate, n=n, confidence=confidence, method="", reason="too_many_values", n_clusters=n_clusters
+        )
         return with_agreement(found, f"krippendorff_alpha_{level}", same)
-    units = Units(np.stack([_coincidences(one[None, :]).ravel() for one in distinct]), times)
-    found = bootstrap_interval(
-        units, _alpha_of(values, level), n=n, confidence=confidence, seed=seed, n_resamples=n_resamples
-    )
+    tables = np.stack([_coincidences(one[None, :]).ravel() for one in distinct])
+    units = Units(tables, times) if codes is None else _units_of_clusters(tables, place.ravel(), codes)
+    found = weighted_interval(
+        units, _pairs_of_values(values.size, counts.sum() / units.size), _alpha_of(values, level),
+        n=n, n_clusters=n_clusters, confidence=confidence, seed=seed, n_resamples=n_resamples,
+    )  # fmt: skip
     return with_agreement(found, f"krippendorff_alpha_{level}", same)
+
+
+def _pairs_of_values(size: int, n_ratings: float) -> Floats | None:
+    """A row for each pair of values that a unit of so many ratings could have; None where there are too many."""
+    if size**2 > MOST_KINDS:
+        return None
+    pairs = np.eye(size**2).reshape(size**2, size, size)
+    return np.asarray((pairs + pairs.swapaxes(1, 2)).reshape(size**2, size**2) * n_ratings / 2)
+
+
+def _units_of_clusters(tables: Floats, place: Ints, codes: Ints) -> Units:
+    """The sum of each cluster's coincidences; `place` says which of the `tables` is an item's."""
+    _, clusters = np.unique(codes, return_inverse=True)
+    times = np.zeros((int(clusters.max()) + 1, len(tables)))
+    np.add.at(times, (clusters, place), 1)
+    return Units.of(times @ tables)
 
 
 def fleiss_kappa(

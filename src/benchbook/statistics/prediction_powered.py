@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
 from benchbook.statistics._arrays import Floats, Values
-from benchbook.statistics._distributions import normal_quantile
+from benchbook.statistics._distributions import normal_quantile, t_quantile
 from benchbook.statistics._inputs import as_pairs, as_values, check_confidence
+from benchbook.statistics.bounded_means import Design, bounds_of_mean
 from benchbook.statistics.results import Estimate
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
@@ -34,6 +35,7 @@ def prediction_powered_mean(
     judge_on_unlabelled: Values,
     *,
     judge_weight: float | None = None,
+    scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> PredictionPoweredMean:
     """Prediction-powered mean (Angelopoulos et al. 2023, PPI and PPI++), right however bad the judge is.
@@ -41,6 +43,9 @@ def prediction_powered_mean(
     w * mean(judge, unlabelled) + mean(label - w * judge, labelled), with a normal interval from population variances.
     `judge_weight` None chooses w so that the interval is narrowest, within 0 to 1. Null: `no_data`; null bounds:
     `one_value`, `no_variance`. Without unlabelled samples it is the labels' mean, with a warning.
+
+    `scale` is the least and the greatest label that there could be: with it, the interval is not too sure of few labels
+    that are nearly all alike (`ppi++_bounded`, see `_bounded`).
     """
     y, judged = as_pairs(labels, judge_on_labelled)
     unseen = as_values(judge_on_unlabelled, "judge_on_unlabelled")
@@ -61,7 +66,33 @@ def prediction_powered_mean(
     error = sqrt(weight**2 * unseen_variance + float(rectifier.var()) / y.size)
     if error <= 1e-13 * max(1.0, abs(estimate)):
         return _result(estimate, None, "no_variance", confidence, y, unseen, weight)
-    return _result(estimate, error, None, confidence, y, unseen, weight)
+    found = _result(estimate, error, None, confidence, y, unseen, weight)
+    if scale is None:
+        return found
+    own_variance = weight**2 * unseen_variance + float(rectifier.var()) / max(y.size - 2, 1)  # w is estimated, too
+    low, high = _bounded(y, estimate, own_variance, scale, confidence)
+    return replace(found, low=low, high=high, method="ppi++_bounded")
+
+
+def _bounded(
+    y: Floats, estimate: float, variance: float, scale: tuple[float, float], confidence: float
+) -> tuple[float, float]:
+    """At either side the wider of two intervals: Student's t, and that of a bounded mean of as many labels as the
+    judge makes of them. Each is too sure where the other is not: t of labels nearly all alike, the other where the
+    judge's errors spread more than the labels do."""
+    lowest, width = scale[0], scale[1] - scale[0]
+    if not (width > 0 and lowest <= y.min() and y.max() <= scale[1]):
+        raise ValueError(f"labels must lie between {scale[0]} and {scale[1]}; found {y.min()} to {y.max()}")
+    half = t_quantile(y.size - 1, (1 + confidence) / 2) * sqrt(variance)
+    mean = min(1.0, max(0.0, (estimate - lowest) / width))
+    spread = min(float(y.var()) / width**2, mean * (1 - mean))
+    alone = float(y.var(ddof=1)) / y.size
+    design = Design(effect=min(1.0, variance / alone) if alone else 1.0, degrees=y.size - 1)
+    low, high = bounds_of_mean(y.size, mean, spread, confidence, design)
+    return (
+        min(estimate, max(scale[0], min(lowest + width * low, estimate - half))),
+        max(estimate, min(scale[1], max(lowest + width * high, estimate + half))),
+    )
 
 
 def _tuned_weight(y: Floats, judged: Floats, unseen: Floats) -> float:

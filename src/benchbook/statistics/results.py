@@ -26,7 +26,7 @@ REASONS: Mapping[str, str] = {
 """Every `reason` that a result of this room can have, with its sentence."""
 
 WARNINGS: Mapping[str, str] = {
-    "few_clusters": "fewer than 10 clusters: the interval is likely too narrow",
+    "few_clusters": "fewer than 10 clusters: the interval is rough, and may be too narrow",
     "few_labels": "fewer than 10 labels: the interval is likely too narrow",
     "few_differing_pairs": "fewer than 10 differing pairs: the normal approximation is rough",
     "clipped": "the value fell outside 0 to 1 and was set to the nearer end",

@@ -6,12 +6,20 @@ estimate, and the number with it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, inf, isfinite, sqrt
 
 from benchbook.statistics._distributions import normal_quantile, t_quantile
 from benchbook.statistics._inputs import check_confidence, check_counts
+from benchbook.statistics.bounded_means import Design, bounds_of_mean
 
-__all__ = ["MOST_VALUES", "n_to_settle_mean", "n_to_settle_percentile", "n_to_settle_rate"]
+__all__ = [
+    "MOST_VALUES",
+    "n_to_settle_bounded_mean",
+    "n_to_settle_mean",
+    "n_to_settle_percentile",
+    "n_to_settle_rate",
+]
 
 MOST_VALUES = 1_000_000  # numbers of values are looked at one by one for a percentile, up to here
 _BLOCK = 1 << 14
@@ -49,13 +57,37 @@ def n_to_settle_mean(distance: float, sd: float, confidence: float = 0.95) -> in
     def settles(n: int) -> bool:
         return t_quantile(n - 1, (1 + confidence) / 2) * sd <= distance * sqrt(n) * (1 + _ROUNDING)
 
-    low, high = 1, 2  # one value has no interval
-    while not settles(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle) else (middle, high)
-    return high
+    return _first(settles)
+
+
+def n_to_settle_bounded_mean(
+    mean: float,
+    spread: float,
+    limit: float,
+    confidence: float = 0.95,
+    *,
+    size: float = 1.0,
+    effect: float = 1.0,
+    evenness: float = 1.0,
+) -> int | None:
+    """The number of values from which on `bounded_mean` of values from 0 to 1 lies on one side of `limit`; None where
+    the mean is the limit. `spread` is their mean squared deviation, above 0.
+
+    With clusters, what comes back are clusters: of `size` values each on the average, with a design `effect`, and as
+    good as `evenness` times as many equal ones.
+    """
+    check_confidence(confidence)
+    if not (spread > 0 and isfinite(mean) and isfinite(limit)):
+        raise ValueError(f"the spread must be above 0, the mean and limit numbers, not {spread}, {mean} and {limit}")
+    if abs(mean - limit) <= 1e-8 * sqrt(spread):  # beyond 1e16 values
+        return None
+
+    def settles(n: int) -> bool:
+        design = Design(effect, max(1.0, evenness * n - 1))
+        low, high = bounds_of_mean(size * n, mean, spread, confidence, design)
+        return low >= limit - _ROUNDING if limit < mean else high <= limit + _ROUNDING
+
+    return _first(settles)
 
 
 def n_to_settle_percentile(
@@ -84,6 +116,17 @@ def n_to_settle_percentile(
         if found.any():
             return int(sizes[found.argmax()])
     return None
+
+
+def _first(settles: Callable[[int], bool]) -> int:
+    """The least number, from two on, that settles it; all larger ones do."""
+    low, high = 1, 2  # one value has no interval
+    while not settles(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if settles(middle) else (middle, high)
+    return high
 
 
 def _whole(needed: float) -> int:
