@@ -28,6 +28,7 @@ from benchbook.runner.score import ScoreConfig, score_predictions
 from benchbook.scorers.mock_judge import Unavailable
 from catalog.making import content, correctness_row, finish, made, reply, start
 from judging import make_set, sound_reply
+from panels import replies_of, run_panel
 from running import run, write_items
 from scripted_server import always_good, running
 
@@ -337,3 +338,15 @@ def test_a_record_of_labels_is_no_run(folder: Path, catalog: Catalog) -> None:
     assert refresh(catalog, folder) == Indexed(read=("a",))
     assert refresh(catalog, folder) == Indexed(unchanged=("a",))
     assert index_record(catalog, record) is not None
+
+
+def test_all_judges_of_a_panel_stand_in_its_row_while_it_goes_on_and_after(tmp_path: Path, catalog: Catalog) -> None:
+    with running(replies_of({"a": lambda _: (2, 2), "b": lambda _: (2, 2)})) as server:
+        record = run_panel(tmp_path, server, ("a", "b"), 2).record
+    index_record(catalog, record)
+    done = row(catalog, "run")
+    record.manifest.unlink()
+    index_record(catalog, record)
+    going_on = row(catalog, "run")
+    assert (done.state, going_on.state) == ("complete", "running")
+    assert done.evaluator_model_id == going_on.evaluator_model_id == "openai/a@2026-01-01 + openai/b@2026-01-01"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchbook.cli.main import COMMANDS
-from running import benchbook, options, run, write_items
+from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import GOOD_VERDICT, ScriptedServer, always_good, running
 from support import CASES
 
@@ -21,7 +21,7 @@ KEY = "sk-live-0123456789abcdef"
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_explains_itself(command: str) -> None:
-    found = benchbook(command, "--help")
+    found = benchbook_here(command, "--help")
     assert found.returncode == 0
     assert b"Usage: benchbook" in found.stdout
 
@@ -104,7 +104,11 @@ def test_init_writes_a_config_that_reads(tmp_path: Path) -> None:
     from benchbook.runner.config import config_from_mapping, read_config_file
 
     (tmp_path / "all.toml").write_text(text, encoding="utf-8")
-    config_from_mapping(read_config_file(tmp_path / "all.toml"), "all.toml")
+    values = read_config_file(tmp_path / "all.toml")
+    one_judge = {name: values.pop(name) for name in list(values) if name.startswith("judge_")}
+    of_panel = {name: values.pop(name) for name in ("judges", "panel_rule")}
+    assert len(config_from_mapping(values | one_judge, "all.toml").all_judges) == 1
+    assert len(config_from_mapping(values | of_panel | {"judge": None}, "all.toml").all_judges) == 2
 
 
 MISTAKES = [
@@ -141,7 +145,7 @@ def test_a_mistake_is_one_clear_line_and_leaves_nothing(tmp_path: Path, words: l
     (tmp_path / "broken.toml").write_text("model = \n", encoding="utf-8")
     (tmp_path / "unknown.toml").write_text('modle = "openai/m@1"\n', encoding="utf-8")
     before = sorted(tmp_path.iterdir())
-    found = benchbook(*words, cwd=tmp_path, env={"OPENAI_API_KEY": ""})
+    found = benchbook_here(*words, cwd=tmp_path, env={"OPENAI_API_KEY": ""})
     error = found.stderr.decode("utf-8", "replace")
     assert found.returncode == 2, error
     assert named in error

@@ -68,7 +68,7 @@ def test_repeats_count_as_more_items_of_as_many_repeats() -> None:
     alone, repeated = settling(outcomes, "pass_rate"), settling(outcomes, "pass_rate", repeats=3)
     assert alone is not None
     assert repeated is not None
-    assert repeated.method == "clustered_t"
+    assert repeated.method == "clustered_jeffreys"
     assert repeated.n_in_all is not None
     assert alone.n_in_all is not None
     assert repeated.n_in_all % 3 == 0

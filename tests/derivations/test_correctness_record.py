@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.derivations.correctness_tables import DERIVED_FILES, derive_correctness
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.kinds import kind_of_record
 from benchbook.derivations.verify import verify
 from benchbook.records import Record, read_journal
@@ -232,7 +233,9 @@ def test_a_run_that_said_nothing_fails(tmp_path: Path) -> None:
 
 def test_items_of_one_group_are_one_cluster(tmp_path: Path) -> None:
     items = [item | {"group": "one"} for item in ITEMS[:2]] + [dict(item) for item in ITEMS[2:]]
-    assert scored(tmp_path, items=items).derived.aggregates.interval.method != "wilson"
+    made = scored(tmp_path, items=items)
+    assert made.derived.aggregates.interval.method == "clustered_jeffreys"
+    assert made.record.started().identity["derivation"] == DERIVATION
 
 
 def test_a_dry_run_has_no_rows_and_says_why(tmp_path: Path) -> None:

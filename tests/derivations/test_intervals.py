@@ -7,12 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import msgspec
 import pytest
 
 from benchbook import statistics as st
 from benchbook.cli.summary import rows_of
 from benchbook.decisions import Interval
+from benchbook.derivations.intervals import rate_interval
 from benchbook.derivations.rows import Cases, RubricRow, VarianceSplit
 from benchbook.derivations.rubric_tables import derive
 from benchbook.derivations.verify import verify
@@ -79,15 +80,33 @@ def test_every_aggregate_that_can_have_an_interval_has_one(results: dict[int, Ru
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
-@pytest.mark.parametrize("aggregate", ["accuracy_mean", "faithfulness_mean", "token_efficiency_ratio_mean"])
-def test_means_are_by_student_or_by_clusters(results: dict[int, RunResult], aggregate: str, repeats: int) -> None:
+@pytest.mark.parametrize(
+    ("aggregate", "most"), [("aggregate_score", 1), ("accuracy_mean", 2), ("faithfulness_mean", 2)]
+)
+def test_means_of_scores_are_by_jeffreys(
+    results: dict[int, RunResult], aggregate: str, most: int, repeats: int
+) -> None:
     numbers, items = zip(*values(results[repeats], aggregate), strict=True)
-    expected = st.mean_interval(numbers, clusters=items if repeats > 1 else None)
+    expected = st.bounded_mean(numbers, highest=most, clusters=items if repeats > 1 else None)
     found = results[repeats].derived.aggregates.intervals[aggregate]
+    assert (found.method, found.n) == ("clustered_jeffreys" if repeats > 1 else "jeffreys", len(numbers))
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=5e-9)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_ratio_that_has_no_greatest_value_is_by_student(results: dict[int, RunResult], repeats: int) -> None:
+    numbers, items = zip(*values(results[repeats], "token_efficiency_ratio_mean"), strict=True)
+    expected = st.mean_interval(numbers, clusters=items if repeats > 1 else None)
+    found = results[repeats].derived.aggregates.intervals["token_efficiency_ratio_mean"]
     assert (found.method, found.n) == ("clustered_t" if repeats > 1 else "t", len(numbers))
-    most = np.inf if aggregate.startswith("token") else 2.0
-    assert found.low == pytest.approx(max(expected.low or 0.0, 0.0), abs=2e-9)
-    assert found.high == pytest.approx(min(expected.high or 0.0, most), abs=2e-9)
+    assert (found.low, found.high) == pytest.approx((max(expected.low or 0.0, 0.0), expected.high), abs=2e-9)
+
+
+@pytest.mark.parametrize(("derivation", "method"), [(1, "clustered_t"), (2, "clustered_jeffreys")])
+def test_a_share_of_clusters_is_by_the_method_of_its_derivation(derivation: int, method: str) -> None:
+    assert rate_interval(7, 12, [(3, 3), (3, 1), (3, 0), (3, 3)], 0.95, derivation).method == method
+    alike = rate_interval(12, 12, [(3, 3)] * 4, 0.95, derivation)
+    assert alike == msgspec.structs.replace(rate_interval(4, 4, [], 0.95), method="wilson_over_clusters")
 
 
 @pytest.mark.parametrize("aggregate", ["accuracy_full_credit_rate", "evaluator_error_rate", "pass_rate"])
@@ -142,7 +161,7 @@ def test_one_repeat_has_no_variance_to_split(results: dict[int, RunResult]) -> N
 @pytest.mark.parametrize("pieces", [markdown_report, html_report])
 def test_reports_say_it_in_words(results: dict[int, RunResult], pieces: Any) -> None:
     for repeats, result in results.items():
-        words = "".join(pieces(VIEW.report(result.record, result.derived, rows_of(result.record, "rubric@v1"))))
+        words = "".join(pieces(VIEW.report(result.record, result.derived, rows_of(result.record))))
         assert "no_data" not in words
         assert "there are no values to compute it from" in words
         assert ("With twice the repeats" in words) is (repeats > 1)
@@ -165,6 +184,7 @@ def test_a_record_of_before_verifies_byte_for_byte_and_keeps_what_it_had(tmp_pat
     assert not isinstance(again.aggregates.variance, list | VarianceSplit)
 
 
+@pytest.mark.slow
 def test_a_record_of_before_is_shown_and_gated(tmp_path: Path) -> None:
     folder = tmp_path / "record"
     shutil.copytree(BEFORE, folder)

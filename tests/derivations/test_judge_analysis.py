@@ -18,6 +18,7 @@ from benchbook.derivations.judge_analysis import Analysis, LeagueRules, Minimums
 from benchbook.errors import UsageError
 from benchbook.scorers.judge_probes import ProbeResult
 from benchbook.scorers.judge_protocol import Options
+from benchbook.statistics import bounded_mean, cohens_kappa
 from derivations.drift_lab import drift_lab_rows
 from derivations.made_evaluations import made_row
 
@@ -40,8 +41,8 @@ def test_a_target_under_a_variant() -> None:
     assert (found.n, found.n_valid, found.n_outputs) == (6, 5, 5)
     assert found.valid_share.value == round(5 / 6, 9)
     assert found.overall.value == 4.8
-    # sd of 8 6 5 3 2 is sqrt(22.8 / 4); t with 4 degrees of freedom is 2.776445
-    assert found.overall.low == pytest.approx(4.8 - 2.776445 * (22.8 / 4 / 5) ** 0.5, abs=1e-5)
+    expected = bounded_mean([8, 6, 5, 3, 2], highest=8)
+    assert (found.overall.method, found.overall.low) == ("jeffreys", pytest.approx(expected.low, abs=1e-9))
     assert {name: one.value for name, one in found.dimensions.items()} == {
         "FORMAT_COMPLIANCE": 2.0,
         "INSTRUCTION_COMPLIANCE": 1.4,  # 2 2 2 1 0
@@ -62,8 +63,21 @@ def test_too_few_outputs_for_a_statement_say_so() -> None:
 def test_several_judgements_of_one_output_are_a_cluster_not_more_outputs() -> None:
     rows = [*grid({("A", "j"): [8, 2], ("A", "k"): [8, 2]}), *grid({("A", "j"): [8, 2]}, repeat=1)]
     (found,) = analyse(rows, minimums=FEW).targets
-    assert (found.overall.n, found.overall.n_units, found.overall.method) == (6, 2, "clustered_t")
+    assert (found.overall.n, found.overall.n_units, found.overall.method) == (6, 2, "clustered_jeffreys")
     assert analyse(rows).targets[0].overall.too_few
+
+
+def test_a_record_of_before_keeps_its_intervals() -> None:
+    (found,) = analyse(grid({("A", "j"): [8, 6, 5, 3, 2]}), derivation=1).targets
+    # sd of 8 6 5 3 2 is sqrt(22.8 / 4); t with 4 degrees of freedom is 2.776445
+    assert found.overall.method == "t"
+    assert found.overall.low == pytest.approx(4.8 - 2.776445 * (22.8 / 4 / 5) ** 0.5, abs=1e-5)
+    rows = grid({("A", "j"): [8, 6, 5, 3, 2, 8], ("A", "k"): [8, 6, 5, 5, 2, 8]})
+    (of_before,), (now,) = analyse(rows, derivation=1).pairs, analyse(rows).pairs
+    expected = cohens_kappa([8, 6, 5, 3, 2, 8], [8, 6, 5, 5, 2, 8], range(9), weights="quadratic", method="bca",
+                            n_resamples=2000)  # fmt: skip
+    assert of_before.overall_kappa.low == pytest.approx(expected.low, abs=1e-9)
+    assert now.overall_kappa.low != of_before.overall_kappa.low
 
 
 def test_drift_is_paired_by_question() -> None:

@@ -18,6 +18,7 @@ import benchbook as bb
 from benchbook.cli.main import COMMANDS
 from benchbook.decisions import Decision, Gate, Interval
 from benchbook.derivations import rows
+from benchbook.derivations.panel_rows import PanelRow, PanelVote
 from benchbook.records import facts
 from benchbook.runner.config import SETTINGS
 from benchbook.scorers.rubric_aggregates import RubricAggregates
@@ -138,7 +139,7 @@ def test_every_command_is_in_the_reference(command: str) -> None:
 
 @pytest.mark.parametrize("setting", [name for section in SETTINGS.values() for name in section])
 def test_every_setting_is_in_the_reference(setting: str) -> None:
-    option = f"--{setting.replace('_', '-')}"
+    option = "--judge" if setting == "judges" else f"--{setting.replace('_', '-')}"  # a panel: --judge, repeated
     assert f"| `{setting}` | `{option}` |" in text_of("reference/settings.md")
     assert f"`{option}`" in text_of("reference/cli.md")
 
@@ -161,7 +162,8 @@ def test_every_column_of_samples_is_in_the_reference() -> None:
     """In the order of the file, with its type; a column that may be null says when."""
     described = [row for table in tables_of(DOCS / "reference/samples.md") for row in table if "column" in row]
     found = [(row["column"], row["type"], row["null"] != "never") for row in described]
-    assert found == columns_of(rows.RubricRow) + columns_of(rows.JudgeReply)
+    of_a_panel = columns_of(PanelRow)[len(columns_of(rows.RubricRow)) :]
+    assert found == columns_of(rows.RubricRow) + columns_of(rows.JudgeReply) + of_a_panel + columns_of(PanelVote)
 
 
 def fields_of(struct: Any) -> list[str]:

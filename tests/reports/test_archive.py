@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -176,6 +177,52 @@ def test_evaluations_that_were_filed_by_hand_are_left_alone(tmp_path: Path) -> N
     with pytest.raises(UsageError, match=r"holds 'valid_evaluations' and no run_log\.json"):
         write_archive(tmp_path / "mine", rows(), [PROMPT], LOG)
     assert files(tmp_path / "mine") == {"valid_evaluations/q1.json": b"{}"}
+
+
+STRANGERS = [
+    "notes.txt",
+    "valid_evaluations/notes.txt",
+    "valid_evaluations/cross_judge/notes.json",
+    "valid_evaluations/cross_judge/j/notes.json",  # where an evaluation could be, but it is none
+    "valid_evaluations/cross_judge/j/notes.reply.txt",
+    "valid_evaluations/cross_judge/j/more/notes.json",
+    "valid_evaluations/cross_judge/README.md",
+    "invalid_evaluations/cross_judge/j/Q1__B__t__o.md",
+    "used_prompts/mine.txt",
+    "used_prompts/more/notes.txt",
+]
+
+
+@pytest.mark.parametrize("path", STRANGERS)
+def test_what_somebody_laid_into_an_archive_is_not_lost(tmp_path: Path, path: str) -> None:
+    folder = write_archive(tmp_path / "archive", rows(), [PROMPT], LOG)
+    (folder / path).parent.mkdir(exist_ok=True)
+    (folder / path).write_text('{"mine": 1}', encoding="utf-8")
+    before = files(folder)
+    named = path.rpartition("/")[0] if "used_prompts/more" in path else path
+    with pytest.raises(UsageError, match=f"holds '{re.escape(named)}', which is no part of an archive; move it away"):
+        write_archive(folder, rows()[:1], [PROMPT], LOG)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("path", ["valid_evaluations/cross_judge/j/Q9__A__t__o.json", "used_prompts", "run_log.json"])
+def test_a_link_in_an_archive_is_not_lost(tmp_path: Path, path: str) -> None:
+    folder = write_archive(tmp_path / "archive", rows(), [PROMPT], LOG)
+    if (folder / path).exists():
+        (folder / path).rename(tmp_path / "elsewhere")
+    (folder / path).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=f"holds '{re.escape(path)}', which is no part of an archive"):
+        write_archive(folder, rows(), [PROMPT], LOG)
+    assert (folder / path).is_symlink()
+
+
+def test_an_archive_of_other_evaluations_is_replaced_whole(tmp_path: Path) -> None:
+    """Also one in which a README was changed, and one with empty folders: there is nothing of anybody's to lose."""
+    folder = write_archive(tmp_path / "archive", rows(), [PROMPT, UsedPrompt("other", "x")], LOG)
+    (folder / "valid_evaluations/README.md").write_text("changed", encoding="utf-8")
+    (folder / "valid_evaluations/empty").mkdir()
+    wanted = files(write_archive(tmp_path / "new", rows()[1:2], [PROMPT], LOG))
+    assert files(write_archive(folder, rows()[1:2], [PROMPT], LOG)) == wanted
 
 
 def test_what_fails_on_the_way_leaves_the_old_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

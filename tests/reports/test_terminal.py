@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchbook.reports import print_summary, summary_lines
-from benchbook.reports.terminal import encodable
+from benchbook.reports.tables import Column, Table
+from benchbook.reports.terminal import encodable, table_lines
 from reports.made_up import shown
 
 KINDS = ("realistic", "ready", "same", "missing", "empty", "nothing", "hostile")
@@ -94,3 +95,23 @@ def test_it_says_what_matters() -> None:
     assert "! The judge gave all 48 answers the same scores" in whole
     assert "48 of 48 samples attempted, 48 scored, 0 unscored" in whole
     assert "missing: model_version" in "\n".join(summary_lines(shown("missing")))
+
+
+@pytest.mark.parametrize(
+    ("width", "wrap", "expected"),
+    [
+        pytest.param(17, False, ["  name          n", "  ann           7", "  bob\\u001b c  10"], id="fits"),
+        pytest.param(16, False, ["  name         …", "  ann          …", "  bob\\u001b c  …"], id="is-cut"),
+        pytest.param(
+            17, True, ["  name          n", "  ann           7", "  bob\\u001b c  10"], id="needs-no-second-line"
+        ),
+        pytest.param(14, True, ["  name n", "  ann 7", "  bob\\u001b c", "  10"], id="goes-on-below"),
+    ],
+)
+def test_a_table_in_columns(width: int, wrap: bool, expected: list[str]) -> None:
+    table = Table("Who", (Column("name"), Column("n", number=True)), (("ann", "7"), ("bob\x1b c", "10")))
+    assert list(table_lines(table, width, wrap=wrap)) == ["Who", *expected, ""]
+
+
+def test_a_table_without_rows_is_nothing() -> None:
+    assert list(table_lines(Table("Who", (Column("name"),), ()), 80)) == []

@@ -134,6 +134,16 @@ def test_a_judge_knows_its_own_outputs_by_its_models_id(tmp_path: Path, declared
     assert verify(result.record).holds
 
 
+def test_a_judge_knows_its_own_outputs_by_its_models_id_without_the_version(tmp_path: Path) -> None:
+    make_set(tmp_path, targets=("openai/k", "openai/kk"))
+    with running(replying) as server:
+        result = judged(tmp_path, server)
+    found = {(row.judge_model, row.target_model): row.method for row in rows(result)}
+    assert [one for one, method in found.items() if method == "self_judge"] == [("k", "openai/k")]
+    assert all(row.valid for row in rows(result))
+    assert verify(result.record).holds
+
+
 @pytest.mark.slow
 def test_kill_9_at_any_moment_loses_nothing_and_asks_nothing_twice(tmp_path: Path) -> None:
     make_set(tmp_path, questions=40)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import msgspec
 import pytest
 
 from benchbook.runner.plain_types import expected_words
+
+
+class Settings(msgspec.Struct):
+    count: int = 0
+    kind: Literal["a", "b"] | None = None
 
 
 @pytest.mark.parametrize(
@@ -21,4 +29,9 @@ from benchbook.runner.plain_types import expected_words
     ],
 )
 def test_a_type_has_a_plain_name(said: str, words: str) -> None:
-    assert expected_words(said) == words
+    assert expected_words(said, Settings, "count") == words
+
+
+def test_a_word_of_a_few_is_one_of_them() -> None:
+    assert expected_words("Invalid enum value 'x'", Settings, "kind") == "a or b"
+    assert expected_words("Invalid enum value 'x'", Settings, "unknown") == "Invalid enum value 'x'"

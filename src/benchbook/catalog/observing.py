@@ -247,13 +247,21 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         dataset_id=_text(started.identity.get("dataset_id")),
         dataset_sha256=started.inputs.get("evalset"),
         model_id=_text(_dict(plan.get("candidate")).get("model_id")),
-        evaluator_model_id=_text(_dict(plan.get("judge")).get("model_id")),
+        evaluator_model_id=_judges(plan),
         n_items=started.n_items,
         n_planned=state.n_samples,
         journal_sha256=state.last_sha256,
         tags=_tags(started.config),
     )
     return Observation(row)
+
+
+def _judges(plan: dict[str, Any]) -> str | None:
+    """The judge's id; of a panel all of them, as the manifest will have it."""
+    others = _dict(plan.get("panel")).get("others")
+    roles = [plan.get("judge"), *(others if isinstance(others, list) else ())]
+    ids = [_text(_dict(role).get("model_id")) for role in roles]
+    return " + ".join(one for one in ids if one is not None) or None
 
 
 # ── a row ────────────────────────────────────────────────────────────────────────────────────────────────────

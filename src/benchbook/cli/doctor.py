@@ -23,9 +23,9 @@ def doctor(ctx: click.Context, /, config: str | None, as_json: bool, **options: 
     from benchbook.runner.environment import code_version, environment
 
     found: dict[str, Any] = {"code_version": code_version(), "environment": environment(), "providers": _providers()}
-    settings = given_settings(options)
-    if config is not None or settings:
-        found |= asyncio.run(_check(config, settings))
+    given = given_settings(options)
+    if config is not None or given:
+        found |= asyncio.run(_check(config, given))
     answers = found.get("answers", {})
     if as_json:
         print_json(found)
@@ -47,21 +47,21 @@ def _providers() -> dict[str, str]:
     }
 
 
-async def _check(config: str | None, settings: dict[str, Any]) -> dict[str, Any]:
+async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
     from benchbook.cli.dry_run import estimate
     from benchbook.derivations.model_id import parse_model_id
     from benchbook.runner.config import config_from_mapping, read_config_file
-    from benchbook.runner.preparing import prepare, provider_settings
+    from benchbook.runner.preparing import judges_settings, model_settings, prepare
 
     values = read_config_file(config) if config is not None else {}
-    checked = config_from_mapping(values | settings, config or "options")
+    checked = config_from_mapping(values | given, config or "options")
     plan = prepare(checked).plan
     answers = {}
-    for setting, role in (("model", plan.candidate), ("judge", plan.judge)):
+    settings_of = zip([model_settings(checked), *judges_settings(checked)], [plan.candidate, *plan.judges], strict=True)
+    for settings, role in settings_of:
         if role.provider not in ("recorded", "scripted"):
-            answers[setting] = await _ask(
-                provider_settings(checked, setting, parse_model_id(role.model_id, setting)), role
-            )
+            model_id = parse_model_id(role.model_id, settings.setting)
+            answers[settings.setting.removesuffix(".model")] = await _ask(settings.provider(model_id), role)
     found = estimate(checked)
     return {"answers": answers} | {name: found[name] for name in ("samples", "calls", "most_cost_usd", "plan_sha256")}
 

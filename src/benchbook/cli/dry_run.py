@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from benchbook.cli.output import print_json
-from benchbook.derivations.plan import plan_sha256
+from benchbook.derivations.plan import RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests
 from benchbook.runner.config import RunConfig
 from benchbook.runner.preparing import Prepared, prepare
@@ -35,7 +35,7 @@ def estimate(config: RunConfig) -> dict[str, Any]:
     plan = prepared.plan
     return {
         "samples": plan.n_samples,
-        "calls": 2 * plan.n_samples,
+        "calls": (1 + len(plan.judges)) * plan.n_samples,
         "plan_sha256": plan_sha256(plan),
         "plan": msgspec.to_builtins(plan),
         "first_request": example,
@@ -46,18 +46,19 @@ def estimate(config: RunConfig) -> dict[str, Any]:
 
 def _most_cost(config: RunConfig, prepared: Prepared, input_tokens: int) -> str | None:
     """Every answer as long as it may be, and every judge asked once; None without prices."""
-    plan, n = prepared.plan, prepared.plan.n_samples
-    prices = (
-        config.model_input_price, config.model_output_price, config.judge_input_price, config.judge_output_price
-    )  # fmt: skip
-    if not any(price is not None for price in prices):
+    if not config.has_prices:
         return None
-    model_in, model_out, judge_in, judge_out = (price or Decimal(0) for price in prices)
-    answer = int(plan.candidate.params.get("max_tokens", 1024))
-    verdict = int(plan.judge.params.get("max_tokens", 1024))
-    cost = model_in * input_tokens + model_out * answer * n
-    cost += judge_in * (input_tokens + (answer + 300) * n) + judge_out * verdict * n
+    plan, n = prepared.plan, prepared.plan.n_samples
+    answer = _max_tokens(plan.candidate)
+    cost = (config.model_input_price or 0) * input_tokens + (config.model_output_price or 0) * answer * n
+    for (_, _, judge), role in zip(config.all_judges, plan.judges, strict=True):
+        cost += (judge.input_price or 0) * (input_tokens + (answer + 300) * n)
+        cost += (judge.output_price or 0) * _max_tokens(role) * n
     return f"{cost / _MILLION:.2f}"
+
+
+def _max_tokens(role: RolePlan) -> int:
+    return int(role.params.get("max_tokens", 1024))
 
 
 def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
@@ -70,7 +71,9 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
 
     cost = found["most_cost_usd"]
     click.echo(f"{plural(found['samples'], 'sample')}: {plural(found['calls'], 'call')}, parse retries aside")
-    for name, role in (("model", found["plan"]["candidate"]), ("judge", found["plan"]["judge"])):
+    plan = found["plan"]
+    judges = [plan["judge"], *plan.get("panel", {}).get("others", ())]
+    for name, role in (("model", plan["candidate"]), *(("judge", judge) for judge in judges)):
         click.echo(f"{name}  {short_model(role['model_id'])}  {role['params']}")
     click.echo("cost   no prices are set" if cost is None else f"cost   at most about ${cost}, by four bytes a token")
     click.echo(f"plan   {found['plan_sha256']}")

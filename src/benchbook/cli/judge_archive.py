@@ -26,6 +26,7 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     With --check it ends with 1 where a file was changed, is missing, or does not belong to it.
     """
     from benchbook.cli.summary import rows_of
+    from benchbook.derivations.derivation import derivation_of
     from benchbook.derivations.kinds import kind_of
     from benchbook.reports.protocol_archive import archive_of, differences, write_archive_of
     from benchbook.scorers.judge_protocol import SPEC_ID
@@ -35,7 +36,7 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     if spec != SPEC_ID:
         raise UsageError(f"{record.path}: was made under {spec}; only {SPEC_ID} has an archive")
     derived = kind_of(spec).read(record)
-    made = archive_of(derived.manifest, derived.aggregates, rows_of(record, spec)())
+    made = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation_of(record.started()))
     if check is not None:
         if out is not None:
             raise click.UsageError("--out and --check: one of them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints
 
 import click
@@ -28,15 +28,17 @@ def options_of(names: Collection[str]) -> Callable[[_Command], _Command]:
     def add(command: _Command) -> _Command:
         for section in reversed(list(SETTINGS.values())):
             for name, meaning in reversed(list(section.items())):
-                if name in names:
+                if name in names and name != "judges":  # given by repeating --judge
                     option = f"--{name.replace('_', '-')}"
-                    command = click.option(option, name, help=meaning, **_kind(str(hints[name])))(command)
+                    command = click.option(option, name, help=meaning, **_kind(name, str(hints[name])))(command)
         return command
 
     return add
 
 
-def _kind(hint: str) -> dict[str, Any]:
+def _kind(name: str, hint: str) -> dict[str, Any]:
+    if name == "judge":
+        return {"multiple": True, "metavar": "MODEL"}
     if "bool" in hint:
         return {"is_flag": True, "default": None}
     if hint.startswith("dict"):
@@ -62,9 +64,17 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
         if value in (None, ()):
             continue
         given[name] = _pairs(name, value) if str(hints[name]).startswith("dict") else value
+    given |= _judges(given.pop("judge", ()))
     if given.get("reports") == "none":
         given["reports"] = None
     return given
+
+
+def _judges(models: Sequence[str]) -> dict[str, Any]:
+    """One `--judge` is the judge, several are a panel; either takes the place of a config file's."""
+    if len(models) > 1:
+        return {"judge": None, "judges": [{"model": model} for model in models]}
+    return {"judge": models[0], "judges": []} if models else {}
 
 
 def _pairs(setting: str, words: tuple[str, ...]) -> dict[str, Any]:

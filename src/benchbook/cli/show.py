@@ -31,7 +31,7 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
     if sample is not None or failed:
         _refuse_without_samples(record)
     if sample is not None:
-        row = next((row for row in rows_of(record, spec)() if row.sample == sample), None)
+        row = next((row for row in rows_of(record)() if row.sample == sample), None)
         if row is None:
             raise UsageError(f"{record.path}: no sample {sample} was attempted")
         if as_json:
@@ -40,7 +40,7 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
             click.echo("\n".join(_sample_lines(row, _item_lines(record, spec, sample))))
     elif failed:
         why = view_of(spec).fail_reasons
-        rows = (row for row in rows_of(record, spec)() if why(row))
+        rows = (row for row in rows_of(record)() if why(row))
         if as_json:
             print_json(list(rows))
         else:
@@ -88,6 +88,8 @@ def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
 
     Texts keep their line ends, and hold nothing that a terminal would act upon.
     """
+    from benchbook.derivations.panel_rows import judge_of_reply
+
     for name in row.__struct_fields__:
         if name == "candidate_answer":
             yield from asked
@@ -97,7 +99,9 @@ def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
                 fault = (
                     f", rejected: {reply.parse_error_reason} ({visible(reply.detail or '')})" if reply.detail else ""
                 )
-                yield f"judge reply {reply.attempt} (fact {reply.seq}{fault}):"
+                judge = judge_of_reply(row, reply)
+                whose = "judge reply" if judge is None else f"reply of judge {visible(judge)},"
+                yield f"{whose} {reply.attempt} (fact {reply.seq}{fault}):"
                 yield from _indented(reply.text)
         elif isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
             yield f"{name}:"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.cli.output import print_json
-from benchbook.derivations.kinds import DerivedFiles, kind_of
+from benchbook.derivations.kinds import DerivedFiles, samples_type
 from benchbook.errors import RecordError
 from benchbook.records.folder import Record
 
@@ -43,9 +43,8 @@ def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[P
 def _view(record: Record, derived: DerivedFiles) -> tuple[View, Any]:
     from benchbook.reports.views import view_of
 
-    spec = derived.manifest.spec
-    view = view_of(spec)
-    return view, view.report(record, derived, rows_of(record, spec))
+    view = view_of(derived.manifest.spec)
+    return view, view.report(record, derived, rows_of(record))
 
 
 def _reports_folder(record: Record, reports: str) -> Path:
@@ -75,9 +74,9 @@ def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:
     }
 
 
-def rows_of(record: Record, spec: str) -> Callable[[], Iterator[Any]]:
+def rows_of(record: Record) -> Callable[[], Iterator[Any]]:
     """Starts a pass over a record's rows each time it is called."""
     from benchbook.records.tables import read_rows
 
-    row_type = kind_of(spec).tables["samples.parquet"]
+    row_type = samples_type(record)
     return lambda: read_rows(record.samples, row_type)

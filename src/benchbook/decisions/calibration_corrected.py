@@ -19,7 +19,7 @@ from benchbook.decisions.calibration_results import Corrected, JudgedSample
 from benchbook.records.facts import LabelField
 from benchbook.scorers.exact import NANO
 from benchbook.scorers.rubric import Outcome, RubricScale, score_sample
-from benchbook.statistics import Estimate, mean_interval, prediction_powered_mean, rogan_gladen, t_interval, wilson
+from benchbook.statistics import Estimate, bounded_mean, prediction_powered_mean, rogan_gladen, wilson
 
 if TYPE_CHECKING:
     from benchbook.statistics._arrays import Floats
@@ -39,6 +39,7 @@ class _Measure:
     aggregate: str
     needs: tuple[LabelField, ...]
     value: Callable[[Outcome], float]
+    highest: int = 1
     binary: bool = False
 
 
@@ -63,13 +64,12 @@ def corrected_aggregates(
     found = []
     for measure in _measures(scale):
         values = [_sample(one, gold.get(one.sample, {}), measure) for one in samples]
-        correct = _rate if measure.binary else _mean
         found.append(
             Corrected(
                 aggregate=measure.aggregate,
                 as_judged=sum(one.judge for one in values) / len(values) if values else None,
-                corrected=correct(values, drawing),
-                by_labels_alone=_labels_alone(values, measure.binary, confidence),
+                corrected=_rate(values, drawing) if measure.binary else _mean(values, measure.highest, drawing),
+                by_labels_alone=_labels_alone(values, measure, confidence),
                 n_judged=len(values),
                 n_labelled=sum(one.people is not None for one in values),
             )
@@ -79,13 +79,18 @@ def corrected_aggregates(
 
 def _measures(scale: RubricScale) -> tuple[_Measure, ...]:
     return (
-        _Measure("accuracy_mean", ("accuracy_score",), lambda one: float(one.accuracy_score or 0)),
-        _Measure("accuracy_full_credit_rate", ("accuracy_score",), lambda one: float(one.accuracy_score == 2), True),
-        _Measure("faithfulness_mean", ("faithfulness_score",), lambda one: float(one.faithfulness_score or 0)),
+        _Measure("accuracy_mean", ("accuracy_score",), lambda one: float(one.accuracy_score or 0), 2),
         _Measure(
-            "faithfulness_failure_rate", ("faithfulness_score",), lambda one: float(one.faithfulness_score == 0), True
+            "accuracy_full_credit_rate", ("accuracy_score",), lambda one: float(one.accuracy_score == 2), binary=True
         ),
-        _Measure("pass_rate", _BOTH, lambda one: float(score_sample(one, scale).passed), True),
+        _Measure("faithfulness_mean", ("faithfulness_score",), lambda one: float(one.faithfulness_score or 0), 2),
+        _Measure(
+            "faithfulness_failure_rate",
+            ("faithfulness_score",),
+            lambda one: float(one.faithfulness_score == 0),
+            binary=True,
+        ),
+        _Measure("pass_rate", _BOTH, lambda one: float(score_sample(one, scale).passed), binary=True),
         _Measure("aggregate_score", _BOTH, lambda one: (score_sample(one, scale).sample_score_nano or 0) / NANO),
     )
 
@@ -105,12 +110,12 @@ class _Drawing:
     n_resamples: int
 
 
-def _mean(samples: Sequence[_Sample], drawing: _Drawing) -> Estimate:
+def _mean(samples: Sequence[_Sample], highest: int, drawing: _Drawing) -> Estimate:
     labelled = [one for one in samples if one.people is not None]
     unlabelled = [one.judge for one in samples if one.people is None]
     people = [one.people for one in labelled if one.people is not None]
     judge = [one.judge for one in labelled]
-    found = prediction_powered_mean(people, judge, unlabelled, confidence=drawing.confidence)
+    found = prediction_powered_mean(people, judge, unlabelled, scale=(0.0, highest), confidence=drawing.confidence)
     if not _clustered(samples) or found.estimate is None:
         return found
     weight = found.judge_weight or 0.0
@@ -171,15 +176,17 @@ def _rate(samples: Sequence[_Sample], drawing: _Drawing) -> Estimate:
     return _by_clusters(samples, rows, estimate, found, "rogan_gladen", drawing)
 
 
-def _labels_alone(samples: Sequence[_Sample], binary: bool, confidence: float) -> Estimate:
-    """The mean of people's labels, which were drawn by chance: Wilson for shares, t for the others, by clusters."""
+def _labels_alone(samples: Sequence[_Sample], measure: _Measure, confidence: float) -> Estimate:
+    """The mean of people's labels, which were drawn by chance: Wilson for shares, Jeffreys for others, by clusters."""
     labelled = [(one.people, one.cluster) for one in samples if one.people is not None]
     values = [value for value, _ in labelled]
     if not _clustered(samples):
-        return wilson(round(sum(values)), len(values), confidence) if binary else t_interval(values, confidence)
+        if measure.binary:
+            return wilson(round(sum(values)), len(values), confidence)
+        return bounded_mean(values, highest=measure.highest, confidence=confidence)
     clusters = [cluster for _, cluster in labelled]
-    found = mean_interval(values, clusters=clusters, confidence=confidence)
-    if binary and found.reason == "no_variance" and len(set(values)) == 1:
+    found = bounded_mean(values, highest=measure.highest, clusters=clusters, confidence=confidence)
+    if measure.binary and found.reason == "no_variance" and len(set(values)) == 1:
         n_clusters = len(set(clusters))
         alike = wilson(n_clusters if values[0] else 0, n_clusters, confidence)
         return replace(alike, method="wilson_over_clusters", n=len(values), n_clusters=n_clusters)

@@ -11,7 +11,7 @@ import msgspec
 from benchbook.decisions.release import Decision, DecisionName
 from benchbook.records.facts import LabelField
 from benchbook.scorers.rubric import Outcome
-from benchbook.statistics import Agreement, CorrectedRate, Estimate, PredictionPoweredMean
+from benchbook.statistics import Agreement, Estimate
 
 __all__ = [
     "AgreementName",
@@ -95,7 +95,7 @@ class Corrected(msgspec.Struct, frozen=True, kw_only=True):
 
     aggregate: str
     as_judged: float | None
-    corrected: CorrectedRate | PredictionPoweredMean | Estimate
+    corrected: Estimate  # of a rate a CorrectedRate, of a mean a PredictionPoweredMean, where one can be made
     by_labels_alone: Estimate
     n_judged: int
     n_labelled: int

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Literal
 
 from benchbook.decisions.gates import Gate, Interval, ToSettle
 from benchbook.scorers.exact import NANO
 from benchbook.scorers.rubric_aggregates import ClusterSums, RubricTally
-from benchbook.statistics.from_sums import clustered_mean_of_sums, t_interval_of_sums
+from benchbook.statistics.bounded_means import design_of
+from benchbook.statistics.from_sums import (
+    clustered_jeffreys_of_sums,
+    clustered_mean_of_sums,
+    spread_of_sums,
+    t_interval_of_sums,
+)
 from benchbook.statistics.results import Estimate
-from benchbook.statistics.settling import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
+from benchbook.statistics.settling import (
+    n_to_settle_bounded_mean,
+    n_to_settle_mean,
+    n_to_settle_percentile,
+    n_to_settle_rate,
+)
 
 __all__ = ["FEWEST", "WHY_NOT", "to_settle"]
 
@@ -70,7 +82,7 @@ def _needed(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | N
     """`(samples in all, None)`, or `(None, why not)`."""
     match gate.aggregate:
         case "aggregate_score":
-            return _for_mean(tally, gate.limit, interval.confidence)
+            return _for_mean(tally, gate.limit, interval)
         case "pass_rate":
             return _for_rate(
                 tally.n_passed, tally.n_samples, gate, interval, tally, lambda sums: (sums.n_samples, sums.n_passed)
@@ -85,14 +97,51 @@ def _needed(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | N
             return _for_percentile(gate, interval, tally)
 
 
-def _for_mean(tally: RubricTally, limit: float, confidence: float) -> tuple[int | None, str | None]:
-    if tally.clusters:
-        sizes = [(one.n_scored, one.score_nano) for one in tally.clusters.values()]
-        return _for_clusters(clustered_mean_of_sums(sizes, confidence), sizes, limit * NANO, confidence)
-    found = t_interval_of_sums(tally.n_scored, tally.score_nano, tally.score_nano_squared, confidence)
+def _for_mean(tally: RubricTally, limit: float, interval: Interval) -> tuple[int | None, str | None]:
+    n, total, squares = tally.n_scored, tally.score_nano, tally.score_nano_squared
+    clusters = [(one.n_scored, one.score_nano) for one in tally.clusters.values()]
+    if interval.method in ("jeffreys", "clustered_jeffreys"):
+        return _for_bounded_mean(_Sums(n, total, squares, NANO), clusters, limit, interval)
+    if clusters:
+        found = clustered_mean_of_sums(clusters, interval.confidence)
+        return _for_clusters(found, clusters, limit * NANO, interval.confidence)
+    found = t_interval_of_sums(n, total, squares, interval.confidence)
     if found.estimate is None or found.standard_error is None:
         return None, found.reason
-    return _told(n_to_settle_mean(found.estimate - limit * NANO, found.standard_error * sqrt(found.n), confidence))
+    distance = found.estimate - limit * NANO
+    return _told(n_to_settle_mean(distance, found.standard_error * sqrt(n), interval.confidence))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    n: int
+    total: int
+    squares: int
+    highest: int  # what a value can be at most
+
+
+def _for_bounded_mean(
+    sums: _Sums, clusters: list[tuple[int, int]], limit: float, interval: Interval
+) -> tuple[int | None, str | None]:
+    if interval.reason is not None:
+        return None, interval.reason
+    mean = sums.total / (sums.n * sums.highest)
+    spread = spread_of_sums(sums.n, sums.total, sums.squares, sums.highest)
+    if interval.method == "jeffreys":
+        return _told(n_to_settle_bounded_mean(mean, spread, limit, interval.confidence))
+    sizes = [size for size, _ in clusters if size]
+    found = clustered_jeffreys_of_sums(clusters, sums.squares, sums.highest, interval.confidence)
+    design = design_of(sizes, spread, ((found.standard_error or 0.0) / sums.highest) ** 2)
+    needed = n_to_settle_bounded_mean(
+        mean,
+        spread,
+        limit,
+        interval.confidence,
+        size=sums.n / len(sizes),
+        effect=design.effect,
+        evenness=(design.degrees + 1) / len(sizes),
+    )
+    return _in_samples(needed, sums.n, len(sizes))
 
 
 def _for_rate(
@@ -106,7 +155,9 @@ def _for_rate(
     if not tally.clusters:
         return _told(n_to_settle_rate(successes, n, gate.limit, interval.confidence))
     sizes = [of_cluster(sums) for sums in tally.clusters.values()]
-    if interval.method != "wilson_over_clusters":
+    if interval.method == "clustered_jeffreys":
+        return _for_bounded_mean(_Sums(n, successes, successes, 1), sizes, gate.limit, interval)
+    if interval.method == "clustered_t":
         found = clustered_mean_of_sums(sizes, interval.confidence)
         return _for_clusters(found, sizes, gate.limit, interval.confidence)
     n_clusters = sum(1 for size, _ in sizes if size)

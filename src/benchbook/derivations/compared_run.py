@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
     from benchbook.training.curves import Curve
 
-__all__ = ["compared_run", "compared_run_derived", "manifest_of", "training_loss"]
+__all__ = [
+    "RowsOfItems", "compared_part", "compared_run", "compared_run_derived", "manifest_of", "rows_of_items",
+    "training_loss",
+]  # fmt: skip
 
 # All that a comparison reads of samples.parquet; each scorer's table has some of them.
 _COLUMNS = frozenset({
@@ -46,6 +51,40 @@ def compared_run_derived(record: Record) -> ComparedRun:
     with tempfile.TemporaryDirectory(prefix="benchbook-compare-") as folder:
         kind_of_record(record).derive(record, Path(folder))
         return _read(record, Record(folder))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfItems:
+    """A table whose row n is item n of the eval set of that hash: two runs of equal ones are aligned row by row."""
+
+    spec: str
+    evalset_sha256: str
+    n_items: int
+
+
+def rows_of_items(record: Record) -> RowsOfItems | None:
+    """What is known of a run's table without reading a row of it; None where its rows are not those of the eval set.
+
+    A run of `answer_correctness@v1` has a row for every item, asked or not (SPEC A5), and one repeat makes it the only.
+    Raises: as `compared_run`.
+    """
+    import polars as pl
+
+    manifest = manifest_of(record)
+    spec, inputs, n_items = manifest.get("spec"), manifest.get("inputs"), manifest.get("n_items")
+    if spec != "answer_correctness@v1" or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
+        return None
+    evalset = inputs.get("evalset")
+    table = _scanned(record, lambda rows: rows.select(pl.len()))
+    return RowsOfItems(spec, evalset, n_items) if isinstance(evalset, str) and table.item() == n_items else None
+
+
+def compared_part(record: Record, spec: str, first: int, end: int) -> polars.DataFrame:
+    """The items of the rows from `first` up to `end`, where `rows_of_items` holds: no other row is read.
+
+    Raises: as `compared_run`.
+    """
+    return compared_items(_scanned(record, lambda rows: rows.slice(first, end - first)), spec)
 
 
 def training_loss(record: Record) -> Curve | None:
@@ -88,11 +127,16 @@ def manifest_of(derived: Record) -> dict[str, Any]:
 
 
 def _samples(derived: Record) -> polars.DataFrame:
+    return _scanned(derived, lambda rows: rows)
+
+
+def _scanned(derived: Record, chosen: Callable[[polars.LazyFrame], polars.LazyFrame]) -> polars.DataFrame:
     import polars as pl
 
     try:
-        names = pl.read_parquet_schema(derived.samples)
-        return pl.read_parquet(derived.samples, columns=[name for name in names if name in _COLUMNS])
+        rows = pl.scan_parquet(derived.samples, glob=False, cache=False)
+        names = [name for name in rows.collect_schema() if name in _COLUMNS]
+        return chosen(rows.select(names)).collect()
     except FileNotFoundError:
         raise RecordError(f"{derived.samples}: not there; resume the run, or `benchbook rescore` it") from None
     except (OSError, pl.exceptions.PolarsError) as error:

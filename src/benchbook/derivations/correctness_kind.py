@@ -127,7 +127,7 @@ def _read(record: Record) -> CorrectnessDerived:
 KIND = Kind(
     spec="answer_correctness@v1",
     files=DERIVED_FILES,
-    tables={"samples.parquet": CorrectnessRow, TRAINING_TABLE: TrainingMetricRow},
+    tables=lambda _: {"samples.parquet": CorrectnessRow, TRAINING_TABLE: TrainingMetricRow},
     derive=derive_correctness,
     derive_checked=_derive_checked,
     read=_read,

@@ -23,6 +23,7 @@ from benchbook.derivations.correctness_rows import (
     CorrectnessRow,
     RunStatus,
 )
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.derivations.identity import model_version
 from benchbook.derivations.intervals import rate_interval
@@ -159,7 +160,9 @@ class _Counts:
         card = self.scorecard()
         failed = self.run_status != "completed"
         n_correct = 0 if failed else self.tally.whole.n_correct
-        interval = rate_interval(n_correct, card.n_items, [(n, k) for n, k in self._clusters.values()], CONFIDENCE)
+        clusters = [(n, k) for n, k in self._clusters.values()]
+        derivation = derivation_of(self.state.started)
+        interval = rate_interval(n_correct, card.n_items, clusters, CONFIDENCE, derivation)
         if failed:
             interval = msgspec.structs.replace(interval, low=None, high=None, reason="run_failed")
         return CorrectnessAggregates(

@@ -31,6 +31,7 @@ __all__ = [
     "asked_about",
     "coverage_gaps",
     "evaluation_row",
+    "row_of",
     "sha256_of",
     "sorted_rows",
 ]
@@ -182,6 +183,28 @@ def evaluation_row(
         evaluation_set=evaluation_set,
         options=options,
     )
+    return row_of(
+        found,
+        asked,
+        raw_reply,
+        text,
+        prompt_sha256=prompt_sha256,
+        request_sha256=request_sha256,
+        fact_seq=fact_seq,
+    )
+
+
+def row_of(
+    found: Evaluation,
+    asked: Asked,
+    raw_reply: str,
+    text: JudgedText,
+    *,
+    prompt_sha256: str | None,
+    request_sha256: str | None,
+    fact_seq: int | None,
+) -> EvaluationRow:
+    """As `evaluation_row`, of a reply that is validated already: `found` is what came out."""
     cell = asked.cell
     return EvaluationRow(
         question_id=cell.question_id,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.evaluation_rows import CoverageGap, EvaluationRow, sorted_rows
 from benchbook.derivations.judge_analysis_judges import judge_cards, judge_pairs, method_counts, self_minus_cross
 from benchbook.derivations.judge_analysis_league import league
@@ -33,13 +34,14 @@ def analyse(
     rules: LeagueRules | None = None,
     confidence: float = 0.95,
     seed: int = 0,
+    derivation: int = DERIVATION,
 ) -> Analysis:
     """All that the rows say about targets and judges; `seed` is of the bootstrap intervals of agreement.
 
     Raises: UsageError where two rows answer the same question to the same judge.
     """
     minimums, rules = minimums or Minimums(), rules or LeagueRules()
-    measuring = Measuring(confidence, seed, N_RESAMPLES)
+    measuring = Measuring(confidence, seed, N_RESAMPLES, derivation)
     ordered = sorted_rows(rows)
     valid = [row for row in ordered if row.valid]
     cross = [row for row in ordered if row.method == "cross_judge"]

@@ -163,6 +163,7 @@ def _judge_pair(
             *ratings,
             weights=weights,
             clusters=measuring.clusters(cells),
+            method=measuring.agreement_method,
             confidence=measuring.confidence,
             seed=measuring.seed,
             n_resamples=measuring.n_resamples,

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchbook.derivations.judge_analysis_results import Measured
 from benchbook.scorers.exact import NANO, as_float, divide
-from benchbook.statistics import Estimate, mean_interval, wilson
+from benchbook.statistics import Estimate, bounded_mean, mean_interval, wilson
+
+if TYPE_CHECKING:
+    from benchbook.statistics.agreement import AgreementMethod
 
 __all__ = ["Measuring", "Number", "exact_mean", "mean_of"]
 
 Number = int | Fraction
+_SURE_ENOUGH = 2  # from this derivation on no interval is too sure; before, t and the bootstrap
 
 
 def mean_of(values: Sequence[Number]) -> Fraction:
@@ -37,12 +42,24 @@ class Measuring:
     confidence: float
     seed: int
     n_resamples: int
+    derivation: int
 
-    def mean(self, values: Sequence[Number], units: Sequence[Hashable], at_least: int) -> Measured:
-        """Of values that each belong to a unit; several of one unit are a cluster."""
-        found = mean_interval(
-            [float(value) for value in values], clusters=self.clusters(units), confidence=self.confidence
-        )
+    @property
+    def agreement_method(self) -> AgreementMethod:
+        return "bca" if self.derivation < _SURE_ENOUGH else "weighted"
+
+    def mean(
+        self, values: Sequence[Number], units: Sequence[Hashable], at_least: int, highest: int | None = None
+    ) -> Measured:
+        """Of values that each belong to a unit; several of one unit are a cluster.
+
+        `highest` is of scores from 0 on; None for differences.
+        """
+        numbers, clusters = [float(value) for value in values], self.clusters(units)
+        if highest is None or self.derivation < _SURE_ENOUGH:
+            found = mean_interval(numbers, clusters=clusters, confidence=self.confidence)
+        else:
+            found = bounded_mean(numbers, highest=highest, clusters=clusters, confidence=self.confidence)
         return self.estimated(found, exact_mean(values), units, at_least)
 
     def share(self, holds: Sequence[bool], units: Sequence[Hashable], at_least: int) -> Measured:
@@ -50,7 +67,7 @@ class Measuring:
         values = [int(one) for one in holds]
         n_units = len(set(units))
         if n_units < len(values) and 0 < sum(values) < len(values):
-            found = self.mean(values, units, at_least)
+            found = self.mean(values, units, at_least, highest=1)
             low = None if found.low is None else max(0.0, found.low)
             high = None if found.high is None else min(1.0, found.high)
             return msgspec.structs.replace(found, low=low, high=high)

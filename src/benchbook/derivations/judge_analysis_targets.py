@@ -37,9 +37,10 @@ def _target_variant(rows: Sequence[EvaluationRow], measuring: Measuring, minimum
     valid = [row for row in rows if row.valid]
     outputs = [row.cell for row in valid]
     counts = Counter(row.verdict for row in valid)
+    most = max(protocol().scores)
 
-    def mean(name: str) -> Measured:
-        return measuring.mean([score_of(row, name) for row in valid], outputs, minimums.outputs)
+    def mean(name: str, highest: int) -> Measured:
+        return measuring.mean([score_of(row, name) for row in valid], outputs, minimums.outputs, highest)
 
     return TargetVariant(
         target_model=rows[0].target_model,
@@ -48,8 +49,8 @@ def _target_variant(rows: Sequence[EvaluationRow], measuring: Measuring, minimum
         n_valid=len(valid),
         n_outputs=len(set(outputs)),
         valid_share=measuring.share([row.valid for row in rows], [row.cell for row in rows], minimums.outputs),
-        dimensions={name: mean(name) for name in protocol().dimensions},
-        overall=mean("overall_score"),
+        dimensions={name: mean(name, most) for name in protocol().dimensions},
+        overall=mean("overall_score", most * len(protocol().dimensions)),
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
         verdict_shares={verdict: as_float(ratio(counts[verdict], len(valid))) for verdict in VERDICTS},
     )

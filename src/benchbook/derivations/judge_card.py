@@ -22,9 +22,25 @@ from benchbook.records.tables import read_rows
 from benchbook.scorers.rubric import Outcome, rubric_scale
 from benchbook.statistics import Agreement, Estimate, cohens_kappa, wilson
 
-__all__ = ["JudgeCard", "JudgeCost", "LabelSource", "Retest", "Validity", "judge_card"]
+__all__ = [
+    "BetweenPeople",
+    "JudgeCard",
+    "JudgeCost",
+    "LabelSource",
+    "Retest",
+    "Validity",
+    "between_people",
+    "judge_card",
+]
 
 _SLICES = ("section", "category", "difficulty")
+
+
+class BetweenPeople(msgspec.Struct, frozen=True, kw_only=True):
+    """Agreement of two people over the `n_twice` samples that both labelled, each without seeing the other's scores."""
+
+    n_twice: dict[LabelField, int]
+    agreement: dict[LabelField, dict[AgreementName, Agreement]]
 
 
 class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +109,7 @@ def judge_card(
 ) -> JudgeCard:
     """Derive the run again, hold its judge against the labels, and say what follows.
 
-    Raises: UsageError where the labels are another run's, or there is none that counts.
+    Raises: UsageError where the labels are another run's.
     """
     with derived_anew(record) as (derived, samples):
         manifest, file = derived.manifest, derived.aggregates
@@ -197,7 +213,7 @@ def _validity(derived: Derived, n_valid: int, confidence: float) -> Validity:
 
 def _label_source(book: LabelBook, as_drawn: bool, confidence: float, seed: int, n_resamples: int) -> LabelSource:
     started, state = book.started, book.state
-    opinions = {field: list(_twice(book, field)) for field in FIELDS}
+    people = between_people(book, confidence=confidence, seed=seed, n_resamples=n_resamples)
     origins = {field: [state.gold(sample, field).origin for sample in started.samples] for field in FIELDS}
     return LabelSource(
         sha256=book.sha256,
@@ -207,10 +223,21 @@ def _label_source(book: LabelBook, as_drawn: bool, confidence: float, seed: int,
         stratify=started.stratify,
         strata=started.strata,
         n_labellers=len(state.labellers),
-        n_twice={field: len(pairs) for field, pairs in opinions.items()},
+        n_twice=people.n_twice,
         n_adjudicated={field: found.count("adjudicated") for field, found in origins.items()},
         n_disputed={field: found.count("disputed") for field, found in origins.items()},
-        between_people={
+        between_people=people.agreement,
+    )
+
+
+def between_people(
+    book: LabelBook, *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
+) -> BetweenPeople:
+    """How far two people agree; the labels alone tell, without the run."""
+    opinions = {field: list(_twice(book, field)) for field in FIELDS}
+    return BetweenPeople(
+        n_twice={field: len(pairs) for field, pairs in opinions.items()},
+        agreement={
             field: agreements(
                 [first for first, _ in pairs],
                 [second for _, second in pairs],

@@ -19,13 +19,16 @@ from benchbook.errors import RecordError
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record
 
-__all__ = ["DerivedFiles", "Kind", "kind_of", "kind_of_record"]
+__all__ = ["DerivedFiles", "Kind", "Tables", "kind_of", "kind_of_record", "samples_type"]
 
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": "benchbook.derivations.correctness_kind",
     "judge_protocol@v1": "benchbook.derivations.protocol_kind",
     "rubric@v1": "benchbook.derivations.rubric_kind",
 }
+
+
+Tables = Mapping[str, type[msgspec.Struct]]
 
 
 class DerivedFiles(Protocol):
@@ -51,7 +54,7 @@ class Kind:
     spec: str
     files: tuple[str, ...]
     folders: tuple[str, ...] = ()
-    tables: Mapping[str, type[msgspec.Struct]]
+    tables: Callable[[RunStarted], Tables]
     # Writes all derived files into a folder: the record's own, or another to compare with.
     derive: Callable[[Record, Path], DerivedFiles]
     # The same from a journal that was read already, holding each request against its fact: what does not fit.
@@ -88,3 +91,12 @@ def kind_of_record(record: Record) -> Kind:
     Raises: RecordError, RecordDamagedError.
     """
     return kind_of(record.started().spec)
+
+
+def samples_type(record: Record) -> type[Any]:
+    """What a row of a record's samples.parquet is.
+
+    Raises: RecordError, RecordDamagedError.
+    """
+    started = record.started()
+    return kind_of(started.spec).tables(started)["samples.parquet"]

@@ -9,8 +9,9 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.records.facts import RunStarted
+from benchbook.scorers.rubric_panel import PanelRule
 
-__all__ = ["CandidatePlan", "Plan", "RolePlan", "UntilDecided", "candidate_plan_of", "plan_sha256"]
+__all__ = ["CandidatePlan", "Panel", "Plan", "RolePlan", "UntilDecided", "candidate_plan_of", "plan_sha256"]
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,12 +58,26 @@ class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
     method: str  # of `decisions.early_stop`
 
 
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
+    """Further judges beside the plan's `judge`, what all of them are called, and how their scores make one."""
+
+    names: tuple[str, ...]  # of all, the plan's `judge` first; no two alike
+    others: tuple[RolePlan, ...]
+    rule: PanelRule
+
+
 class Plan(CandidatePlan, frozen=True, kw_only=True):
-    """A `rubric@v1` plan: a judge scores what the candidate answered."""
+    """A `rubric@v1` plan: a judge, or a panel of them, scores what the candidate answered."""
 
     judge: RolePlan
     unmeasured: tuple[str, ...] = ()
     until_decided: UntilDecided | msgspec.UnsetType = msgspec.UNSET  # left out, and of no weight in the hash, if not so
+    panel: Panel | msgspec.UnsetType = msgspec.UNSET  # left out where there is one judge
+
+    @property
+    def judges(self) -> tuple[RolePlan, ...]:
+        """All judges, by their numbers."""
+        return (self.judge, *self.panel.others) if isinstance(self.panel, Panel) else (self.judge,)
 
 
 def plan_sha256(plan: msgspec.Struct) -> str:

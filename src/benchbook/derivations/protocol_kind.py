@@ -72,7 +72,7 @@ def _read(record: Record) -> ProtocolDerived:
 KIND = Kind(
     spec="judge_protocol@v1",
     files=DERIVED_FILES,
-    tables={"samples.parquet": ProtocolRow},
+    tables=lambda _: {"samples.parquet": ProtocolRow},
     derive=derive_protocol,
     derive_checked=_derive_checked,
     read=_read,

@@ -12,8 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
-from benchbook.derivations.evaluation_rows import EvaluationRow, coverage_gaps, evaluation_row
+from benchbook.derivations.evaluation_rows import EvaluationRow, coverage_gaps, row_of
 from benchbook.derivations.identity import Reported, model_version
 from benchbook.derivations.judge_analysis import analyse
 from benchbook.derivations.model_id import parse_model_id
@@ -149,32 +150,32 @@ class _Counts:
             if sample.probe is not None:
                 self._probes.append(self._probed(sample, reply))
                 continue
-            row = self._row(sample, reply)
-            self._keep_base(number, sample, reply)
+            found = self._evaluation(sample, reply)
+            if sample.asked.repeat == 0 and sample.output < self.plan.probed_outputs:
+                self._bases[number] = found  # probes are held against what the same judge said of the output as it is
+            row = self._row(sample, reply, found)
             self._rows.append(row)
             yield ProtocolRow(sample=number, **{name: getattr(row, name) for name in row.__struct_fields__})
 
-    def _row(self, sample: ProtocolSample, reply: Reply) -> EvaluationRow:
-        return evaluation_row(
+    def _evaluation(self, sample: ProtocolSample, reply: Reply) -> Evaluation:
+        return validate(
+            reply.text or "",
+            output_text=self.samples.text_of(sample).normalised,
+            asked=sample.asked.meta(),
+            evaluation_set=self.samples.evaluation_set,
+            options=self.plan.options_of(sample.judge),
+        )
+
+    def _row(self, sample: ProtocolSample, reply: Reply, found: Evaluation) -> EvaluationRow:
+        return row_of(
+            found,
             sample.asked,
             reply.text or "",
             self.samples.text_of(sample),
-            options=self.plan.options_of(sample.judge),
-            evaluation_set=self.samples.evaluation_set,
             prompt_sha256=self._prompt_sha256 if sample.judge is not None else None,
             request_sha256=reply.request_sha256,
             fact_seq=reply.seq,
         )
-
-    def _keep_base(self, number: int, sample: ProtocolSample, reply: Reply) -> None:
-        """Probes are held against what the same judge said of the output as it is."""
-        if sample.asked.repeat == 0 and sample.output < self.plan.probed_outputs:
-            self._bases[number] = validate(
-                reply.text or "",
-                output_text=self.samples.text_of(sample).normalised,
-                asked=sample.asked.meta(),
-                options=self.plan.options_of(sample.judge),
-            )
 
     def _probed(self, sample: ProtocolSample, reply: Reply) -> ProbeResult:
         assert sample.probe is not None  # noqa: S101 - only probes come here
@@ -201,7 +202,7 @@ class _Counts:
             n_invalid=len(rows) - n_valid,
             judges=[judge.ledger(self._prices(judge)) for judge in self.judges],
             gaps=gaps,
-            analysis=analyse(rows, gaps=gaps, probes=self._probes),
+            analysis=analyse(rows, gaps=gaps, probes=self._probes, derivation=derivation_of(self.state.started)),
             warnings=self._warnings(n_valid),
         )
 

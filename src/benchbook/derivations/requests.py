@@ -81,9 +81,9 @@ class Requests(CandidateRequests):
     def __init__(self, plan: Plan, template: PromptTemplate) -> None:
         super().__init__(plan, template)
         spec = load_spec(plan.spec)
-        self._judge = plan.judge
+        schema = msgspec.json.decode(spec.files["reply.schema.json"])
+        self._judges = [(judge, generation_of(judge, schema)) for judge in plan.judges]
         self._judge_template = Template(spec.text("prompt.txt"))
-        self._judge_generation = generation_of(plan.judge, msgspec.json.decode(spec.files["reply.schema.json"]))
 
     def judge_prompt(self, item: Item, answer: str) -> str:
         """The evaluator prompt of R2, rendered."""
@@ -94,8 +94,10 @@ class Requests(CandidateRequests):
             values["provided_context"] = item.context
         return self._judge_template.render(values)
 
-    def judge(self, item: Item, answer: str) -> bytes:
-        return body_of(self._judge, self.judge_prompt(item, answer), self._judge_generation)
+    def judge(self, item: Item, answer: str, judge: int = 0) -> bytes:
+        """What the plan's judge of this number is asked."""
+        role, generation = self._judges[judge]
+        return body_of(role, self.judge_prompt(item, answer), generation)
 
 
 def request_sha256(body: bytes) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from benchbook.decisions import DecisionName, Interval
 from benchbook.decisions.early_stop import GateClaim
 from benchbook.scorers.rubric_aggregates import RubricAggregates
+from benchbook.scorers.rubric_panel import PanelRule
 
 __all__ = [
     "AggregatesFile",
@@ -18,6 +19,8 @@ __all__ = [
     "JudgeReply",
     "Ledger",
     "Manifest",
+    "PanelJudge",
+    "PanelManifest",
     "RepeatSummary",
     "RubricRow",
     "Slice",
@@ -204,6 +207,22 @@ class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
     early_stop: EarlyStop | msgspec.UnsetType = msgspec.UNSET  # left out where the plan asks for all items
 
 
+class PanelJudge(msgspec.Struct, frozen=True, kw_only=True):
+    """One judge of a panel."""
+
+    name: str
+    model_id: str
+    model_version: str | None
+    generation_params_effective: dict[str, Any]
+
+
+class PanelManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """Who judged together, and how their scores made one."""
+
+    rule: PanelRule
+    judges: list[PanelJudge]
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """manifest.json: who, what, when, with what (SPEC R7.1), and the hash that names the record."""
 
@@ -245,3 +264,4 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     derived_by: dict[str, str]  # the versions that wrote them
     manifest_sha256: str  # of this manifest with this field empty: no byte of it changes unseen
     missing_metadata: list[str]  # names of R7.1 that are not known; a run with any is refused a decision
+    panel: PanelManifest | msgspec.UnsetType = msgspec.UNSET  # left out where there was one judge

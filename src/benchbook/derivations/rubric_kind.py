@@ -12,9 +12,9 @@ from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
 from benchbook.derivations.plan import Plan, plan_sha256
 from benchbook.derivations.requests import Requests, request_sha256, template_of
-from benchbook.derivations.rows import AggregatesFile, Manifest, RubricRow
+from benchbook.derivations.rows import AggregatesFile, Manifest
 from benchbook.derivations.rubric_steps import SampleFact, read_history
-from benchbook.derivations.rubric_tables import DERIVED_FILES, Derived, derive, plan_of
+from benchbook.derivations.rubric_tables import DERIVED_FILES, Derived, derive, plan_of, row_type_of
 from benchbook.derivations.state import JournalState
 from benchbook.errors import RecordError
 from benchbook.evalsets import Item
@@ -46,12 +46,14 @@ class _RequestCheck:
         if not asked or len(self.findings) >= self.MAX_FINDINGS:
             return
         candidate = request_sha256(self._requests.candidate(item))
-        judge = None
+        judges: dict[int, str] = {}
         for fact in asked:
-            if fact.role == "judge" and judge is None:
+            if fact.role == "judge" and fact.judge not in judges:
                 answer = read_history(facts, self._plan).answer
-                judge = "" if answer is None else request_sha256(self._requests.judge(item, answer))
-            if fact.request_sha256 != (candidate if fact.role == "candidate" else judge):
+                judges[fact.judge] = (
+                    "" if answer is None else request_sha256(self._requests.judge(item, answer, fact.judge))
+                )
+            if fact.request_sha256 != (candidate if fact.role == "candidate" else judges[fact.judge]):
                 file, line = place_of_fact(self._journal, fact.seq)
                 what = (
                     f"sample {sample}: inputs and template render to another {fact.role} request than this fact names"
@@ -75,7 +77,7 @@ def _read(record: Record) -> Derived:
 KIND = Kind(
     spec="rubric@v1",
     files=DERIVED_FILES,
-    tables={"samples.parquet": RubricRow},
+    tables=lambda started: {"samples.parquet": row_type_of(started)},
     derive=derive,
     derive_checked=_derive_checked,
     read=_read,

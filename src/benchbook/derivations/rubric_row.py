@@ -6,14 +6,14 @@ import hashlib
 
 from benchbook.derivations.plan import Plan
 from benchbook.derivations.rows import JudgeReply, RubricRow
-from benchbook.derivations.rubric_steps import History
+from benchbook.derivations.rubric_steps import History, Judging
 from benchbook.evalsets import Item
-from benchbook.records.facts import Reply
+from benchbook.records.facts import Failure, Reply
 from benchbook.scorers.exact import as_float
 from benchbook.scorers.rubric import Outcome, RubricScore
 from benchbook.scorers.rubric_reply import Parsed, Rejected
 
-__all__ = ["rubric_row"]
+__all__ = ["failure_detail", "parse_error_reason", "rubric_row", "total"]
 
 
 def rubric_row(
@@ -21,8 +21,12 @@ def rubric_row(
 ) -> RubricRow:
     """Everything that is known of one sample (SPEC R1.1)."""
     candidate = history.candidate
-    parsed = history.parsed
-    judge = history.judge_replies[-1][0] if history.judge_replies else None
+    replies = history.judge_replies
+    last_replies = [judging.replies[-1][0] for judging in history.judges if judging.replies]
+    judge = last_replies[0] if last_replies and len(history.judges) == 1 else None
+    unread = history.unread if outcome.evaluator_error is not None else None
+    judge_failure = unread.failure if unread is not None else None
+    failure = history.candidate_failure if history.answer is None else judge_failure
     call = candidate or history.candidate_failure
     return RubricRow(
         sample=sample,
@@ -35,11 +39,11 @@ def rubric_row(
         candidate_answer=history.answer,
         accuracy_score=outcome.accuracy_score,
         faithfulness_score=outcome.faithfulness_score,
-        rationale=parsed.rationale if parsed else None,
+        rationale=_rationale(history),
         score_origin=outcome.score_origin,
         evaluator_error=outcome.evaluator_error,
-        parse_error_reason=_parse_error_reason(history) if outcome.evaluator_error == "parse_error" else None,
-        error_detail=_error_detail(history),
+        parse_error_reason=parse_error_reason(unread) if unread is not None else None,
+        error_detail=failure_detail(failure),
         sample_score=as_float(score.sample_score_nano),
         passed=score.passed,
         fail_reasons=list(score.fail_reasons),
@@ -63,12 +67,14 @@ def rubric_row(
         model_fingerprint=candidate.fingerprint if candidate else None,
         cached=candidate is not None and candidate.cached,
         transport_retries=history.transport_retries,
-        parse_retries=max(len(history.judge_replies) - 1, 0),
-        judge_replies=[_judge_reply(reply, found) for reply, found in history.judge_replies],
+        parse_retries=sum(max(len(judging.replies) - 1, 0) for judging in history.judges),
+        judge_replies=[_judge_reply(reply, found) for reply, found in replies],
         reasoning=history.reasoning,
-        evaluator_latency_ms=judge.latency_e2e_ms if judge else None,
-        evaluator_input_tokens=_total([reply.input_tokens for reply, _ in history.judge_replies]),
-        evaluator_output_tokens=_total([reply.output_tokens for reply, _ in history.judge_replies]),
+        evaluator_latency_ms=total(
+            [judging.replies[-1][0].latency_e2e_ms for judging in history.judges if judging.replies]
+        ),
+        evaluator_input_tokens=total([reply.input_tokens for reply, _ in replies]),
+        evaluator_output_tokens=total([reply.output_tokens for reply, _ in replies]),
         evaluator_reported=judge.model_reported if judge else None,
         evaluator_fingerprint=judge.fingerprint if judge else None,
         answer_seq=candidate.seq if candidate else None,
@@ -87,18 +93,26 @@ def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
     )
 
 
-def _parse_error_reason(history: History) -> str | None:
-    """Of the last reply: it is the one that left the sample without scores (R3.5)."""
-    found = history.judge_replies[-1][1] if history.judge_replies else None
-    return found.reason if isinstance(found, Rejected) else None
+def _rationale(history: History) -> str | None:
+    """The judge's; of a panel, that of the first judge who gave the panel's scores."""
+    for judging in history.judges:
+        found = judging.parsed
+        if found is not None and (found.accuracy_score, found.faithfulness_score) == history.scores:
+            return found.rationale
+    return None
 
 
-def _error_detail(history: History) -> str | None:
-    failure = history.candidate_failure if history.answer is None else history.judge_failure
+def parse_error_reason(judging: Judging) -> str | None:
+    """Of the last reply, where no reply was read."""
+    return judging.rejected.reason if judging.rejected is not None and judging.error == "parse_error" else None
+
+
+def failure_detail(failure: Failure | None) -> str | None:
+    """What a failed call said."""
     return failure.detail or failure.error if failure is not None else None
 
 
-def _total(counts: list[int | None]) -> int | None:
+def total(counts: list[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

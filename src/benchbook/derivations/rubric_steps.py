@@ -12,12 +12,14 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.derivations.plan import Plan
+from benchbook.derivations.plan import Panel, Plan
+from benchbook.errors import RecordError
 from benchbook.records.facts import Failure, Reply
 from benchbook.scorers.rubric import NO_ANSWER, EvaluatorError, Outcome
+from benchbook.scorers.rubric_panel import panel_score
 from benchbook.scorers.rubric_reply import Parsed, Rejected, parse_reply, split_reasoning
 
-__all__ = ["AskCandidate", "AskJudge", "Done", "History", "SampleFact", "Step", "next_step", "read_history"]
+__all__ = ["AskCandidate", "AskJudge", "Done", "History", "Judging", "SampleFact", "Step", "next_step", "read_history"]
 
 SampleFact = Reply | Failure
 MAX_JUDGE_ATTEMPTS = 2  # R3.5: a rejected reply is asked for once more
@@ -28,6 +30,7 @@ class AskCandidate(msgspec.Struct, frozen=True):
 
 
 class AskJudge(msgspec.Struct, frozen=True):
+    judge: int  # its number in the plan
     attempt: int  # from 1
     answer: str
 
@@ -40,46 +43,112 @@ Step = AskCandidate | AskJudge | Done
 
 
 @dataclass(slots=True)
-class History:
-    """A sample's facts, sorted out as they come, in the order of the journal.
+class Judging:
+    """What one judge said of an answer, in the order of the journal."""
 
-    `answer` is the candidate's text without declared reasoning; None where it gave none.
-    """
-
-    plan: Plan
-    candidate: Reply | None = None
-    candidate_failure: Failure | None = None
-    answer: str | None = None
-    reasoning: str | None = None
-    judge_replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
-    judge_failure: Failure | None = None
-    transport_retries: int = 0
+    reasoning_tags: tuple[str, ...]
+    replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
+    failure: Failure | None = None
 
     @property
     def parsed(self) -> Parsed | None:
-        """The judge's scores, where its last reply kept the rules."""
-        last = self.judge_replies[-1][1] if self.judge_replies else None
+        """Its scores, where its last reply kept the rules."""
+        last = self.replies[-1][1] if self.replies else None
         return last if isinstance(last, Parsed) else None
+
+    @property
+    def rejected(self) -> Rejected | None:
+        """Why its last reply was not read; it is the one that left the sample without scores (R3.5)."""
+        last = self.replies[-1][1] if self.replies else None
+        return last if isinstance(last, Rejected) else None
+
+    @property
+    def is_done(self) -> bool:
+        """A failure that ended the run is not the sample's end: it is asked again."""
+        failed = self.failure is not None and self.failure.ends == "sample"
+        return failed or self.parsed is not None or len(self.replies) >= MAX_JUDGE_ATTEMPTS
+
+    @property
+    def error(self) -> EvaluatorError | None:
+        """Why no score came (R3.5, R3.6); `cancelled` where the run ended before one could."""
+        if self.parsed is not None:
+            return None
+        if self.failure is not None:
+            error: Literal["provider_error", "timeout", "cancelled"] = self.failure.error
+            return error
+        return "parse_error" if len(self.replies) >= MAX_JUDGE_ATTEMPTS else "cancelled"
 
     def add(self, fact: SampleFact) -> None:
         if isinstance(fact, Failure):
-            self._add_failure(fact)
-        elif fact.role == "candidate":
-            self.candidate, self.candidate_failure = fact, None
-            if fact.text is not None:
-                self.reasoning, answer = split_reasoning(fact.text, self.plan.candidate.reasoning_tags)
-                self.answer = answer if answer.strip() else None
+            self.failure = fact
         else:
-            self.judge_failure = None
-            self.judge_replies.append((fact, _read_judge(fact, self.plan)))
+            self.failure = None
+            self.replies.append((fact, _read_judge(fact, self.reasoning_tags)))
 
-    def _add_failure(self, fact: Failure) -> None:
-        if fact.ends == "attempt":
+
+class History:
+    """A sample's facts, sorted out as they come, in the order of the journal.
+
+    `answer` is the candidate's text without declared reasoning; None where it gave none. `judges` has one for each of
+    the plan's.
+    """
+
+    __slots__ = (
+        "answer", "candidate", "candidate_failure", "judges", "plan", "reasoning", "transport_retries",
+    )  # fmt: skip
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.candidate: Reply | None = None
+        self.candidate_failure: Failure | None = None
+        self.answer: str | None = None
+        self.reasoning: str | None = None
+        self.judges = [Judging(judge.reasoning_tags) for judge in plan.judges]
+        self.transport_retries = 0
+
+    @property
+    def judge_replies(self) -> list[tuple[Reply, Parsed | Rejected]]:
+        """Of all judges, one judge's after the other's."""
+        return [reply for judging in self.judges for reply in judging.replies]
+
+    @property
+    def unread(self) -> Judging | None:
+        """The first judge who gave no score."""
+        return next((judging for judging in self.judges if judging.parsed is None), None)
+
+    @property
+    def scores(self) -> tuple[int, int] | None:
+        """Accuracy and faithfulness as the judge, or the panel by its rule, gives them; None where either is open."""
+        found = [judging.parsed for judging in self.judges]
+        if not isinstance(self.plan.panel, Panel):
+            return None if found[0] is None else (found[0].accuracy_score, found[0].faithfulness_score)
+        rule = self.plan.panel.rule
+        accuracy = panel_score([one.accuracy_score if one else None for one in found], rule)
+        faithfulness = panel_score([one.faithfulness_score if one else None for one in found], rule)
+        return None if accuracy is None or faithfulness is None else (accuracy, faithfulness)
+
+    def add(self, fact: SampleFact) -> None:
+        if isinstance(fact, Failure) and fact.ends == "attempt":
             self.transport_retries += 1
-        elif fact.role == "candidate":
+        elif fact.role == "judge":
+            self._judging(fact).add(fact)
+        elif isinstance(fact, Failure):
             self.candidate_failure = fact
         else:
-            self.judge_failure = fact
+            self._add_answer(fact)
+
+    def _judging(self, fact: SampleFact) -> Judging:
+        if not 0 <= fact.judge < len(self.judges):
+            raise RecordError(
+                f"fact {fact.seq}: judge {fact.judge} is none of the {len(self.judges)} that were planned"
+            )
+        return self.judges[fact.judge]
+
+    def _add_answer(self, reply: Reply) -> None:
+        self.candidate, self.candidate_failure = reply, None
+        if reply.text is not None:
+            self.reasoning, answer = split_reasoning(reply.text, self.plan.candidate.reasoning_tags)
+            self.answer = answer if answer.strip() else None
 
 
 def read_history(facts: Sequence[SampleFact], plan: Plan) -> History:
@@ -90,10 +159,10 @@ def read_history(facts: Sequence[SampleFact], plan: Plan) -> History:
     return history
 
 
-def _read_judge(fact: Reply, plan: Plan) -> Parsed | Rejected:
+def _read_judge(fact: Reply, reasoning_tags: tuple[str, ...]) -> Parsed | Rejected:
     if fact.text is None:
         return Rejected("empty_reply", f"no text came (finish reason {fact.finish_reason})")
-    found = parse_reply(fact.text, plan.judge.reasoning_tags)
+    found = parse_reply(fact.text, reasoning_tags)
     if isinstance(found, Rejected) and found.reason == "malformed_json" and fact.finish_reason == "length":
         return Rejected("truncated", f"cut by max_tokens: {found.detail}")
     return found
@@ -106,12 +175,10 @@ def next_step(history: History) -> Step:
         return Done() if failure is not None and failure.ends == "sample" else AskCandidate()
     if history.answer is None:
         return Done()  # R1.3: no text, no judge
-    if history.judge_failure is not None and history.judge_failure.ends == "sample":
-        return Done()
-    attempts = len(history.judge_replies)
-    if history.parsed is not None or attempts >= MAX_JUDGE_ATTEMPTS:
-        return Done()
-    return AskJudge(attempts + 1, history.answer)
+    for number, judging in enumerate(history.judges):
+        if not judging.is_done:
+            return AskJudge(number, len(judging.replies) + 1, history.answer)
+    return Done()
 
 
 def no_answer_reason(history: History) -> str | None:
@@ -141,11 +208,11 @@ def outcome_of(history: History) -> Outcome:
             output_tokens=candidate.output_tokens if candidate else None,
         )
     assert candidate is not None  # noqa: S101 - an answer has its reply
-    parsed = history.parsed
+    accuracy, faithfulness = history.scores or (None, None)
     return Outcome(
-        accuracy_score=parsed.accuracy_score if parsed else None,
-        faithfulness_score=parsed.faithfulness_score if parsed else None,
-        evaluator_error=None if parsed else evaluator_error(history),
+        accuracy_score=accuracy,
+        faithfulness_score=faithfulness,
+        evaluator_error=evaluator_error(history),
         latency_e2e_ms=candidate.latency_e2e_ms,
         latency_model_ms=candidate.latency_model_ms,
         input_tokens=candidate.input_tokens,
@@ -153,9 +220,7 @@ def outcome_of(history: History) -> Outcome:
     )
 
 
-def evaluator_error(history: History) -> EvaluatorError:
-    """Why no judge's score came (R3.5, R3.6); `cancelled` where the run ended before one could."""
-    if history.judge_failure is not None:
-        error: Literal["provider_error", "timeout", "cancelled"] = history.judge_failure.error
-        return error
-    return "parse_error" if len(history.judge_replies) >= MAX_JUDGE_ATTEMPTS else "cancelled"
+def evaluator_error(history: History) -> EvaluatorError | None:
+    """Why the answer has no score: the error of the first judge who gave none. None where it has one."""
+    unread = history.unread
+    return unread.error if unread is not None and history.scores is None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ class JournalState:
     started: RunStarted
     index: FactIndex
     candidate_reported: Reported = field(default_factory=Reported)
-    judge_reported: Reported = field(default_factory=Reported)
+    judges_reported: dict[int, Reported] = field(default_factory=lambda: defaultdict(Reported))  # by their numbers
     ended: RunEnded | None = None
     interrupted: Interrupted | None = None
     resumed: int = 0
@@ -52,7 +53,8 @@ class JournalState:
         self.index.add(line)
         match line.fact:
             case Reply() as reply:
-                reported = self.candidate_reported if reply.role == "candidate" else self.judge_reported
+                is_judge = reply.role == "judge"
+                reported = self.judges_reported[reply.judge] if is_judge else self.candidate_reported
                 reported.add(reply.model_reported, reply.fingerprint)
             case Interrupted() as interrupted:
                 self.interrupted = interrupted

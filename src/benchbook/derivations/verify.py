@@ -14,7 +14,7 @@ import msgspec
 from benchbook.canonical import decode_json
 from benchbook.derivations.derived_files import hashes_of, write_manifest
 from benchbook.derivations.finding import Finding
-from benchbook.derivations.kinds import Kind, kind_of
+from benchbook.derivations.kinds import Kind, Tables, kind_of
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.errors import BenchbookError, RecordDamagedError
 from benchbook.records.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
@@ -188,15 +188,16 @@ def _check_derived(record: Record, state: JournalState, kind: Kind) -> list[Find
         except BenchbookError as error:
             return [Finding("journal", None, str(error))]
         findings = [*findings, *_check_last_line(record, state)]
-        _allow_other_writer(record, again, kind)
+        tables = kind.tables(state.started)
+        _allow_other_writer(record, again, tables)
         for file in files:
-            findings += _compare(file, record.path / file, again / file, kind)
+            findings += _compare(file, record.path / file, again / file, tables)
         for folder in kind.folders:
-            findings += _compare_folders(folder, record.path, again, kind)
+            findings += _compare_folders(folder, record.path, again, tables)
     return findings
 
 
-def _compare_folders(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]:
+def _compare_folders(name: str, found: Path, derived: Path, tables: Tables) -> list[Finding]:
     """Every file of a derived folder, whatever its depth; empty folders do not count."""
     findings = []
     there, wanted = _files_below(found, name), _files_below(derived, name)
@@ -206,7 +207,7 @@ def _compare_folders(name: str, found: Path, derived: Path, kind: Kind) -> list[
         elif file not in wanted:
             findings.append(Finding(file, None, "does not belong to the record"))
         else:
-            findings += _compare(file, found / file, derived / file, kind)
+            findings += _compare(file, found / file, derived / file, tables)
     return findings
 
 
@@ -225,13 +226,13 @@ def _check_last_line(record: Record, state: JournalState) -> list[Finding]:
     return [Finding(f"journal/{state.n_segments:06d}.jsonl", state.last_line, f"{what}: one of the two was changed")]
 
 
-def _compare(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]:
+def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Finding]:
     if not found.is_file():
         return [Finding(name, None, "is no file")]
     if _same_bytes(found, derived):
         return []
-    if name in kind.tables:
-        return _compare_tables(name, found, derived, kind)
+    if name in tables:
+        return _compare_tables(name, found, derived, tables[name])
     lines = zip_longest(found.read_bytes().split(b"\n"), derived.read_bytes().split(b"\n"), fillvalue=b"(no line)")
     for number, (one, other) in enumerate(lines, start=1):
         if one != other:
@@ -240,14 +241,14 @@ def _compare(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]
     return [Finding(name, None, "differs")]
 
 
-def _allow_other_writer(record: Record, again: Path, kind: Kind) -> None:
+def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
     """Another version of the table writer gives other bytes for the same rows: then rows are compared (below), and the
     manifest is held against the hash of the file that is there."""
     found, derived = _manifest(record.path), _manifest(again)
     if found is None or derived is None or found.derived_by.get("tables") == writer_version():
         return
     again_manifest = msgspec.json.decode((again / "manifest.json").read_bytes(), type=dict[str, Any])
-    hashes = derived.derived | hashes_of(record.path, [name for name in kind.tables if name in derived.derived])
+    hashes = derived.derived | hashes_of(record.path, [name for name in tables if name in derived.derived])
     by = derived.derived_by | {"tables": found.derived_by.get("tables", "")}
     write_manifest(again, again_manifest | {"derived": hashes, "derived_by": by})
 
@@ -263,10 +264,9 @@ def _shown(line: bytes) -> str:
     return repr(line[:80].decode("utf-8", "replace").strip())
 
 
-def _compare_tables(name: str, found: Path, derived: Path, kind: Kind) -> list[Finding]:
+def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspec.Struct]) -> list[Finding]:
     """Names the first row and column that differ. Other bytes for the same rows are a finding, unless another version
     of the table's writer made them."""
-    row_type = kind.tables[name]
     try:
         pairs = zip_longest(read_rows(found, row_type), read_rows(derived, row_type))
         for number, (one, other) in enumerate(pairs, start=1):

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
-from benchbook.derivations.plan import Plan
+from benchbook.derivations.identity import Reported
+from benchbook.derivations.plan import Panel, Plan
 from benchbook.derivations.rows import Ledger
 from benchbook.derivations.state import JournalState
 
-__all__ = ["score_warnings", "state_warnings"]
+__all__ = ["judge_names", "reported_by_name", "score_warnings", "state_warnings"]
 
 _FEW_JUDGED = 5  # fewer say nothing about whether scores vary
 # From here on a run in which every sample passes has a lower bound (Wilson, 95 %) above R6.1's pass rate of 0.85.
 _FEW_SCORED = 22
 
 
-def score_warnings(pairs: Counter[tuple[int, int]], ledger: Ledger, n_truncated: int, n_cached: int) -> list[str]:
-    """`pairs` counts the judge's accuracy and faithfulness scores."""
+def score_warnings(
+    pairs: Mapping[str, Counter[tuple[int, int]]], ledger: Ledger, n_truncated: int, n_cached: int
+) -> list[str]:
+    """`pairs` counts accuracy and faithfulness as each judge gave them, by what texts call it."""
     warnings = []
-    judged = pairs.total()
-    if judged >= _FEW_JUDGED:
-        warnings += _no_variation(pairs, judged)
+    for judge, counted in pairs.items():
+        if counted.total() >= _FEW_JUDGED:
+            warnings += _no_variation(judge, counted)
     if ledger.n_attempted and not ledger.n_scored:
         warnings.append("Nothing was scored: no number here says anything about the model.")
     elif ledger.n_attempted and ledger.n_scored == ledger.n_no_answer:
@@ -46,14 +50,15 @@ def _counted(reasons: dict[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
 
 
-def _no_variation(pairs: Counter[tuple[int, int]], judged: int) -> list[str]:
+def _no_variation(judge: str, pairs: Counter[tuple[int, int]]) -> list[str]:
+    judged = pairs.total()
     if len(pairs) == 1:
         ((accuracy, faithfulness),) = pairs
         scores = f"accuracy {accuracy}, faithfulness {faithfulness}"
         doubt = "it may not tell good answers from bad ones, and then this decision says nothing about the model"
-        return [f"The judge gave all {judged:,} answers the same scores ({scores}): {doubt}."]
+        return [f"The {judge} gave all {judged:,} answers the same scores ({scores}): {doubt}."]
     return [
-        f"The judge gave all {judged:,} answers the same {name} score ({next(iter(values))})."
+        f"The {judge} gave all {judged:,} answers the same {name} score ({next(iter(values))})."
         for name, values in (
             ("accuracy", {pair[0] for pair in pairs}),
             ("faithfulness", {pair[1] for pair in pairs}),
@@ -65,13 +70,27 @@ def _no_variation(pairs: Counter[tuple[int, int]], judged: int) -> list[str]:
 def state_warnings(state: JournalState, plan: Plan) -> list[str]:
     """About who answered."""
     warnings = []
-    for name, reported in (("model", state.candidate_reported), ("judge", state.judge_reported)):
+    for name, reported in reported_by_name(state, plan):
         if reported.changed:
             kinds = ", ".join(
                 f"{model or '?'} ({fingerprint or 'no fingerprint'}) x {count}"
                 for (model, fingerprint), count in sorted(reported.counts.items(), key=lambda pair: -pair[1])[:5]
             )
             warnings.append(f"The {name} changed during the run: {kinds}.")
-    if plan.candidate.model_id == plan.judge.model_id:
-        warnings.append("The judge is the model itself: models tend to favour their own answers.")
+    warnings += [
+        f"The {name} is the model itself: models tend to favour their own answers."
+        for name, judge in zip(judge_names(plan), plan.judges, strict=True)
+        if plan.candidate.model_id == judge.model_id
+    ]
     return warnings
+
+
+def judge_names(plan: Plan) -> list[str]:
+    """What texts call each judge, by its number: the judge, or of a panel "judge NAME"."""
+    return [f"judge {name}" for name in plan.panel.names] if isinstance(plan.panel, Panel) else ["judge"]
+
+
+def reported_by_name(state: JournalState, plan: Plan) -> list[tuple[str, Reported]]:
+    """What the model and each judge said that they are."""
+    judges = [(name, state.judges_reported[judge]) for judge, name in enumerate(judge_names(plan))]
+    return [("model", state.candidate_reported), *judges]

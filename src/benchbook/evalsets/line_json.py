@@ -12,6 +12,7 @@ import msgspec
 
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.lines import utf8_fault
+from benchbook.evalsets.repeated_keys import Pairs
 from benchbook.text import shorten
 
 __all__ = ["JSON_WHITE_SPACE", "LineJson", "read_line_json", "type_name"]
@@ -41,7 +42,7 @@ def read_line_json(data: bytes) -> LineJson | Fault:
             message = str(error)
         else:
             # Numbers as floats: an int of over 4,300 digits would raise, and only its type is of interest.
-            value = json.loads(data, object_pairs_hook=_Pairs, parse_int=float)
+            value = json.loads(data, object_pairs_hook=Pairs, parse_int=float)
             return LineJson(_plain(value), dict(_repeated(value)))
     return Fault(None, "malformed_json", _malformed(data, message))
 
@@ -54,13 +55,9 @@ def _malformed(data: bytes, message: str) -> str:
     return f"no JSON: {message.replace(' at line 1 column ', ' at byte ')}"
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """An object as its pairs, duplicates and all."""
-
-
 def _repeated(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """`(path, reason)` for each key that an object has more than once, at any depth."""
-    if isinstance(value, _Pairs):
+    if isinstance(value, Pairs):
         for name, n in Counter(name for name, _ in value).items():
             if n > 1:
                 yield shorten(path + name, 80), f"{n} times in one object"
@@ -72,7 +69,7 @@ def _repeated(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, _Pairs):
+    if isinstance(value, Pairs):
         return {name: _plain(content) for name, content in value}
     return [_plain(content) for content in value] if isinstance(value, list) else value
 

@@ -13,9 +13,7 @@ The manifest's hash names the set.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -126,23 +124,14 @@ def write_output_set(
         raise UsageError(f"{folder}: is in use; name a folder that is new or empty")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-        try:
-            _write(ordered, temporary, limits)
-            temporary.chmod(0o777 & ~_umask())
-            temporary.replace(folder)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent, ignore_cleanup_errors=True) as temporary:
+            made = Path(temporary) / "new"
+            made.mkdir()  # with the user's umask; the temporary folder itself is for nobody else to read
+            _write(ordered, made, limits)
+            made.replace(folder)
     except OSError as error:
         raise UsageError(f"{folder}: can't be written ({error.strerror or error})") from None
     return read_output_set(folder)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write(candidates: Sequence[Candidate], folder: Path, limits: ExtractionLimits | None) -> None:

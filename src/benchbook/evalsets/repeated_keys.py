@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["repeated_key"]
+__all__ = ["Pairs", "repeated_key"]
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """An object as its pairs."""
+class Pairs(list[tuple[str, Any]]):
+    """An object as its pairs, duplicates and all: what `json` makes of one by `object_pairs_hook`."""
 
 
 def repeated_key(data: bytes, names: Iterable[str]) -> str | None:
@@ -23,10 +23,10 @@ def repeated_key(data: bytes, names: Iterable[str]) -> str | None:
         return None
     try:
         # Numbers stay text: only the keys are of interest, and an int of over 4,300 digits would raise.
-        value = json.loads(data, object_pairs_hook=_Pairs, parse_int=str, parse_float=str)
+        value = json.loads(data, object_pairs_hook=Pairs, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, _Pairs):
+    if not isinstance(value, Pairs):
         return None
     counts = Counter(name for name, _ in value)
     return next((name for name in names if counts[name] > 1), None)

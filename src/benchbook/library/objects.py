@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.decisions import Decision
 from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
-from benchbook.derivations.kinds import DerivedFiles, kind_of
-from benchbook.derivations.rows import AggregatesFile, Manifest, RubricRow
+from benchbook.derivations.kinds import DerivedFiles, kind_of, samples_type
+from benchbook.derivations.panel_results import PanelAnalysis
+from benchbook.derivations.rows import AggregatesFile, Manifest, PanelManifest, RubricRow
 from benchbook.derivations.verify import Verification, verify
 from benchbook.errors import UsageError
 from benchbook.records.folder import Record
@@ -82,7 +83,7 @@ class Run:
         return self._stored_rows()
 
     def _stored_rows(self) -> Iterator[Any]:
-        return read_rows(self.record.samples, kind_of(self.spec).tables["samples.parquet"])
+        return read_rows(self.record.samples, samples_type(self.record))
 
     def _refuse_unavailable(self) -> None:
         if self.unavailable is not None:
@@ -133,7 +134,16 @@ class RubricRun(Run):
 
     def rows(self) -> Iterator[RubricRow]:
         """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
-        return read_rows(self.record.samples, RubricRow)
+        return self._stored_rows()
+
+    @cached_property
+    def panel(self) -> PanelAnalysis | None:
+        """What is said of a panel of judges; None where one judge judged."""
+        if not isinstance(self.manifest.panel, PanelManifest):
+            return None
+        from benchbook.derivations.panel_analysis import panel_analysis
+
+        return panel_analysis(self.manifest, self.aggregates, self._stored_rows())
 
     def gate(self, *, confidence: float | None = None) -> Decision | None:
         """The decision, derived anew from the journal; with `confidence`, the gates' bounds must hold too (R6.4)."""

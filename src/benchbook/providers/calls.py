@@ -37,7 +37,8 @@ class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, told to
     """A request brought no answer.
 
     `retryable`: asking again may help (R3.6). `stops_run`: nothing will help until a person acts (401, 403).
-    `retry_after_s`: how long the server asked to wait, 0 or more. `detail` holds no key.
+    `retry_after_s`: how long the server asked to wait, 0 or more. `detail` holds no key. `most_retries`: how often to
+    ask again at most, below the user's limit; None: as often as the user allows.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, told to
         self.stops_run = stops_run
         self.retry_after_s = retry_after_s
         self.latency_ms = latency_ms
+        self.most_retries: int | None = None
 
 
 class Provider(Protocol):

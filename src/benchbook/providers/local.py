@@ -12,9 +12,17 @@ from typing import Any
 
 from benchbook.errors import ConfigError, UsageError
 
-__all__ = ["SLOTS", "SMALL_MODEL", "LocalServer", "bounded", "find_model", "weights_version"]
+__all__ = ["SLOTS", "SMALL_MODEL", "LocalServer", "bounded", "cores", "find_model", "weights_version"]
 
-SLOTS = 4  # answers under way at once: more would wait inside the server, and their waiting would count as latency
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+
+
+# Answers under way at once. More share the cores: all together take nearly as long as one after the other, but each
+# takes its multiple, which counts as its latency and brings it near its time-out.
+SLOTS = max(1, min(4, cores() // 2))
 
 # The packaged small model: name -> package and file in it.
 SMALL_MODEL = "smollm2-135m"

@@ -10,6 +10,8 @@ import sys
 
 import xllamacpp
 
+from benchbook.providers.local import cores
+
 __all__: list[str] = []
 
 
@@ -19,7 +21,7 @@ def serve(path: str, name: str, slots: int, context_tokens: int) -> None:
     params.model_alias = {name}  # else replies would name the file's path
     params.n_parallel = slots
     params.n_ctx = context_tokens
-    params.cpuparams.n_threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+    params.cpuparams.n_threads = cores()
     params.port = 0
     params.hostnames = ["127.0.0.1"]
     params.ui = False

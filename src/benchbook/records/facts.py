@@ -68,6 +68,7 @@ class Reply(_Fact, tag="reply", kw_only=True):
 
     sample: int
     role: Role
+    judge: int = 0  # which of a panel's judges; they are numbered as in the plan
     attempt: int = 1  # the judge's parse retry is 2 (R3.5)
     text: str | None = None
     finish_reason: str | None = None
@@ -90,6 +91,7 @@ class Failure(_Fact, tag="failure", kw_only=True):
 
     sample: int
     role: Role
+    judge: int = 0
     attempt: int = 1
     error: Literal["provider_error", "timeout", "cancelled"]
     ends: FailureEnds

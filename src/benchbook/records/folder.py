@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -103,29 +102,25 @@ def create_record(
         raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")
     try:
         Path(runs).mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=runs))
+        temporary = tempfile.TemporaryDirectory(prefix=".new-", dir=runs, ignore_cleanup_errors=True)
     except OSError as error:
         raise RecordError(f"{runs}: can't be written ({error.strerror})") from None
-    try:
-        temporary.chmod(0o777 & ~_umask())
-        record = Record(temporary)
-        record.journal.mkdir()
-        record.inputs.mkdir()
-        hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
-        with JournalWriter(record.journal) as journal:
-            journal.append(first_fact(hashes))
-        if fill is not None:
-            fill(record)
-        temporary.rename(target)
-    except FileNotFoundError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
-    except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise RecordError(f"{target}: can't be written ({error.strerror})") from None
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with temporary as folder:
+        try:
+            record = Record(Path(folder) / "new")
+            record.path.mkdir()  # with the user's umask; the temporary folder itself is for nobody else to read
+            record.journal.mkdir()
+            record.inputs.mkdir()
+            hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
+            with JournalWriter(record.journal) as journal:
+                journal.append(first_fact(hashes))
+            if fill is not None:
+                fill(record)
+            record.path.rename(target)
+        except FileNotFoundError as error:
+            raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
+        except OSError as error:
+            raise RecordError(f"{target}: can't be written ({error.strerror})") from None
     return Record(target)
 
 
@@ -152,9 +147,3 @@ def write_file(path: Path, data: bytes) -> None:
         with suppress(OSError):  # on a read-only disk there is nothing to take away
             temporary.unlink(missing_ok=True)
         raise RecordError(f"{path}: can't be written ({error.strerror})") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from benchbook.records.labels import LabelBook, SheetRow
 from benchbook.records.labels_state import FIELDS, SCORES, Given
 from benchbook.text import visible
 
-__all__ = ["Action", "Question", "action_of", "next_question", "prompt_of", "screen_of"]
+__all__ = ["Action", "Question", "action_of", "disputed_questions", "next_question", "prompt_of", "screen_of"]
 
 Action: TypeAlias = Given | Literal["undo", "quit", "note", "unknown"]
 
@@ -41,16 +42,23 @@ class Question:
 
 def next_question(book: LabelBook, labeller: str, *, adjudicates: bool = False) -> Question | None:
     """The first field, in the order of the sheet, that this person can still label; None where there is none."""
+    if adjudicates:
+        return next(disputed_questions(book), None)
+    samples = book.started.samples
+    for place, sample in enumerate(samples, start=1):
+        if fields := book.state.open_fields(sample, labeller):
+            return Question(book.sheet[sample], fields[0], place, len(samples))
+    return None
+
+
+def disputed_questions(book: LabelBook) -> Iterator[Question]:
+    """What two people scored differently and nobody has settled, in the order of the sheet, with both scores."""
     state, samples = book.state, book.started.samples
     for place, sample in enumerate(samples, start=1):
-        if adjudicates:
-            fields = [one for one in FIELDS if state.gold(sample, one).origin == "disputed"]
-        else:
-            fields = state.open_fields(sample, labeller)
-        if fields:
-            opinions = tuple(state.opinions(sample, fields[0])) if adjudicates else ()
-            return Question(book.sheet[sample], fields[0], place, len(samples), opinions)
-    return None
+        for field in FIELDS:
+            if state.gold(sample, field).origin == "disputed":
+                opinions = tuple(state.opinions(sample, field))
+                yield Question(book.sheet[sample], field, place, len(samples), opinions)
 
 
 def action_of(key: str, question: Question, labeller: str, *, note: str = "", adjudicates: bool = False) -> Action:

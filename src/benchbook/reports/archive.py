@@ -17,25 +17,29 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.evaluation_rows import EvaluationRow, sorted_rows
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import RecordError
 from benchbook.reports.archive_analysis import results_analysis
 from benchbook.reports.archive_files import decode_file, pretty, reply_bytes, row_bytes, row_from_bytes
 from benchbook.reports.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
-from benchbook.reports.archive_names import INVALID, VALID, ArchiveNames
-from benchbook.reports.archive_texts import PROMPTS, invalid_readme, prompt_manifest, valid_readme
+from benchbook.reports.archive_names import (
+    ANALYSIS,
+    INVALID,
+    MANIFEST,
+    PROBES,
+    PROMPTS,
+    README,
+    REPLY,
+    RUN_LOG,
+    VALID,
+    ArchiveNames,
+)
+from benchbook.reports.archive_replacing import check_replaceable
+from benchbook.reports.archive_texts import invalid_readme, prompt_manifest, valid_readme
 from benchbook.scorers.judge_probes import ProbeResult
 
 __all__ = ["Archive", "ArchiveNames", "JudgeUsed", "RunLog", "UsedPrompt", "read_archive", "write_archive"]
-
-MANIFEST, RUN_LOG, PROBES, ANALYSIS = (
-    "used_prompt_manifest.md",
-    "run_log.json",
-    "judge_probes.json",
-    "results_analysis.md",
-)
-_PARTS = frozenset({VALID, INVALID, PROMPTS, MANIFEST, RUN_LOG, PROBES, ANALYSIS})
-_REPLY = ".reply.txt"
 
 
 def write_archive(
@@ -44,6 +48,7 @@ def write_archive(
     prompts: Iterable[UsedPrompt],
     run_log: RunLog,
     probes: Iterable[ProbeResult] = (),
+    derivation: int = DERIVATION,
 ) -> Path:
     """Write the archive as `folder`, in place of one that is there.
 
@@ -52,8 +57,8 @@ def write_archive(
     can't be written.
     """
     target = Path(folder)
-    archive = Archive(sorted_rows(rows), list(prompts), run_log, list(probes))
-    _check_replaceable(target)
+    archive = Archive(sorted_rows(rows), list(prompts), run_log, list(probes), derivation)
+    check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as temporary:
@@ -80,23 +85,10 @@ def _put_in_place(made: Path, target: Path, old: Path) -> None:
         raise
 
 
-def _check_replaceable(target: Path) -> None:
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise UsageError(f"{target}: found something that is no folder; expected an archive, or nothing")
-    present = {path.name for path in target.iterdir()} if target.exists() else set()
-    if strangers := sorted(present - _PARTS):
-        raise UsageError(f"{target}: holds {strangers[0]!r}, which is no part of an archive; choose another folder")
-    if present and RUN_LOG not in present:
-        # Source 002 names the folders, so somebody may have filled them by hand.
-        raise UsageError(
-            f"{target}: holds {min(present)!r} and no {RUN_LOG}: not written by this; choose another folder"
-        )
-
-
 def _write_parts(folder: Path, archive: Archive) -> None:
     for name, readme in ((VALID, valid_readme), (INVALID, invalid_readme)):
         (folder / name).mkdir()
-        _write(folder / name / "README.md", readme(archive.run_log).encode())
+        _write(folder / name / README, readme(archive.run_log).encode())
     names = ArchiveNames(archive.rows)
     made: set[Path] = set()
     for row in archive.rows:
@@ -157,11 +149,11 @@ def read_archive(folder: str | Path) -> Archive:
 
 
 def _read_rows(place: Path, name: str) -> Iterator[tuple[str, EvaluationRow]]:
-    readme = place / name / "README.md"
+    readme = place / name / README
     paths = sorted(path for path in (place / name).rglob("*") if path != readme and not path.is_dir())
-    replies = {str(path).removesuffix(_REPLY): path for path in paths if path.name.endswith(_REPLY)}
+    replies = {str(path).removesuffix(REPLY): path for path in paths if path.name.endswith(REPLY)}
     for path in paths:
-        if path.name.endswith(_REPLY):
+        if path.name.endswith(REPLY):
             continue
         reply = replies.pop(str(path).removesuffix(".json"), None)
         row = row_from_bytes(str(path), path.read_bytes(), reply.read_bytes() if reply else None)

@@ -16,7 +16,7 @@ from benchbook.canonical import canonical_json, decode_json
 from benchbook.derivations.evaluation_rows import EvaluationRow, EvidenceRow, FlagDetail, sha256_of
 from benchbook.errors import RecordError
 
-__all__ = ["decode_file", "pretty", "reply_bytes", "row_bytes", "row_from_bytes"]
+__all__ = ["decode_file", "is_evaluation", "pretty", "reply_bytes", "row_bytes", "row_from_bytes"]
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,6 +113,15 @@ def row_from_bytes(where: str, data: bytes, reply: bytes | None) -> EvaluationRo
         **_fields(archived, _SAME),
         raw_reply=raw_reply,
     )
+
+
+def is_evaluation(data: bytes) -> bool:
+    """Whether this is the JSON file of an evaluation, whatever it says."""
+    try:
+        decode_json(data, _decoder)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def decode_file(where: str, data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:

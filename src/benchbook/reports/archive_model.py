@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.evaluation_rows import CoverageGap, EvaluationRow, sha256_of
 from benchbook.derivations.judge_analysis import analyse
 from benchbook.derivations.judge_analysis_results import Analysis, LeagueRules, Minimums
@@ -63,8 +64,16 @@ class Archive:
     prompts: list[UsedPrompt]
     run_log: RunLog
     probes: list[ProbeResult] = field(default_factory=list)
+    derivation: int = DERIVATION  # the record's: by it go the intervals of the analysis
 
     def analysis(self) -> Analysis:
         """What its evaluations say."""
         log = self.run_log
-        return analyse(self.rows, gaps=log.gaps, probes=self.probes, minimums=log.minimums, rules=log.rules)
+        return analyse(
+            self.rows,
+            gaps=log.gaps,
+            probes=self.probes,
+            minimums=log.minimums,
+            rules=log.rules,
+            derivation=self.derivation,
+        )

@@ -1,4 +1,4 @@
-"""Where an evaluation lies in an archive (SPEC P5)."""
+"""How an archive's files are named, and where in it an evaluation lies (SPEC P5)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,26 @@ from collections.abc import Iterable
 from benchbook.derivations.evaluation_rows import EvaluationRow
 from benchbook.reports.safe_names import safe_names
 
-__all__ = ["INVALID", "VALID", "ArchiveNames"]
+__all__ = [
+    "ANALYSIS",
+    "INVALID",
+    "MANIFEST",
+    "PARTS",
+    "PROBES",
+    "PROMPTS",
+    "README",
+    "REPLY",
+    "RUN_LOG",
+    "VALID",
+    "ArchiveNames",
+]
 
-VALID, INVALID = "valid_evaluations", "invalid_evaluations"
+VALID, INVALID, PROMPTS = "valid_evaluations", "invalid_evaluations", "used_prompts"
+MANIFEST, RUN_LOG = "used_prompt_manifest.md", "run_log.json"
+PROBES, ANALYSIS = "judge_probes.json", "results_analysis.md"
+PARTS = frozenset({VALID, INVALID, PROMPTS, MANIFEST, RUN_LOG, PROBES, ANALYSIS})
+README = "README.md"  # in each of the two folders
+REPLY = ".reply.txt"  # how the file with a raw reply ends
 _IDS = ("method", "judge_model", "question_id", "prompt_variant", "target_model", "output_id")
 
 
@@ -35,4 +52,4 @@ class ArchiveNames:
 
     def reply_path(self, row: EvaluationRow) -> str:
         """Beside an invalid evaluation: the judge's raw reply."""
-        return self.path(row).removesuffix(".json") + ".reply.txt"
+        return self.path(row).removesuffix(".json") + REPLY

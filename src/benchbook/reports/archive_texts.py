@@ -6,16 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from benchbook.reports.archive_model import Archive, RunLog
-from benchbook.reports.archive_names import INVALID, VALID
+from benchbook.reports.archive_names import INVALID, PROMPTS, VALID
 from benchbook.reports.markdown import fenced, inline
 from benchbook.reports.protocol_words import FLAGS
 from benchbook.reports.words import plural
 from benchbook.scorers.judge_protocol_findings import FLAG_OF
 from benchbook.scorers.judge_protocol_spec import SPEC_ID, protocol
 
-__all__ = ["PROMPTS", "invalid_readme", "prompt_manifest", "valid_readme"]
-
-PROMPTS = "used_prompts"
+__all__ = ["invalid_readme", "prompt_manifest", "valid_readme"]
 
 _LAYOUT = """\
 One file an evaluation: `<method>/<judge>/<question>__<variant>__<target>__<output>.json`, with `__repeat-2` and so on

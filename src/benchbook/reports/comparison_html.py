@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 
 from benchbook.decisions.comparison import Comparison
 from benchbook.decisions.text_difference import Segment
 from benchbook.reports import comparison_tables as tables
 from benchbook.reports.comparison_model import MAX_CHARS, MAX_SHOWN, ComparisonReport, ShownItem, shown_items
 from benchbook.reports.curves_svg import CURVES_CSS, curves_figure
-from benchbook.reports.html import page_head
 from benchbook.reports.markup import Html, el, join, text
+from benchbook.reports.page_frame import page_head, style_sheet
 from benchbook.reports.page_parts import render_table, section
 from benchbook.reports.words import plural
 from benchbook.text import shorten
@@ -43,12 +41,7 @@ def comparison_html(report: ComparisonReport) -> Iterator[str]:
 
 def _head(report: ComparisonReport) -> Html:
     names = " → ".join(shorten(run.name, 40) for run in report.found.runs)
-    return page_head(names, _style())
-
-
-@cache
-def _style() -> str:
-    return "\n" + (files("benchbook.reports") / "comparison.css").read_text(encoding="utf-8") + CURVES_CSS
+    return page_head(names, "\n" + style_sheet("comparison.css") + CURVES_CSS)
 
 
 def _masthead(report: ComparisonReport) -> Html:

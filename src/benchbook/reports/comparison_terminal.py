@@ -14,13 +14,12 @@ from benchbook.decisions.regressions import RegressionCheck
 from benchbook.reports import comparison_tables as tables
 from benchbook.reports import numbers
 from benchbook.reports.comparison_model import ComparisonReport, ShownItem, shown_items
-from benchbook.reports.tables import Table
-from benchbook.reports.terminal import encodable, painted, wrapped
+from benchbook.reports.terminal import encodable, painted, table_lines, wrapped
 from benchbook.reports.words import plural
 from benchbook.statistics.results import WARNINGS
 from benchbook.text import one_line, shorten
 
-__all__ = ["comparison_lines", "gate_lines", "leaderboard_lines", "print_comparison", "table_lines"]
+__all__ = ["comparison_lines", "gate_lines", "leaderboard_lines", "print_comparison"]
 
 MOST_ITEMS, FEWEST_ITEMS = 20, 5  # over all pairs, and of one; --html has more, --parquet all
 MOST_IDS = 40
@@ -112,26 +111,6 @@ def _difference(item: ShownItem) -> str:
 
 def _middle_cut(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:50]} … {text[-50:]}"
-
-
-def table_lines(table: Table, width: int) -> Iterator[str]:
-    """A table in columns as wide as their widest cell; nothing where it has no rows. Too wide a line is cut."""
-    if not table:
-        return
-    cells = [[column.name for column in table.columns], *([one_line(cell) for cell in row] for row in table.rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    yield table.caption
-    for row in cells:
-        line = "  ".join(
-            cell.rjust(wide) if column.number else cell.ljust(wide)
-            for cell, wide, column in zip(row, widths, table.columns, strict=True)
-        )
-        yield _cut(f"  {line}".rstrip(), width)
-    yield ""
-
-
-def _cut(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def leaderboard_lines(found: Leaderboard, n_others: int = 0) -> Iterator[str]:

@@ -9,8 +9,9 @@ from benchbook.reports.correctness_markdown import left_out
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
 from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
 from benchbook.reports.curves_svg import CURVES_CSS, curves_figure
-from benchbook.reports.html import masthead, page_foot, page_head
+from benchbook.reports.html import masthead, page_foot
 from benchbook.reports.markup import Html, el, join, text
+from benchbook.reports.page_frame import page_head
 from benchbook.reports.page_parts import (
     identity_list,
     named_evalset,

@@ -9,7 +9,7 @@ from benchbook.reports import numbers
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
 from benchbook.reports.correctness_report_tables import misses_table, slice_tables
 from benchbook.reports.tables import Table
-from benchbook.reports.terminal import COLOURS, painted, wrapped
+from benchbook.reports.terminal import COLOURS, painted, table_lines, wrapped
 from benchbook.reports.words import plural
 
 __all__ = ["correctness_lines"]
@@ -29,9 +29,9 @@ def correctness_lines(
     yield from wrapped(f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}; run {manifest.run_id}", width, "")
     for warning in notices(report):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
-    for table in (_by_name(misses_table(file)), *slice_tables(file)):
-        yield from _table(table, width)
     yield ""
+    for table in (_by_name(misses_table(file)), *slice_tables(file)):
+        yield from table_lines(table, width, wrap=True)
     counted = f"{numbers.count(file.n_scored)} with a prediction, {numbers.count(file.n_skipped)} without"
     yield from wrapped(f"{plural(file.n_items, 'item')}: {counted}", width, "")
     yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
@@ -43,23 +43,3 @@ def correctness_lines(
 def _by_name(misses: Table) -> Table:
     """The reasons by the spec's names alone: a terminal is narrow."""
     return Table(misses.caption, misses.columns[1:], tuple(row[1:] for row in misses.rows))
-
-
-def _table(table: Table, width: int) -> Iterator[str]:
-    """Columns of one width each, below the caption; a line that is still too wide is wrapped."""
-    if not table:
-        return
-    yield ""
-    yield from wrapped(table.caption, width, "")
-    names = tuple(column.name for column in table.columns)
-    widths = [max(len(row[index]) for row in (names, *table.rows)) for index in range(len(names))]
-    for row in (names, *table.rows):
-        cells = [
-            cell.rjust(size) if column.number else cell.ljust(size)
-            for cell, size, column in zip(row, widths, table.columns, strict=True)
-        ]
-        line = "  ".join(cells).rstrip()
-        if len(line) + 2 <= width:
-            yield f"  {line}"
-        else:
-            yield from wrapped(line, width, "  ")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import files
 
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest, digest_of
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.model import AnyReport, RunReport
+from benchbook.reports.page_frame import page_head
 from benchbook.reports.page_parts import (
     costs_part,
     decision_part,
@@ -17,23 +16,22 @@ from benchbook.reports.page_parts import (
     gates_part,
     ledger_part,
     numbers_part,
+    panel_part,
     repeats_part,
     reproducibility_part,
     slices_part,
     verify_part,
 )
 from benchbook.reports.page_samples import samples_part
-from benchbook.reports.palette import palette_css
 from benchbook.reports.svg import hatching
 from benchbook.reports.words import decision_word
 
-__all__ = ["html_report", "masthead", "page_foot", "page_head"]
+__all__ = ["html_report", "masthead", "page_foot"]
 
-# No script, nothing from outside, no form, no base: whatever a model wrote, the browser may not act upon it.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _CONTENTS = (
     ("gates", "Gates"),
     ("ledger", "Samples"),
+    ("panel", "Panel"),
     ("distributions", "Distributions"),
     ("aggregates", "Aggregates"),
     ("repeats", "Repeats"),
@@ -53,10 +51,12 @@ def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]
     model = numbers.short_model(manifest.model_id)
     yield page_head(f"{decision_word(report.decision).headline}: {model} on {manifest.dataset_id}")
     yield '\n<body>\n<a class="skip" href="#decision">Skip to the report</a>\n'
-    yield join(hatching(), masthead(report, _CONTENTS), Html('\n<main id="main">\n'))
+    contents = [one for one in _CONTENTS if one[0] != "panel" or report.panel is not None]
+    yield join(hatching(), masthead(report, contents), Html('\n<main id="main">\n'))
     yield decision_part(report)
     yield gates_part(report, found)
     yield ledger_part(report, found)
+    yield panel_part(report)
     yield distributions_part(report, found)
     yield numbers_part(report, found)
     yield repeats_part(report)
@@ -66,28 +66,6 @@ def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]
     yield reproducibility_part(report)
     yield verify_part(report)
     yield "\n</main>\n" + page_foot(report) + "\n</body>\n</html>\n"
-
-
-def page_head(title: str, more_css: str = "") -> Html:
-    """The head of a page that asks for nothing from outside. `more_css` is ours, and holds nothing of a run."""
-    return el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("meta", name="referrer", content="no-referrer"),
-        el("title", text(f"{title} – Benchbook")),
-        el("link", rel="icon", href="data:,"),
-        el("style", _style()),
-        *((el("style", Html(more_css)),) if more_css else ()),
-    )
-
-
-@cache
-def _style() -> Html:
-    """The style sheet is ours and holds nothing of a run, so it is not escaped."""
-    return Html("\n" + palette_css() + (files("benchbook.reports") / "page.css").read_text(encoding="utf-8"))
 
 
 def masthead(report: AnyReport, contents: Sequence[tuple[str, str]]) -> Html:

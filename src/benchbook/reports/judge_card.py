@@ -3,22 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from benchbook.decisions import Decision
 from benchbook.decisions.calibration_results import CorrectedDecision
 from benchbook.derivations.judge_card import JudgeCard
 from benchbook.reports import numbers
-from benchbook.reports.html import page_head
 from benchbook.reports.judge_card_tables import card_notices, card_sections
 from benchbook.reports.markdown import bullets, inline, table_section
 from benchbook.reports.markup import el, join, text
+from benchbook.reports.page_frame import page_head
 from benchbook.reports.page_parts import identity_list, named_model, notices_part, opening, render_table, section
+from benchbook.reports.tables import Table
 from benchbook.reports.words import decision_word, reason
 from benchbook.text import shorten
 
-__all__ = ["card_html", "card_lines", "card_markdown"]
+__all__ = ["CardDecision", "CardSection", "CardWords", "card_html", "card_lines", "card_markdown", "card_words"]
 
 _CELL, _COLUMNS = 34, 6  # characters of a cell, and columns, on a terminal
+
+
+@dataclass(frozen=True, slots=True)
+class CardDecision:
+    """A decision as it is shown: its headline, its colour, and why it is so."""
+
+    headline: str
+    tone: Literal["good", "bad", "doubt", "none"]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CardSection:
+    """A part of the card. A table without rows says nothing."""
+
+    title: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CardWords:
+    """The card in words. `says` has both decisions in a sentence; beside them the two, the frozen one first."""
+
+    says: str
+    as_judged: CardDecision
+    as_people_judge: CardDecision
+    notices: tuple[str, ...]
+    sections: tuple[CardSection, ...]
+
+
+def card_words(card: JudgeCard) -> CardWords:
+    """The card for whoever shows it in a way of their own: the same sentences and tables as in the others."""
+    corrected = card.calibration.corrected_decision
+    return CardWords(
+        says=_sentence(card),
+        as_judged=_decision_shown(card.calibration.frozen_decision),
+        as_people_judge=_decision_shown(_as_decision(corrected)),
+        notices=tuple(card_notices(card)),
+        sections=tuple(CardSection(title, tuple(tables)) for title, tables in card_sections(card)),
+    )
 
 
 def card_markdown(card: JudgeCard) -> Iterator[str]:
@@ -88,6 +131,11 @@ def _sentence(card: JudgeCard) -> str:
         f"As judged the decision is {own}; as people would judge it is {found.decision}, by {percent} intervals "
         f"({found.by_values_alone} if the corrected values are taken as sure)."
     )
+
+
+def _decision_shown(decision: Decision | None) -> CardDecision:
+    word = decision_word(decision)
+    return CardDecision(word.headline, word.tone, tuple(reason(one) for one in decision.reasons) if decision else ())
 
 
 def _identity(card: JudgeCard) -> list[tuple[str, str]]:

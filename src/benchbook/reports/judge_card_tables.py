@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from benchbook.decisions.calibration_results import AgreementName, Corrected, CorrectedGate, FieldTrial
-from benchbook.derivations.judge_card import JudgeCard
+from benchbook.derivations.judge_card import BetweenPeople, JudgeCard
 from benchbook.records.facts import LabelField
 from benchbook.reports import numbers
 from benchbook.reports.numbers import Kind
 from benchbook.reports.tables import Column, Table
 from benchbook.reports.words import aggregate_word, plural
-from benchbook.statistics import REASONS, WARNINGS, Estimate
+from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 
-__all__ = ["card_notices", "card_sections"]
+__all__ = ["card_notices", "card_sections", "people_table"]
 
 FIELD_WORDS: Mapping[LabelField, str] = {"accuracy_score": "Accuracy", "faithfulness_score": "Faithfulness"}
 _COEFFICIENTS: Mapping[AgreementName, str] = {
@@ -43,7 +44,7 @@ def card_sections(card: JudgeCard) -> Iterator[tuple[str, list[Table]]]:
 
 def card_notices(card: JudgeCard) -> list[str]:
     """What must be known before any number is read."""
-    found = list(card.calibration.warnings)
+    found = [_of_field(one) for one in card.calibration.warnings]
     if not card.labels.as_drawn:
         found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
     for field, n in card.labels.n_disputed.items():
@@ -59,6 +60,13 @@ def card_notices(card: JudgeCard) -> list[str]:
     if card.calibration.n_clusters is not None:
         found.append(f"Samples share {card.calibration.n_clusters:,} groups or items: intervals are by whole clusters")
     return found
+
+
+def _of_field(warning: str) -> str:
+    """A warning about a field begins with its name, which has a word."""
+    for field, word in FIELD_WORDS.items():
+        warning = warning.replace(f"{field}:", f"{word}:")
+    return warning
 
 
 # ── decision and corrected values ────────────────────────────────────────────────────────────────────────────
@@ -153,16 +161,34 @@ def _confusion(trial: FieldTrial) -> Table:
 
 
 def _agreement(card: JudgeCard) -> Table:
-    sides = [
+    sides: list[_Side] = [
         (f"{FIELD_WORDS[one.field]}, judge and people (n = {one.n:,})", one.agreement)
         for one in card.calibration.fields
     ]
-    sides += [
-        (f"{FIELD_WORDS[field]}, two people (n = {n:,})", card.labels.between_people[field])
-        for field, n in card.labels.n_twice.items()
+    people = BetweenPeople(n_twice=card.labels.n_twice, agreement=card.labels.between_people)
+    return _agreement_table([*sides, *_people(people)])
+
+
+def people_table(people: BetweenPeople) -> Table:
+    """How far two people agree, in the words of the card; without rows where nothing was labelled twice."""
+    return _agreement_table(_people(people))
+
+
+_Side: TypeAlias = tuple[str, Mapping[AgreementName, Agreement]]
+
+
+def _people(people: BetweenPeople) -> list[_Side]:
+    return [
+        (f"{FIELD_WORDS[field]}, two people (n = {n:,})", people.agreement[field])
+        for field, n in people.n_twice.items()
         if n
     ]
+
+
+def _agreement_table(sides: Sequence[_Side]) -> Table:
     columns = (Column("Coefficient"), *(Column(name, number=True) for name, _ in sides))
+    if not sides:
+        return Table("Agreement beyond chance, 1 at most", columns, ())
     observed = [next(iter(found.values())).observed_agreement for _, found in sides]
     rows = [("The same score", *(numbers.show("rate", value) for value in observed))]
     rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in _COEFFICIENTS.items()]

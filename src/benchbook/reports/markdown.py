@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from benchbook.derivations.panel_rows import judge_of_reply
 from benchbook.derivations.rows import JudgeReply, RubricRow
-from benchbook.reports import numbers, tables
+from benchbook.reports import numbers, panel_tables, tables
 from benchbook.reports.digest import MAX_CHARS, Asked, Digest, digest_of
 from benchbook.reports.gates import settling_lines
 from benchbook.reports.model import RunReport
@@ -46,6 +47,7 @@ def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[
     yield from _identity(report)
     yield from _gates(report)
     yield from table_section("Samples", tables.ledger_table(file.ledger), tables.fail_reasons_table(file))
+    yield from _panel(report)
     yield from table_section("Until decided", tables.early_stop_table(file))
     yield from table_section("Aggregates", tables.aggregates_table(file, found), tables.scores_table(file))
     yield from _repeats(report)
@@ -110,6 +112,17 @@ def _gates(report: RunReport) -> Iterator[str]:
         yield "## Gates\n\nNot judged: a decision is refused. The values are under Aggregates.\n\n"
         return
     yield from table_section("Gates", tables.gates_table(report.decision))
+
+
+def _panel(report: RunReport) -> Iterator[str]:
+    if report.panel is None:
+        return
+    yield "## Panel\n\n"
+    yield bullets([*panel_tables.panel_lines(report.panel), *panel_tables.panel_notices(report.panel)])
+    yield _table(panel_tables.judges_table(report.panel, report.aggregates))
+    for table in (panel_tables.agreement_table(report.panel), panel_tables.splits_table(report.panel)):
+        if table:
+            yield f"{inline(table.caption)}:\n\n{_table(table)}"
 
 
 def _repeats(report: RunReport) -> Iterator[str]:
@@ -192,7 +205,9 @@ def _sample(row: RubricRow, asked: Asked | None) -> Iterator[str]:
         yield _quoted("What the failed call said", row.error_detail)
     yield _quoted("Judge's rationale", row.rationale)
     for reply in row.judge_replies:
-        yield _quoted(f"Judge's raw reply, {_outcome(reply)}", reply.text)
+        judge = judge_of_reply(row, reply)
+        whose = "Judge's raw reply" if judge is None else f"Raw reply of judge {judge}"
+        yield _quoted(f"{whose}, {_outcome(reply)}", reply.text)
 
 
 def _outcome(reply: JudgeReply) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from benchbook.decisions import Decision
+from benchbook.derivations.panel_results import PanelAnalysis
 from benchbook.derivations.rows import AggregatesFile, Manifest, RubricRow
 from benchbook.evalsets import Item
 
@@ -36,3 +37,4 @@ class RunReport:
     decision: Decision | None
     rows: Callable[[], Iterator[RubricRow]]
     items: Items
+    panel: PanelAnalysis | None = None  # None where one judge judged

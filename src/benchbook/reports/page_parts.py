@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from benchbook.decisions import Decision, Gate
-from benchbook.reports import numbers, tables
+from benchbook.reports import numbers, panel_tables, tables
 from benchbook.reports.digest import Digest
 from benchbook.reports.gates import Tone, gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.markup import Html, el, join, text
@@ -29,6 +29,7 @@ __all__ = [
     "notices_part",
     "numbers_part",
     "opening",
+    "panel_part",
     "render_table",
     "repeats_part",
     "reproducibility_part",
@@ -282,6 +283,22 @@ def ledger_part(report: RunReport, digest: Digest) -> Html:
             class_="pair",
         ),
         render_table(tables.early_stop_table(report.aggregates)),
+    )
+
+
+def panel_part(report: RunReport) -> Html:
+    """Several judges: each alone, how they agree, what they split on. Nothing where one judge judged."""
+    panel = report.panel
+    if panel is None:
+        return join()
+    said = [*panel_tables.panel_lines(panel), *panel_tables.panel_notices(panel)]
+    return section(
+        "panel",
+        "Panel",
+        el("ul", *(el("li", text(one)) for one in said)),
+        render_table(panel_tables.judges_table(panel, report.aggregates)),
+        render_table(panel_tables.agreement_table(panel)),
+        render_table(panel_tables.splits_table(panel)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchbook.derivations.panel_rows import judge_of_reply
 from benchbook.derivations.rows import JudgeReply, RubricRow
 from benchbook.reports import numbers
 from benchbook.reports.digest import MAX_CHARS, Asked, Digest
@@ -124,8 +125,11 @@ def _texts(row: RubricRow, asked: Asked | None, run_id: str) -> Iterator[Html]:
 def _reply(reply: JudgeReply, row: RubricRow, run_id: str) -> Html:
     outcome = f"rejected: {reply.parse_error_reason}" if reply.parse_error_reason else "read"
     detail = f" ({reply.detail})" if reply.detail else ""
+    judge = judge_of_reply(row, reply)
+    who = () if judge is None else (text("Judge "), el("bdi", text(judge)), text(": "))
     heading = el(
         "p",
+        *who,
         text(f"Attempt {reply.attempt}, journal fact {reply.seq}: "),
         el("span", text(outcome), class_="outcome failed" if reply.parse_error_reason else "outcome passed"),
         text(detail),

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.reports.archive import write_archive
 from benchbook.reports.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
@@ -15,7 +16,12 @@ from benchbook.specs import load_spec
 __all__ = ["archive_of", "differences", "write_archive_of"]
 
 
-def archive_of(manifest: ProtocolManifest, aggregates: ProtocolAggregates, rows: Iterable[ProtocolRow]) -> Archive:
+def archive_of(
+    manifest: ProtocolManifest,
+    aggregates: ProtocolAggregates,
+    rows: Iterable[ProtocolRow],
+    derivation: int = DERIVATION,
+) -> Archive:
     """All that the archive of a record holds. The same record gives the same archive."""
     spec = load_spec(manifest.spec)
     prompts = [] if manifest.judged_elsewhere else [UsedPrompt(manifest.spec, spec.text("prompt.txt"))]
@@ -31,7 +37,7 @@ def archive_of(manifest: ProtocolManifest, aggregates: ProtocolAggregates, rows:
         journal_sha256=manifest.journal_sha256,
         gaps=aggregates.gaps,
     )
-    return Archive([row.evaluation for row in rows], prompts, log, aggregates.analysis.probes)
+    return Archive([row.evaluation for row in rows], prompts, log, aggregates.analysis.probes, derivation)
 
 
 def _judge(name: str, manifest: ProtocolManifest) -> JudgeUsed:
@@ -44,7 +50,7 @@ def _judge(name: str, manifest: ProtocolManifest) -> JudgeUsed:
 
 def write_archive_of(archive: Archive, folder: str | Path) -> Path:
     """Write it as `folder`, in place of an archive that is there. Raises: UsageError, RecordError."""
-    return write_archive(folder, archive.rows, archive.prompts, archive.run_log, archive.probes)
+    return write_archive(folder, archive.rows, archive.prompts, archive.run_log, archive.probes, archive.derivation)
 
 
 def differences(archive: Archive, folder: Path) -> Iterator[str]:

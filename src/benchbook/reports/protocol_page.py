@@ -15,9 +15,9 @@ from benchbook.reports import numbers, protocol_tables
 from benchbook.reports.archive_model import Archive, RunLog
 from benchbook.reports.archive_names import ArchiveNames
 from benchbook.reports.markup import Html, el, join, text
+from benchbook.reports.page_frame import page_head, style_sheet
 from benchbook.reports.page_parts import render_table, section
 from benchbook.reports.protocol_evaluation import EvaluationView, evaluation_html
-from benchbook.reports.protocol_frame import page_head
 from benchbook.reports.protocol_grid import grid_html
 from benchbook.reports.tables import Table
 from benchbook.reports.words import plural
@@ -57,7 +57,7 @@ def protocol_page(
     found = archive.analysis() if analysis is None else analysis
     log, names = archive.run_log, ArchiveNames(archive.rows)
     yield '<!doctype html>\n<html lang="en">\n'
-    yield page_head(f"{log.experiment}: judging – Benchbook", "page.css", "protocol_page.css")
+    yield page_head(f"{log.experiment}: judging", style_sheet("protocol_page.css"))
     yield '\n<body>\n<a class="skip" href="#summary">Skip to the report</a>\n'
     yield join(_masthead(log, found), Html('\n<main id="main">\n'))
     yield _summary(archive, found)

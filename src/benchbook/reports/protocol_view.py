@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.judge_analysis_results import Analysis
 from benchbook.derivations.kinds import DerivedFiles
 from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
@@ -57,7 +58,7 @@ def _report(record: Record, derived: DerivedFiles, rows: Rows) -> ProtocolReport
 
 def _write(report: ProtocolReport, folder: Path) -> list[Path]:
     """Write report.html, and the archive beside it."""
-    archive = archive_of(report.manifest, report.aggregates, report.rows())
+    archive = archive_of(report.manifest, report.aggregates, report.rows(), derivation_of(report.record.started()))
     texts = _Texts(report.record, report.manifest)
     written = write_archive_of(archive, folder / "archive")
     page = protocol_page(archive, texts, analysis=report.aggregates.analysis)

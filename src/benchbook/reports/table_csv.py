@@ -18,17 +18,17 @@ from benchbook.text import visible
 
 __all__ = ["csv_report", "inert"]
 
-_COLUMNS = RubricRow.__struct_fields__
 _RUN = frozenset("=+-@")
 _PASSED_OVER = frozenset("'\"`‘’“”„«»")
 _LINE_END = "\r\n"  # RFC 4180, whatever the platform
 
 
-def csv_report(rows: Iterable[RubricRow]) -> Iterator[str]:
+def csv_report(rows: Iterable[RubricRow], row_type: type[RubricRow] = RubricRow) -> Iterator[str]:
     """The lines, the header first. `judge_replies` is a column of JSON, `fail_reasons` a list with `; `."""
-    yield ",".join(_quoted(name) for name in _COLUMNS) + _LINE_END
+    columns = row_type.__struct_fields__
+    yield ",".join(_quoted(name) for name in columns) + _LINE_END
     for row in rows:
-        yield ",".join(_cell(getattr(row, name)) for name in _COLUMNS) + _LINE_END
+        yield ",".join(_cell(getattr(row, name)) for name in columns) + _LINE_END
 
 
 def inert(words: str) -> str:

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from benchbook.decisions import Decision, Interval
+from benchbook.derivations.panel_rows import PanelRow, PanelVote
 from benchbook.derivations.rows import AggregatesFile, Cases, EarlyStop, Ledger, RubricRow, VarianceSplit
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest
@@ -347,8 +350,8 @@ def slices_table(file: AggregatesFile) -> Table:
 def reproducibility(report: AnyReport) -> Table:
     """All metadata of R7.1, and what else is needed to do the run again."""
     manifest = report.manifest
-    names = [name for name in manifest.__struct_fields__ if name not in ("missing_metadata", "config")]
-    rows = [row for name in names for row in _flat(name, getattr(manifest, name))]
+    known = msgspec.to_builtins(manifest)
+    rows = [row for name in known if name not in ("missing_metadata", "config") for row in _flat(name, known[name])]
     rows += [("missing_metadata", name) for name in getattr(manifest, "missing_metadata", ())]
     return Table("Reproducibility metadata (SPEC R7.1)", (Column("Name"), Column("Value")), tuple(rows))
 
@@ -367,12 +370,21 @@ def sample_facts(row: RubricRow) -> Table:
         ("Answered by", one_line(row.model_reported or numbers.nothing("the provider did not say"))),
         ("Journal", numbers.nothing("no answer") if row.answer_seq is None else f"fact {row.answer_seq}"),
     ]
+    if isinstance(row, PanelRow):
+        rows += [(f"Judge {one_line(vote.name)}", _vote(vote)) for vote in row.votes]
     if row.cached:
         rows.append(("From the cache", "yes"))
     tags = [f"{name} {one_line(value)}" for name, value in _tags(row)]
     if tags:
         rows.append(("Slices", ", ".join(tags)))
     return Table(f"Sample {row.sample}", (Column("What"), Column("Value")), tuple(rows))
+
+
+def _vote(vote: PanelVote) -> str:
+    if vote.evaluator_error is not None:
+        return vote.parse_error_reason or vote.evaluator_error
+    scores = f"accuracy {vote.accuracy_score}, faithfulness {vote.faithfulness_score}"
+    return f"{scores}: {'passes' if vote.passed else 'does not pass'}"
 
 
 def _tags(row: RubricRow) -> Iterator[tuple[str, str]]:

@@ -18,11 +18,12 @@ from benchbook.derivations.rows import Ledger
 from benchbook.reports import numbers, tables
 from benchbook.reports.gates import gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.model import RunReport
+from benchbook.reports.panel_tables import panel_lines
 from benchbook.reports.views import SummaryLines
 from benchbook.reports.words import aggregate_word, decision_word, plural, reason
 from benchbook.text import one_line
 
-__all__ = ["COLOURS", "encodable", "painted", "print_summary", "summary_lines", "wrapped"]
+__all__ = ["COLOURS", "encodable", "painted", "print_summary", "summary_lines", "table_lines", "wrapped"]
 
 COLOURS = {"good": "32", "bad": "31", "doubt": "33", "none": "2"}
 _NEXT_BEST = {
@@ -85,6 +86,8 @@ def summary_lines(
     yield from wrapped(
         f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}{repeats}; run {manifest.run_id}", width, ""
     )
+    for line in [] if report.panel is None else panel_lines(report.panel):
+        yield from wrapped(line, width, "")
     for warning in tables.notices(report):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
     if decision is not None:
@@ -140,6 +143,30 @@ def _ledger(ledger: Ledger) -> str:
 def wrapped(words: str, width: int, indent: str) -> list[str]:
     """`words` as lines, on one line each whatever is in them."""
     return textwrap.wrap(one_line(words), width, initial_indent=indent, subsequent_indent=" " * len(indent))
+
+
+def table_lines(table: tables.Table, width: int, *, wrap: bool = False) -> Iterator[str]:
+    """A table below its caption, in columns as wide as their widest cell, and an empty line; nothing without rows.
+
+    Too wide a line is cut, or with `wrap` goes on below.
+    """
+    if not table:
+        return
+    cells = [[column.name for column in table.columns], *([one_line(cell) for cell in row] for row in table.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    yield from wrapped(table.caption, width, "")
+    for row in cells:
+        line = "  ".join(
+            cell.rjust(wide) if column.number else cell.ljust(wide)
+            for cell, wide, column in zip(row, widths, table.columns, strict=True)
+        ).rstrip()
+        if len(line) + 2 <= width:
+            yield f"  {line}"
+        elif wrap:
+            yield from wrapped(line, width, "  ")
+        else:
+            yield f"  {line}"[: width - 1] + "…"
+    yield ""
 
 
 def painted(words: str, code: str, colour: bool) -> str:

@@ -59,6 +59,12 @@ class Call(msgspec.Struct, frozen=True):
     endpoint: str
     cacheable: bool = False
     begins: bool = False  # the sample's first: nothing is lost where it is not sent
+    judge: int = 0  # which of a panel's judges
+
+    @property
+    def whose(self) -> str:
+        """Who is asked, for messages."""
+        return self.endpoint if self.judge else self.role
 
 
 @dataclass(slots=True)
@@ -181,18 +187,19 @@ class Asker:
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
         """What a failure ends, and how long to wait where that is only the attempt."""
         if failed.stops_run:
-            self.stop.because(f"the {call.role}'s provider refuses: {failed.detail}", failed=True)
+            self.stop.because(f"the {call.whose}'s provider refuses: {failed.detail}", failed=True)
             return "run", 0.0
         if failed.error == "timeout" and call.role == "candidate":
             return "sample", 0.0  # R1.3: the candidate's time-out is its outcome
         if not (failed.retryable or failed.error == "timeout"):
-            self.stop.note_final_failure(f"{call.role}: {failed.status}: {failed.detail}")
+            self.stop.note_final_failure(f"{call.whose}: {failed.status}: {failed.detail}")
             return "sample", 0.0
-        if retries >= self.max_retries:
+        most = self.max_retries if failed.most_retries is None else min(self.max_retries, failed.most_retries)
+        if retries >= most:
             return "sample", 0.0
         wait_s = failed.retry_after_s if failed.retry_after_s is not None else backoff_s(retries, self.jitter)
         if wait_s * 1000 > self.max_wait_ms:
-            reason = f"the {call.role}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
+            reason = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
             self.stop.because(reason, failed=True)
             return "run", 0.0
         return "attempt", wait_s
@@ -203,6 +210,7 @@ class Asker:
         reply = Reply(
             sample=call.sample,
             role=call.role,
+            judge=call.judge,
             attempt=call.attempt,
             text=answer.text,
             finish_reason=answer.finish_reason,
@@ -227,6 +235,7 @@ class Asker:
         failure = Failure(
             sample=call.sample,
             role=call.role,
+            judge=call.judge,
             attempt=call.attempt,
             error=failed.error,
             ends=ends,

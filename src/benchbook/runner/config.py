@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import math
-import tomllib
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from benchbook.errors import ConfigError, InputError, UsageError
+from benchbook.errors import ConfigError
+from benchbook.runner.judge_config import JudgeConfig, check_judges, numbered_judges, with_paths_from
 from benchbook.runner.plain_types import expected_words
+from benchbook.runner.setting_types import (
+    Count,
+    Price,
+    SittingSettings,
+    check_money,
+    checked_params,
+    read_toml,
+)
+from benchbook.scorers.rubric_panel import PANEL_RULES, PanelRule
 
 __all__ = [
     "SETTINGS",
     "RunConfig",
-    "checked_params",
     "config_from_mapping",
-    "not_money",
     "read_config_file",
-    "read_toml",
 ]
 
-Positive = Annotated[int, Meta(ge=1)]
-Count = Annotated[int, Meta(ge=0)]
-Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
+
+# The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
+_OF_JUDGE = tuple(name for name in JudgeConfig.__struct_fields__ if name not in ("model", "name"))
 
 
-class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of a run; `SETTINGS` says what each means.
 
     Keys are never among them: only the names of environment variables that hold one.
@@ -38,11 +42,13 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     evalset: str
     model: str
-    judge: str | None = None  # rubric@v1 must have one, answer_correctness@v1 has none
+    judge: str | None = None  # rubric@v1 must have one, or several judges; answer_correctness@v1 has none
+    judges: tuple[JudgeConfig, ...] = ()
+    panel_rule: PanelRule | None = None
     spec: str = "rubric@v1"
     prompt_template: str | None = None
     outputs: str | None = None
-    output_columns: dict[str, str] = {}
+    output_columns: dict[str, str] = msgspec.field(default_factory=dict)
     repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None
     benchmark: bool = False
     unmeasured: tuple[str, ...] = ()
@@ -53,7 +59,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     model_base_url: str | None = None
     model_api_key_env: str | None = None
     model_path: str | None = None
-    model_params: dict[str, Any] = {}
+    model_params: dict[str, Any] = msgspec.field(default_factory=dict)
     model_reasoning_tags: tuple[str, ...] = ()
     model_input_price: Price | None = None
     model_output_price: Price | None = None
@@ -62,26 +68,29 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     judge_base_url: str | None = None
     judge_api_key_env: str | None = None
     judge_path: str | None = None
-    judge_params: dict[str, Any] = {}
+    judge_params: dict[str, Any] = msgspec.field(default_factory=dict)
     judge_reasoning_tags: tuple[str, ...] = ()
     judge_json_schema: bool | None = None
     judge_input_price: Price | None = None
     judge_output_price: Price | None = None
 
-    max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
-    requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
-    max_cost_usd: Decimal | None = None
-    max_seconds: Positive | None = None
-    timeout_ms: Positive = 60_000
-    max_retries: Count = 4
-    max_wait_ms: Count = 60_000
-    cache: str | None = None
-
-    runs: str = "runs"
-    run_id: str | None = None
-    reports: str | None = "reports"
     confidence: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
+
+    @property
+    def all_judges(self) -> tuple[tuple[str, str, JudgeConfig], ...]:
+        """Each judge, with the setting that names its model and what stands before its others: `("judge", "judge_")`,
+        or of a panel `("judges[0].model", "judges[0].")`."""
+        if self.judge is None:
+            return numbered_judges(self.judges)
+        settings = {name: getattr(self, f"judge_{name}") for name in _OF_JUDGE}
+        return (("judge", "judge_", JudgeConfig(model=self.judge, **settings)),)
+
+    @property
+    def has_prices(self) -> bool:
+        prices = [self.model_input_price, self.model_output_price]
+        for _, _, judge in self.all_judges:
+            prices += [judge.input_price, judge.output_price]
+        return any(price is not None for price in prices)
 
     @property
     def n_repeats(self) -> int:
@@ -93,7 +102,9 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "What is asked": {
         "evalset": "the eval set: a JSONL file, or @NAME for one that Benchbook ships",
         "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
-        "judge": "the judge, provider/model-name@version",
+        "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
+        "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
+        "panel_rule": "how a panel's scores make one: majority, mean, worst",
         "spec": "the evaluator",
         "prompt_template": "a text file with {{prompt}} and {{context}}; by default candidate_prompt@v1",
         "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
@@ -155,42 +166,42 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
         if name not in known:
             raise ConfigError(f"{source}: {name}", "a setting that is not known", _nearest(name, known))
     without_judge = values.get("spec") == "answer_correctness@v1"
-    for name in ("evalset", "model") if without_judge else ("evalset", "model", "judge"):
+    _check_panel(values, source)
+    needed = ("evalset", "model") if without_judge or values.get("judges") else ("evalset", "model", "judge")
+    for name in needed:
         if values.get(name) is None:
             raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
     try:
         config = msgspec.convert(dict(values), RunConfig, strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$.")
-        name = place.rstrip("`").split("[")[0].split(".")[0]
-        raise ConfigError(f"{source}: {name or 'settings'}", repr(values.get(name)), expected_words(message)) from None
-    for name in RunConfig.__struct_fields__:
-        if (found := not_money(getattr(config, name))) is not None:
-            raise ConfigError(f"{source}: {name}", found, "dollars, 0 or more")
+        name = place.rstrip("`")
+        found = values.get(name.split("[")[0].split(".")[0])
+        raise ConfigError(
+            f"{source}: {name or 'settings'}", repr(found), expected_words(message, RunConfig, name)
+        ) from None
+    check_money({name: getattr(config, name) for name in RunConfig.__struct_fields__}, f"{source}: ")
+    check_judges(config.judges, source)
     for name in ("model_params", "judge_params"):
         checked_params(getattr(config, name), f"{source}: {name}")
     return config
 
 
-def not_money(value: Any) -> str | None:
-    """A decimal that can't be dollars, as text; None for all else."""
-    return str(value) if isinstance(value, Decimal) and not (value.is_finite() and value >= 0) else None
-
-
-def checked_params(params: dict[str, Any], setting: str) -> None:
-    """Raises: ConfigError for generation parameters that no request can hold."""
-    if (found := _not_in_json(params)) is not None:
-        raise ConfigError(setting, found, "values that JSON has")
-
-
-def _not_in_json(value: Any) -> str | None:
-    """What TOML can say and a request can't: nan, inf, a date. None where there is nothing of the kind."""
-    if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        return next((found for one in inner if (found := _not_in_json(one)) is not None), None)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return None if isinstance(value, str | int | float | None) else f"{type(value).__name__} {value}"
+def _check_panel(values: Mapping[str, Any], source: str) -> None:
+    """What does not go together. Raises: ConfigError."""
+    if not values.get("judges"):
+        if values.get("panel_rule") is not None:
+            raise ConfigError(f"{source}: panel_rule", repr(values["panel_rule"]), "at least two judges with it")
+        return
+    if values.get("spec") == "answer_correctness@v1":
+        raise ConfigError(f"{source}: judges", "a panel", "nothing: answer_correctness@v1 has no judge")
+    alone = [name for name in ("judge", *(f"judge_{name}" for name in _OF_JUDGE)) if values.get(name) not in (None, {})]
+    if alone:
+        raise ConfigError(f"{source}: {alone[0]}", "a setting of one judge", "judges, or judge; not both")
+    if len(values["judges"]) < 2:
+        raise ConfigError(f"{source}: judges", "one judge", "at least two; for one, the setting judge")
+    if values.get("panel_rule") is None:
+        raise ConfigError(f"{source}: panel_rule", "nothing", f"{', '.join(PANEL_RULES)}: how judges' scores make one")
 
 
 def _nearest(name: str, known: set[str]) -> str:
@@ -212,21 +223,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     for name in ("evalset", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports"):
         if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
             values[name] = str(path.parent / values[name])
+    with_paths_from(values.get("judges"), path.parent)
     return values
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file as it stands. Raises: UsageError, InputError."""
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            path, found=f"byte {error.object[error.start]:#04x} at {error.start}", expected="UTF-8"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(path, found=f"no TOML: {error}", expected="lines such as name = value") from None
 
 
 def _is_shipped_name(value: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.plan import RolePlan, plan_sha256
 from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan
 from benchbook.derivations.protocol_samples import outputs_of
@@ -25,6 +26,7 @@ from benchbook.runner.judging import inputs_of_set
 from benchbook.runner.run import new_run_id
 from benchbook.scorers.judge_protocol import SPEC_ID, EvidenceRule
 from benchbook.scorers.judge_protocol_findings import said
+from benchbook.scorers.judge_protocol_models import with_versions
 from benchbook.specs import load_spec
 from benchbook.text import one_line
 
@@ -118,7 +120,7 @@ def _run_started(
         judges=tuple(_judge(name) for name in sorted({judgement.judge_model for judgement in placed})),
         repeats=1,
         evidence=config.evidence,
-        same_model=config.same_model,
+        same_model=with_versions(config.same_model, _models_of(placed)),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         judgements_sha256=inputs["judgements"],
         n_judgements=len(placed),
@@ -139,10 +141,16 @@ def _run_started(
             "n_left_out": len(left_out),
             "left_out": named,
             "plan": msgspec.to_builtins(plan),
+            "derivation": DERIVATION,
         },
         code_version=code_version(),
         environment=environment(),
     )
+
+
+def _models_of(judgements: Iterable[ImportedJudgement]) -> set[str]:
+    """The names of all judges and targets."""
+    return {name for one in judgements for name in (one.judge_model, one.target_model) if name is not None}
 
 
 def _judge(name: str) -> JudgePlan:

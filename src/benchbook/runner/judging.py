@@ -11,29 +11,32 @@ from typing import Any
 
 import msgspec
 
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import plan_sha256
 from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
 from benchbook.derivations.protocol_samples import open_samples, outputs_of, place_probes
 from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evalsets.output_sets import OutputSet, read_output_set
+from benchbook.evalsets.output_sets import Output, OutputSet, read_output_set
 from benchbook.evalsets.tabular import table_form
 from benchbook.evalsets.task_prompts import read_task_prompts
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.environment import code_version, environment
-from benchbook.runner.judging_config import JudgeConfig, JudgingConfig, judging_config_from_mapping
+from benchbook.runner.judge_config import judge_names, numbered_judges
+from benchbook.runner.judging_config import JudgingConfig, judging_config_from_mapping
 from benchbook.runner.judging_job import JudgingJob, endpoint_name, judge_of
 from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import ProgressHandler, Resume
-from benchbook.runner.roles import RoleSettings, open_means, plan_of_role
+from benchbook.runner.roles import RoleSettings, judge_role_settings, open_means, plan_of_role
 from benchbook.runner.run import new_run_id
 from benchbook.runner.sitting import Means, Sitting
 from benchbook.runner.stopping import Stop
 from benchbook.scorers.judge_probes import PROBES_ID
 from benchbook.scorers.judge_protocol import SPEC_ID, SameModel
+from benchbook.scorers.judge_protocol_models import with_versions
 from benchbook.specs import load_spec
 
 __all__ = ["JudgingResult", "inputs_of_set", "resume_judging", "start_judging"]
@@ -147,7 +150,7 @@ def _prepare(config: JudgingConfig) -> _Prepared:
         judges=judges,
         repeats=config.repeats,
         evidence=config.evidence,
-        same_model=_same_model(config.same_model, judges),
+        same_model=_same_model(config.same_model, judges, outputs),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         probed_outputs=min(config.probes, len(outputs)),
         n_probes=len(place_probes(outputs, output_set, config.probes)),
@@ -176,22 +179,19 @@ def _check_prompts(path: str, output_set: OutputSet) -> None:
 
 def _judges(config: JudgingConfig) -> tuple[JudgePlan, ...]:
     judges = []
-    for number, judge in enumerate(config.judges):
-        role = plan_of_role(_role(config, number), _DEFAULTS)
+    for name, settings in zip(judge_names(config.judges), _role_settings(config), strict=True):
+        role = plan_of_role(settings, _DEFAULTS)
         if role.provider == "recorded":
-            raise ConfigError(f"judges[{number}].model", judge.model, "a judge that can be asked (see `judge import`)")
-        judges.append(JudgePlan(name=_name(judge), role=role))
-    names = [judge.name for judge in judges]
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise ConfigError(f"judges[{number}].name", f"{name!r} again", "a name of its own")
+            raise ConfigError(settings.setting, settings.model, "a judge that can be asked (see `judge import`)")
+        judges.append(JudgePlan(name=name, role=role))
     return tuple(judges)
 
 
-def _same_model(declared: Mapping[str, str], judges: Iterable[JudgePlan]) -> dict[str, str]:
+def _same_model(declared: Mapping[str, str], judges: Iterable[JudgePlan], outputs: Iterable[Output]) -> dict[str, str]:
     """The declared table, and that each judge's name and its model's id are names of one model (P1).
 
-    A set may name its targets by ids: without this a judge would judge its own outputs as another model's.
+    A set may name its targets by ids, with or without a version: without this a judge would judge its own outputs as
+    another model's.
     Raises: ConfigError for a circle.
     """
     table = dict(declared)
@@ -202,35 +202,21 @@ def _same_model(declared: Mapping[str, str], judges: Iterable[JudgePlan]) -> dic
                 table[name] = model_id
             elif model_id not in table:
                 table[model_id] = name
-    SameModel(table)
-    return table
+    return with_versions(table, {output.target_model for output in outputs})
 
 
-def _name(judge: JudgeConfig) -> str:
-    return judge.name if judge.name is not None else parse_model_id(judge.model, "judges").name
-
-
-def _role(config: JudgingConfig, number: int) -> RoleSettings:
-    judge = config.judges[number]
-    return RoleSettings(
-        setting=f"judges[{number}].model",
-        model=judge.model,
-        prefix=f"judges[{number}].",
-        base_url=judge.base_url,
-        api_key_env=judge.api_key_env,
-        path=judge.path,
-        params=judge.params,
-        reasoning_tags=judge.reasoning_tags,
-        json_schema=judge.json_schema,
-        stream=False,
-        timeout_ms=config.timeout_ms,
-        input_price=judge.input_price,
-        output_price=judge.output_price,
-    )
+def _role_settings(config: JudgingConfig) -> list[RoleSettings]:
+    return [
+        judge_role_settings(judge, config.timeout_ms, setting=setting, prefix=prefix)
+        for setting, prefix, judge in numbered_judges(config.judges)
+    ]
 
 
 def _means(config: JudgingConfig, plan: ProtocolPlan) -> AbstractAsyncContextManager[Means]:
-    roles = {endpoint_name(number): (_role(config, number), judge.role) for number, judge in enumerate(plan.judges)}
+    roles = {
+        endpoint_name(number): (settings, judge.role)
+        for number, (settings, judge) in enumerate(zip(_role_settings(config), plan.judges, strict=True))
+    }
     return open_means(roles, max_connections=config.max_connections, cache=config.cache)
 
 
@@ -249,6 +235,7 @@ def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> Ru
             "dataset_id": prepared.dataset_id,
             "prompts_form": table_form(prepared.config.prompts) if prepared.config.prompts else None,
             "plan": msgspec.to_builtins(plan),
+            "derivation": DERIVATION,
         },
         code_version=code_version(),
         environment=environment(),

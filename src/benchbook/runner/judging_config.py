@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,52 +10,25 @@ import msgspec
 from msgspec import Meta
 
 from benchbook.errors import ConfigError
-from benchbook.runner.config import Count, Positive, Price, checked_params, not_money, read_toml
+from benchbook.runner.judge_config import JudgeConfig, check_judges, with_paths_from
 from benchbook.runner.plain_types import expected_words
+from benchbook.runner.setting_types import Count, Positive, SittingSettings, check_money, read_toml
 from benchbook.scorers.judge_protocol import EvidenceRule
 
-__all__ = ["JUDGING_SETTINGS", "JudgeConfig", "JudgingConfig", "judging_config_from_mapping", "read_judging_file"]
+__all__ = ["JUDGING_SETTINGS", "JudgingConfig", "judging_config_from_mapping", "read_judging_file"]
 
 
-class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One judge. `name` is what it is called in replies and tables; by default its model's name."""
-
-    model: str
-    name: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    path: str | None = None
-    params: dict[str, Any] = {}
-    reasoning_tags: tuple[str, ...] = ()
-    json_schema: bool | None = None
-    input_price: Price | None = None
-    output_price: Price | None = None
-
-
-class JudgingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of an experiment; `JUDGING_SETTINGS` says what each means."""
 
     set: str
     judges: tuple[JudgeConfig, ...]
     prompts: str | None = None
-    same_model: dict[str, str] = {}
+    same_model: dict[str, str] = msgspec.field(default_factory=dict)
     evidence: EvidenceRule = "must_be_found"
     repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
     probes: Count = 0
-
-    max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
-    requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
-    max_cost_usd: Decimal | None = None
-    max_seconds: Positive | None = None
-    timeout_ms: Positive = 120_000
-    max_retries: Count = 4
-    max_wait_ms: Count = 60_000
-    cache: str | None = None
-
-    runs: str = "runs"
-    run_id: str | None = None
-    reports: str | None = "reports"
+    timeout_ms: Positive = 120_000  # an evaluation is longer than a score
 
 
 JUDGING_SETTINGS: Mapping[str, str] = {
@@ -80,16 +52,11 @@ def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> Judgi
         message, _, place = str(error).partition(" - at `$")
         name = place.rstrip("`").lstrip(".") or "settings"
         given = repr(values[name]) if name in values else "something else"
-        raise ConfigError(f"{source}: {name}", given, expected_words(message)) from None
+        raise ConfigError(f"{source}: {name}", given, expected_words(message, JudgingConfig, name)) from None
     if not config.judges:
         raise ConfigError(f"{source}: judges", "none", "at least one, such as --judge openai/gpt-4.1@2025-04-14")
-    if (found := not_money(config.max_cost_usd)) is not None:
-        raise ConfigError(f"{source}: max_cost_usd", found, "dollars, 0 or more")
-    for number, judge in enumerate(config.judges):
-        for price in ("input_price", "output_price"):
-            if (found := not_money(getattr(judge, price))) is not None:
-                raise ConfigError(f"{source}: judges[{number}].{price}", found, "dollars, 0 or more")
-        checked_params(judge.params, f"{source}: judges[{number}].params")
+    check_money({"max_cost_usd": config.max_cost_usd}, f"{source}: ")
+    check_judges(config.judges, source)
     return config
 
 
@@ -102,7 +69,5 @@ def read_judging_file(path: str | Path) -> dict[str, Any]:
     for name in _PATHS:
         if isinstance(values.get(name), str):
             values[name] = str(path.parent / values[name])
-    for judge in values.get("judges", ()):
-        if isinstance(judge, dict) and isinstance(judge.get("path"), str):
-            judge["path"] = str(path.parent / judge["path"])
+    with_paths_from(values.get("judges"), path.parent)
     return values

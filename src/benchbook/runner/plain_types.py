@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
 
 __all__ = ["expected_words"]
 
@@ -21,13 +25,24 @@ _BOUND = re.compile(r" (>=|<=|>|<) ([\d.]+)")
 _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 
 
-def expected_words(message: str) -> str:
+def expected_words(message: str, settings: type[msgspec.Struct], name: str) -> str:
     """`` Expected `int` >= 1 `` as `a whole number, 1 or more`; what was found is told elsewhere.
 
-    Other messages stay as they are.
+    Where a setting is one of a few words, they are listed. Other messages stay as they are.
     """
+    if message.startswith("Invalid enum value"):
+        return " or ".join(_words_of(get_type_hints(settings).get(name))) or message
     if not message.startswith("Expected "):
         return message
     wanted, _, _ = message.removeprefix("Expected ").partition(", got ")
     wanted = _TYPE.sub(lambda found: " or ".join(_TYPES.get(name, name) for name in found[1].split(" | ")), wanted)
     return _BOUND.sub(lambda found: ", " + _BOUNDS[found[1]].format(found[2]), wanted)
+
+
+def _words_of(hint: Any) -> Iterator[str]:
+    """The words of every `Literal` in a type."""
+    if get_origin(hint) is Literal:
+        yield from map(str, get_args(hint))
+    else:
+        for part in get_args(hint):
+            yield from _words_of(part)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from benchbook.decisions.early_stop import METHOD
-from benchbook.derivations.model_id import ModelId, parse_model_id
-from benchbook.derivations.plan import Plan, RolePlan, UntilDecided
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.plan import Panel, Plan, RolePlan, UntilDecided
 from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.evalsets.tabular import table_form
-from benchbook.providers.opening import ProviderSettings
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
+from benchbook.runner.judge_config import judge_names
 from benchbook.runner.recorded import read_outputs, resolve_columns
-from benchbook.runner.roles import RoleSettings, plan_of_role
+from benchbook.runner.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.scorers.rubric import rubric_scale
 from benchbook.specs import load_spec
 
@@ -28,11 +28,10 @@ __all__ = [
     "DEFAULT_ERROR",
     "Prepared",
     "evalset_path",
+    "judges_settings",
+    "model_settings",
     "prepare",
-    "provider_settings",
     "read_template",
-    "role_plan",
-    "role_settings",
     "until_decided_of",
 ]
 
@@ -56,9 +55,9 @@ def prepare(config: RunConfig) -> Prepared:
 
     Raises: ConfigError, InputError, UsageError.
     """
-    spec = load_spec(config.spec)
     if config.spec != "rubric@v1":
         raise ConfigError("spec", config.spec, "rubric@v1 (answer_correctness@v1: `benchbook score`)")
+    spec = load_spec(config.spec)
     _check_settings(config)
     path = evalset_path(config.evalset)
     evalset = open_evalset(path)
@@ -78,6 +77,7 @@ def prepare(config: RunConfig) -> Prepared:
                 pass
     rubric_scale(frozenset(config.unmeasured))  # refuses what can't be declared
     defaults = spec.settings["generation"]
+    judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
     plan = Plan(
         spec=spec.id,
         spec_sha256=spec.sha256,
@@ -86,11 +86,12 @@ def prepare(config: RunConfig) -> Prepared:
         repeats=config.n_repeats,
         prompt_template_id=template.id,
         prompt_template_sha256=template.sha256,
-        candidate=role_plan(config, "model", defaults),
-        judge=role_plan(config, "judge", defaults),
+        candidate=plan_of_role(model_settings(config), defaults),
+        judge=judges[0],
         unmeasured=tuple(sorted(set(config.unmeasured))),
         benchmark=config.benchmark,
         until_decided=until_decided_of(config),
+        panel=_panel(config, judges),
     )
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
@@ -100,10 +101,7 @@ def prepare(config: RunConfig) -> Prepared:
 
 def _check_settings(config: RunConfig) -> None:
     """What does not go together, told before any file is read. Raises: ConfigError."""
-    prices = (
-        config.model_input_price, config.model_output_price, config.judge_input_price, config.judge_output_price
-    )  # fmt: skip
-    if config.max_cost_usd is not None and not any(price is not None for price in prices):
+    if config.max_cost_usd is not None and not config.has_prices:
         raise ConfigError("max_cost_usd", "no prices", "model_input_price, judge_output_price and their kin")
     is_recorded = parse_model_id(config.model, "model").provider == "recorded"
     if is_recorded and config.outputs is None:
@@ -158,38 +156,43 @@ def read_template(path: Path) -> str:
     return text
 
 
-def role_plan(config: RunConfig, setting: str, defaults: dict[str, Any]) -> RolePlan:
-    """How the model (`model`) or the judge (`judge`) is asked. Raises: ConfigError."""
-    return plan_of_role(role_settings(config, setting), defaults)
-
-
-def role_settings(config: RunConfig, setting: str) -> RoleSettings:
-    """What a config says of the model (`model`) or the judge (`judge`)."""
-    is_judge = setting == "judge"
+def model_settings(config: RunConfig) -> RoleSettings:
+    """How the model is reached and asked."""
     return RoleSettings(
-        setting=setting,
-        model=getattr(config, setting),
-        prefix=f"{setting}_",
-        base_url=getattr(config, f"{setting}_base_url"),
-        api_key_env=getattr(config, f"{setting}_api_key_env"),
-        path=getattr(config, f"{setting}_path"),
-        params=getattr(config, f"{setting}_params"),
-        reasoning_tags=getattr(config, f"{setting}_reasoning_tags"),
-        json_schema=config.judge_json_schema if is_judge else False,
-        stream=config.stream and not is_judge,
+        setting="model",
+        model=config.model,
+        prefix="model_",
+        base_url=config.model_base_url,
+        api_key_env=config.model_api_key_env,
+        path=config.model_path,
+        params=config.model_params,
+        reasoning_tags=config.model_reasoning_tags,
+        json_schema=False,
+        stream=config.stream,
         timeout_ms=config.timeout_ms,
-        input_price=getattr(config, f"{setting}_input_price"),
-        output_price=getattr(config, f"{setting}_output_price"),
+        input_price=config.model_input_price,
+        output_price=config.model_output_price,
     )
 
 
-def provider_settings(config: RunConfig, setting: str, model_id: ModelId) -> ProviderSettings:
-    return role_settings(config, setting).provider(model_id)
+def judges_settings(config: RunConfig) -> list[RoleSettings]:
+    """How each judge is reached and asked, by its number."""
+    return [
+        judge_role_settings(judge, config.timeout_ms, setting=setting, prefix=prefix)
+        for setting, prefix, judge in config.all_judges
+    ]
+
+
+def _panel(config: RunConfig, judges: Sequence[RolePlan]) -> Panel | msgspec.UnsetType:
+    if config.panel_rule is None:
+        return msgspec.UNSET
+    return Panel(names=judge_names(config.judges), others=tuple(judges[1:]), rule=config.panel_rule)
 
 
 def _check_roles(config: RunConfig, plan: Plan) -> None:
-    if plan.judge.provider == "recorded":
-        raise ConfigError("judge", plan.judge.model_id, "a judge that can be asked")
+    for role, judge in zip(judges_settings(config), plan.judges, strict=True):
+        if judge.provider == "recorded":
+            raise ConfigError(role.setting, judge.model_id, "a judge that can be asked")
     if plan.unmeasured and plan.candidate.provider != "recorded":
         raise ConfigError("unmeasured", ", ".join(plan.unmeasured), "only with recorded outputs (R1.4)")
     if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:

@@ -14,7 +14,7 @@ from benchbook.evalsets.tabular import TableForm, read_table
 from benchbook.records import Failure, JournalWriter, Reply
 from benchbook.runner.progress import Resume
 
-__all__ = ["COLUMNS", "RecordedOutput", "import_outputs", "read_outputs", "resolve_columns"]
+__all__ = ["COLUMNS", "RecordedOutput", "imported_samples", "read_outputs", "resolve_columns"]
 
 # Our name of a column, and the names under which other tools write it.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -114,7 +114,7 @@ def _text(path: Path, line: int, name: str, value: Any) -> str | None:
     raise InputError(path, line=line, field=name, found=repr(value)[:80], expected="text, or nothing")
 
 
-def import_outputs(
+def imported_samples(
     path: Path,
     form: TableForm,
     columns: Mapping[str, str],
@@ -122,8 +122,12 @@ def import_outputs(
     repeats: int,
     resume: Resume,
     journal: JournalWriter,
-) -> None:
-    """Append a fact for every output that the journal lacks, and one for every sample that has none."""
+) -> Iterator[int]:
+    """Every sample, in the order of the file; those without an output come last.
+
+    A sample's fact is appended when the sample is reached, unless the journal has it, and waits in `resume.begun` for
+    whoever takes the sample: as many wait as are under way, whatever the file's size.
+    """
     missing = bytearray(b"\1" * (len(evalset) * repeats))
     for output in read_outputs(path, form, columns, evalset, repeats):
         missing[output.sample] = 0
@@ -131,12 +135,15 @@ def import_outputs(
             fact = _reply(output)
             journal.append(fact)
             resume.begun[output.sample] = [fact]
+        yield output.sample
     for sample, lacks in enumerate(missing):
         if lacks and _is_new(sample, resume):
             detail = "the recorded outputs have none for this item"
             failure = Failure(sample=sample, role="candidate", error="provider_error", ends="sample", detail=detail)
             journal.append(failure)
             resume.begun[sample] = [failure]  # finished, as whoever begins it finds
+        if lacks:
+            yield sample
 
 
 def _is_new(sample: int, resume: Resume) -> bool:

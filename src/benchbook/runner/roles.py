@@ -15,10 +15,11 @@ from benchbook.providers.local import SLOTS, find_model, weights_version
 from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider
 from benchbook.runner.asking import Endpoint
 from benchbook.runner.cache import ResponseCache
+from benchbook.runner.judge_config import JudgeConfig
 from benchbook.runner.limits import Gate
 from benchbook.runner.sitting import Means
 
-__all__ = ["RoleSettings", "open_means", "plan_of_role"]
+__all__ = ["RoleSettings", "judge_role_settings", "open_means", "plan_of_role"]
 
 START_CONNECTIONS = 16  # concurrency grows from here to max_connections
 _RESERVED = frozenset({"messages", "model", "stream", "response_format"})
@@ -52,6 +53,25 @@ class RoleSettings:
             path=self.path,
             timeout_ms=self.timeout_ms,
         )
+
+
+def judge_role_settings(judge: JudgeConfig, timeout_ms: int, *, setting: str, prefix: str) -> RoleSettings:
+    """How a judge is reached and asked; `setting` and `prefix` are those of `RoleSettings`."""
+    return RoleSettings(
+        setting=setting,
+        model=judge.model,
+        prefix=prefix,
+        base_url=judge.base_url,
+        api_key_env=judge.api_key_env,
+        path=judge.path,
+        params=judge.params,
+        reasoning_tags=judge.reasoning_tags,
+        json_schema=judge.json_schema,
+        stream=False,
+        timeout_ms=timeout_ms,
+        input_price=judge.input_price,
+        output_price=judge.output_price,
+    )
 
 
 def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from benchbook.derivations.early_stop import samples_in_order
 from benchbook.derivations.plan import Plan
 from benchbook.derivations.requests import Requests
 from benchbook.derivations.rubric_steps import AskCandidate, AskJudge, Done, History, next_step, read_history
@@ -12,22 +11,32 @@ from benchbook.evalsets import EvalSet, Item
 from benchbook.records import Failure, Reply
 from benchbook.runner.asking import Call
 
-__all__ = ["RubricJob"]
+__all__ = ["RubricJob", "endpoint_name"]
+
+
+def endpoint_name(judge: int) -> str:
+    """What the endpoint of a plan's judge is called: the role, where there is but one; the candidate's is its role."""
+    return "judge" if judge == 0 else f"judge {judge}"
 
 
 class RubricJob:
-    """`on_finished` is told of each sample that is finished in this sitting, with its history."""
+    """`order` has every sample's number as it is to be asked.
+
+    `on_finished` is told of each sample that is finished in this sitting, with its history.
+    """
 
     def __init__(
         self,
         plan: Plan,
         evalset: EvalSet,
         requests: Requests,
+        order: Iterable[int],
         on_finished: Callable[[int, History], None],
     ) -> None:
         self._plan = plan
         self._evalset = evalset
         self._requests = requests
+        self._order = order
         self._on_finished = on_finished
 
     @property
@@ -35,7 +44,7 @@ class RubricJob:
         return self._plan.n_samples
 
     def order(self) -> Iterable[int]:
-        return samples_in_order(self._plan)
+        return self._order
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _RubricSteps:
         item = self._evalset[sample % self._plan.n_items]
@@ -72,9 +81,10 @@ class _RubricSteps:
             case AskCandidate():
                 body = self._requests.candidate(self._item)
                 return Call(self._sample, "candidate", 1, body, "candidate", self._first_repeat, begins=True)
-            case AskJudge(attempt, answer):
-                body = self._requests.judge(self._item, answer)
-                return Call(self._sample, "judge", attempt, body, "judge", self._first_repeat and attempt == 1)
+            case AskJudge(judge, attempt, answer):
+                body = self._requests.judge(self._item, answer, judge)
+                cacheable = self._first_repeat and attempt == 1
+                return Call(self._sample, "judge", attempt, body, endpoint_name(judge), cacheable, judge=judge)
             case Done():
                 self._on_finished(self._sample, self._history)
                 return None

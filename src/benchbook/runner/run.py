@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,10 +11,12 @@ from typing import Any
 
 import msgspec
 
+from benchbook.derivations.derivation import DERIVATION
+from benchbook.derivations.early_stop import samples_in_order
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests, template_of
-from benchbook.derivations.rubric_tables import DERIVATION, Derived, derive, plan_of
+from benchbook.derivations.rubric_tables import Derived, derive, plan_of
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.tabular import table_form
@@ -21,11 +24,11 @@ from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create
 from benchbook.runner.config import RunConfig, config_from_mapping
 from benchbook.runner.environment import code_version, environment
 from benchbook.runner.pinning import PinCheck
-from benchbook.runner.preparing import Prepared, prepare, role_settings, until_decided_of
+from benchbook.runner.preparing import Prepared, judges_settings, model_settings, prepare, until_decided_of
 from benchbook.runner.progress import ProgressHandler, Resume
-from benchbook.runner.recorded import import_outputs
+from benchbook.runner.recorded import imported_samples
 from benchbook.runner.roles import open_means
-from benchbook.runner.rubric_job import RubricJob
+from benchbook.runner.rubric_job import RubricJob, endpoint_name
 from benchbook.runner.sitting import Means, Sitting
 from benchbook.runner.stopping import Stop
 from benchbook.runner.stopping_rule import StoppingRule
@@ -118,36 +121,46 @@ async def _sit(
     """Ask what the journal lacks, and derive what follows from it."""
     rule = StoppingRule(plan)
     sitting = Sitting(
-        record, config, means, plan.n_samples, rule.is_finished, on_progress, is_decided=lambda: rule.is_decided
-    )
+        record, config, means, plan.n_samples, rule.is_finished, on_progress,
+        endpoint_of=lambda reply: endpoint_name(reply.judge) if reply.role == "judge" else reply.role,
+        is_decided=lambda: rule.is_decided,
+    )  # fmt: skip
     rule.stop = sitting.stop
     started = record.started()
 
     def begin(journal: JournalWriter, resume: Resume) -> RubricJob:
+        order = samples_in_order(plan)
         if plan.candidate.provider == "recorded":
             outputs = record.input(started.inputs["outputs"])
             form, columns = started.identity["output_form"], started.identity["output_columns"]
-            import_outputs(outputs, form, columns, evalset, plan.repeats, resume, journal)
-        return RubricJob(plan, evalset, Requests(plan, template_of(record, started)), rule.add)
+            imported = imported_samples(outputs, form, columns, evalset, plan.repeats, resume, journal)
+            # An order that chance draws needs all of them first.
+            order = imported if plan.until_decided is msgspec.UNSET else _after(imported, order)
+        return RubricJob(plan, evalset, Requests(plan, template_of(record, started)), order, rule.add)
 
     with evalset:
         await sitting.ask(resumed, begin, PinCheck(_models(plan), benchmark=plan.benchmark))
     return RunResult(record, derive(record, record.path), sitting.stop)
 
 
+def _after(imported: Iterable[int], order: Iterable[int]) -> Iterator[int]:
+    for _ in imported:
+        pass
+    yield from order
+
+
 def _models(plan: Plan) -> dict[str, ModelId]:
-    return {
-        "candidate": parse_model_id(plan.candidate.model_id, "model"),
-        "judge": parse_model_id(plan.judge.model_id, "judge"),
+    judges = {
+        endpoint_name(number): parse_model_id(judge.model_id, "judge") for number, judge in enumerate(plan.judges)
     }
+    return {"candidate": parse_model_id(plan.candidate.model_id, "model")} | judges
 
 
 def _means(config: RunConfig, plan: Plan) -> AbstractAsyncContextManager[Means]:
     """What a sitting asks with. A missing key is told here."""
-    roles = {
-        "candidate": (role_settings(config, "model"), plan.candidate),
-        "judge": (role_settings(config, "judge"), plan.judge),
-    }
+    roles = {"candidate": (model_settings(config), plan.candidate)}
+    for number, (settings, judge) in enumerate(zip(judges_settings(config), plan.judges, strict=True)):
+        roles[endpoint_name(number)] = (settings, judge)
     return open_means(roles, max_connections=config.max_connections, cache=config.cache)
 
 
@@ -175,7 +188,7 @@ def _identity(prepared: Prepared) -> dict[str, Any]:
         "output_columns": prepared.output_columns,
         "generation_params": {
             "model": four_params(prepared.plan.candidate),
-            "judge": four_params(prepared.plan.judge),
+            "judge": four_params(prepared.plan.judge),  # of a panel the first; the others' are in the plan
         },
         "plan": msgspec.to_builtins(prepared.plan),
         "derivation": DERIVATION,

@@ -11,6 +11,7 @@ import msgspec
 
 from benchbook.derivations.correctness_rows import RunStatus
 from benchbook.derivations.correctness_tables import CorrectnessDerived, derive_correctness
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, RolePlan, plan_sha256
 from benchbook.derivations.prediction_facts import prediction_replies
@@ -167,6 +168,7 @@ def _run_started(
         "generation_params": {},
         "training_metrics": [msgspec.to_builtins(log) for log, _ in logs],
         "plan": msgspec.to_builtins(plan),
+        "derivation": DERIVATION,
     }
     return RunStarted(
         run_id=run_id,

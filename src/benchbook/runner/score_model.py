@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from benchbook.derivations.correctness_tables import derive_correctness
+from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of, plan_sha256
 from benchbook.derivations.requests import CANDIDATE_PROMPT, CandidateRequests, PromptTemplate, template_of
@@ -21,9 +22,9 @@ from benchbook.runner.config import RunConfig
 from benchbook.runner.environment import code_version, environment
 from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck
-from benchbook.runner.preparing import evalset_path, read_template, role_plan, role_settings
+from benchbook.runner.preparing import evalset_path, model_settings, read_template
 from benchbook.runner.progress import ProgressHandler, Resume
-from benchbook.runner.roles import open_means
+from benchbook.runner.roles import open_means, plan_of_role
 from benchbook.runner.run import changed_config, four_params, new_run_id, storable_config
 from benchbook.runner.score import SPEC, ScoreResult
 from benchbook.runner.score_job import ScoreJob
@@ -104,7 +105,7 @@ def _prepare(config: RunConfig) -> _Prepared:
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
         template = PromptTemplate(inputs["prompt_template"].name, read_template(inputs["prompt_template"]))
-    candidate = role_plan(config, "model", load_spec("rubric@v1").settings["generation"])
+    candidate = plan_of_role(model_settings(config), load_spec("rubric@v1").settings["generation"])
     if candidate.provider == "recorded":
         raise ConfigError("model", candidate.model_id, "a model that can be asked, or predictions of a recorded one")
     spec = load_spec(SPEC)
@@ -124,7 +125,7 @@ def _prepare(config: RunConfig) -> _Prepared:
 
 def _means(config: RunConfig, plan: CandidatePlan) -> AbstractAsyncContextManager[Means]:
     """What a sitting asks with. A missing key is told here."""
-    roles = {"candidate": (role_settings(config, "model"), plan.candidate)}
+    roles = {"candidate": (model_settings(config), plan.candidate)}
     return open_means(roles, max_connections=config.max_connections, cache=config.cache)
 
 
@@ -163,6 +164,7 @@ def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> Ru
         "generation_params": four_params(plan.candidate),
         "training_metrics": [],
         "plan": msgspec.to_builtins(plan),
+        "derivation": DERIVATION,
     }
     return RunStarted(
         run_id=run_id,

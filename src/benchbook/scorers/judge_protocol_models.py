@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from benchbook.errors import ConfigError
 
-__all__ = ["SameModel"]
+__all__ = ["SameModel", "with_versions"]
 
 
 class SameModel:
@@ -39,3 +39,21 @@ class SameModel:
             if at in seen:
                 raise ConfigError(f"same_model[{name!r}]", f"a circle through {at!r}", "a table that ends at a model")
             seen.add(at)
+
+
+def with_versions(table: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The table, and for each of its names and of `names` that has no `@version`: the version of it that it means.
+
+    It means the one that the table names: `openai/acme` is `openai/acme@1` where that stands there. Of several that the
+    table does not call one model it means none, a name with a version is never another's, and what the table says of a
+    name goes first. Raises: ConfigError for a table that does not hold.
+    """
+    whole = dict(table)
+    models = SameModel(whole)
+    named = {*table, *table.values()}
+    for name in sorted({*named, *names} - whole.keys()):
+        versions = {models.name(one) for one in named if one.rpartition("@")[0] == name}
+        if len(versions) == 1 and name not in versions:
+            whole[name] = versions.pop()
+            models = SameModel(whole)
+    return whole

@@ -1,0 +1,21 @@
+"""Which derivation a record asks for: what is derived, beside what the SPEC fixes, as its first fact names it.
+
+An old record stays what it was, byte for byte: one that names none has derivation 1.
+
+2   of `rubric@v1`: intervals of all means, rates and percentiles, their worst and best cases, the variance of repeats,
+    and what would settle a gate. Of every evaluator: intervals that are not too sure where scores are nearly all alike,
+    clusters few, or labels few (docs/decisions/0017-too-sure-intervals.md).
+"""
+
+from __future__ import annotations
+
+from benchbook.records.facts import RunStarted
+
+__all__ = ["DERIVATION", "derivation_of"]
+
+DERIVATION = 2
+
+
+def derivation_of(started: RunStarted) -> int:
+    """The derivation that a record's first fact names."""
+    return int(started.identity.get("derivation", 1))

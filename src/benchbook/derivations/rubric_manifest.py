@@ -1,0 +1,97 @@
+"""Who, what, when, with what: a `rubric@v1` record's manifest (SPEC R7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from benchbook.derivations.identity import model_version
+from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.plan import Panel, Plan
+from benchbook.derivations.rows import Manifest, PanelJudge, PanelManifest
+from benchbook.derivations.state import JournalState
+from benchbook.records.tables import writer_version
+from benchbook.specs import load_spec
+
+__all__ = ["manifest_of", "refusal"]
+
+
+def manifest_of(state: JournalState, plan: Plan) -> Manifest:
+    """The manifest, but for the hashes of the derived files and its own."""
+    started = state.started
+    spec = load_spec(plan.spec)
+    versions = [
+        model_version(parse_model_id(judge.model_id, "judge"), state.judges_reported[number])
+        for number, judge in enumerate(plan.judges)
+    ]
+    last_at = state.ended or state.interrupted
+    known: dict[str, Any] = {
+        "run_id": started.run_id,
+        "timestamp_utc": started.at,
+        "dataset_id": started.identity["dataset_id"],
+        "dataset_version_or_hash": f"sha256:{plan.evalset_sha256}",
+        "model_id": plan.candidate.model_id,
+        "model_version": model_version(parse_model_id(plan.candidate.model_id, "model"), state.candidate_reported),
+        "evaluator_model_id": " + ".join(judge.model_id for judge in plan.judges),
+        "evaluator_model_version": None if None in versions else " + ".join(str(version) for version in versions),
+        "prompt_template_id": plan.prompt_template_id,
+        "prompt_template_version_or_hash": f"sha256:{plan.prompt_template_sha256}",
+        "evaluator_prompt_template_version_or_hash": f"sha256:{spec.file_sha256('prompt.txt')}",
+        "generation_params": started.identity["generation_params"]["model"],
+        "code_version": started.code_version,
+        "environment": started.environment,
+    }
+    return Manifest(
+        **known,
+        ended_utc=last_at.at if last_at else None,
+        state=state.state,
+        state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
+        spec=plan.spec,
+        spec_sha256=plan.spec_sha256,
+        n_items=plan.n_items,
+        repeats=plan.repeats,
+        benchmark=plan.benchmark,
+        evaluator_prompt_template_id=plan.spec,
+        generation_params_effective=plan.candidate.params,
+        evaluator_generation_params=started.identity["generation_params"]["judge"],
+        evaluator_generation_params_effective=plan.judge.params,
+        unmeasured=list(plan.unmeasured),
+        reasoning_tags=sorted({tag for role in (plan.candidate, *plan.judges) for tag in role.reasoning_tags}),
+        config=started.config,
+        plan_sha256=started.plan_sha256,
+        inputs=started.inputs,
+        journal_segments=state.n_segments,
+        journal_facts=state.n_facts,
+        journal_sha256=state.last_sha256,
+        derived={},
+        derived_by={"tables": writer_version()},
+        manifest_sha256="",
+        panel=_panel(plan, versions),
+        missing_metadata=[name for name, value in known.items() if value in (None, "", {})],
+    )
+
+
+def _panel(plan: Plan, versions: Sequence[str | None]) -> PanelManifest | msgspec.UnsetType:
+    if not isinstance(plan.panel, Panel):
+        return msgspec.UNSET
+    return PanelManifest(
+        rule=plan.panel.rule,
+        judges=[
+            PanelJudge(
+                name=name, model_id=judge.model_id, model_version=version, generation_params_effective=judge.params
+            )
+            for name, judge, version in zip(plan.panel.names, plan.judges, versions, strict=True)
+        ],
+    )
+
+
+def refusal(manifest: Manifest) -> dict[str, Any]:
+    """decision.json where no decision is made."""
+    return {
+        "decision": None,
+        "release_ready": False,
+        "reasons": [f"refused: required metadata is missing (R7.1): {', '.join(manifest.missing_metadata)}"],
+        "gates": [],
+    }

@@ -1,0 +1,37 @@
+"""Recorded outputs come in as they are needed, whatever the size of their file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchbook.evalsets import open_evalset
+from benchbook.records import Failure, JournalWriter, Reply
+from benchbook.runner.progress import Resume
+from benchbook.runner.recorded import imported_samples, resolve_columns
+from running import write_items
+
+N = 40
+
+
+def test_an_output_waits_only_until_its_sample_is_taken(tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs.jsonl"
+    rows = [{"item_id": f"i{n}", "output": f"answer {n}"} for n in reversed(range(N)) if n != 7]
+    outputs.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    resume = Resume(N, lambda facts: False)
+    resume.mark_done(3)
+    order = []
+    with (
+        open_evalset(write_items(tmp_path / "items.jsonl", N)) as evalset,
+        JournalWriter(folder) as journal,
+    ):
+        columns = resolve_columns(outputs, {})
+        for sample in imported_samples(outputs, "jsonl", columns, evalset, 1, resume, journal):
+            order.append(sample)
+            facts = resume.begun.pop(sample, [])
+            assert resume.begun == {}
+            assert len(facts) == (sample != 3)  # it is finished: nothing is imported again
+            assert all(isinstance(fact, Failure if sample == 7 else Reply) for fact in facts)
+    assert order == [n for n in reversed(range(N)) if n != 7] + [7]
