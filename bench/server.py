@@ -1,13 +1,15 @@
 """What the server's hot path costs: pages of 100 predictions out of a run with a million.
 
-    script/bench server [--rows N] [--pages N] [--json]
+    script/bench server [--rows N] [--pages N] [--rounds N] [--text BYTES] [--json]
 
-`last_over_first`: the time of pages at the end of the run over that of pages at its start, each asked once, so that
-none was kept; goal: at most 1.5. `of_bare`: requests per CPU second of the server's process, over those of a bare
-Starlette that has the same bytes ready and sends them; goal: at least 0.5, for pages that were asked before (`again`).
-`paging` follows `next_cursor` through pages that nobody asked yet, `random` asks such pages anywhere: there the
-database is read, which the bare framework never does. Both servers run under uvicorn in a process of their own, and are
-asked in turn over one connection.
+`*_of_bare`: requests per CPU second of the server's process, over those of a bare Starlette that has the same bytes
+ready and sends them; goal: at least 0.5. `paging` follows pages that nobody asked yet, one after another; `random` asks
+as many anywhere in the other half of the run, which nobody asked either; `again` asks for pages that were sent before.
+`last_over_first`: the time of a page at the end of the run over that of one at its start; goal: at most 1.5.
+`cold_page_ms`: a page of which nothing near was asked, so that its row group is read first.
+
+Each round has a new server, which has shown another run before, and asks the bare one in turn. Both run under uvicorn
+in a process of their own, and are asked over one connection. `--text`: how long each prediction is, in bytes.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ import json
 import os
 import random
 import re
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +37,11 @@ from benchbook.derivations.derived_files import hashes_of, pretty_json, write_ma
 from benchbook.records.facts import RunEnded, RunStarted
 from benchbook.records.folder import create_record
 from benchbook.records.journal import JournalWriter
-from benchbook.records.tables import arrow_schema
+from benchbook.records.tables import BATCH, ROW_GROUP, ROW_GROUP_BYTES, arrow_schema
 
 GOAL_LAST_OVER_FIRST, GOAL_OF_BARE = 1.5, 0.5
 PAGE = 100
-PATH = f"/api/tunix/runs/large/predictions?limit={PAGE}"
+APART = 1_000  # positions between pages that go through the whole run
 FILES = ("samples.parquet", "aggregates.json", "decision.json")
 
 _BARE = """
@@ -55,47 +58,57 @@ uvicorn.run(app, port=int(sys.argv[2]), log_config=None, access_log=False, timeo
 """
 
 
-def write_record(runs: Path, n_rows: int) -> None:
-    """A record's folder as a run leaves it, with a table of `n_rows` made by Polars."""
-    import polars as pl
-
+def write_record(runs: Path, run_id: str, n_rows: int, write_table: Callable[[Path], None]) -> None:
+    """A record's folder as a run of `answer_correctness@v1` leaves it; `write_table` gets the path of its samples."""
     evalset = runs.parent / "items.jsonl"
     evalset.write_text('{"id": "item-0", "prompt": "?", "expected_answer": "0"}\n', encoding="utf-8")
 
     def first(hashes: dict[str, str]) -> RunStarted:
         identity = {"dataset_id": "items", "plan": {"candidate": {"model_id": "bench/m@1"}}, "dry_run": False}
         return RunStarted(
-            run_id="large", spec="answer_correctness@v1", spec_sha256="0" * 64, plan_sha256="0" * 64, n_items=n_rows,
+            run_id=run_id, spec="answer_correctness@v1", spec_sha256="0" * 64, plan_sha256="0" * 64, n_items=n_rows,
             repeats=1, config={}, inputs=hashes, identity=identity, code_version={}, environment={},
         )  # fmt: skip
 
-    record = create_record(runs, "large", {"evalset": evalset}, first)
+    record = create_record(runs, run_id, {"evalset": evalset}, first)
     with JournalWriter(record.journal) as journal:
         last = journal.append(RunEnded())
-    number = pl.int_range(n_rows, eager=True).alias("sample").to_frame()
-    columns = {name: pl.lit(None) for name in CorrectnessRow.__struct_fields__} | {
-        "sample": pl.col("sample"),
-        "item_id": pl.format("item-{}", "sample"),
-        "repeat": pl.lit(0),
-        "prompt": pl.format("What is {} plus one?", "sample"),
-        "expected": (pl.col("sample") + 1).cast(pl.String),
-        "predicted": pl.format("Let me think. {} plus one makes {}.", "sample", pl.col("sample") + 1),
-        "correctness": pl.lit(0.0),
-        "eval_time_ms": pl.col("sample") % 50,
-    }
-    table = number.select(**columns).to_arrow().cast(arrow_schema(CorrectnessRow))
-    import pyarrow.parquet as pq
-
-    pq.write_table(table, record.samples, compression="zstd", row_group_size=4_096)
+    write_table(record.samples)
     record.aggregates.write_bytes(pretty_json({"primary_score": 0.0, "n_items": n_rows}))
     record.decision.write_bytes(pretty_json({"verdict": "pass"}))
     started = record.started()
     write_manifest(record.path, {
-        "run_id": "large", "spec": started.spec, "state": "complete", "timestamp_utc": started.at,
+        "run_id": run_id, "spec": started.spec, "state": "complete", "timestamp_utc": started.at,
         "ended_utc": started.at, "dataset_id": "items", "model_id": "bench/m@1", "n_items": n_rows, "repeats": 1,
         "inputs": started.inputs,
         "journal_facts": 2, "journal_sha256": last, "derived": hashes_of(record.path, list(FILES)),
     })  # fmt: skip
+
+
+def write_samples(path: Path, n_rows: int, text_bytes: int = 0) -> None:
+    """A table of predictions of about `text_bytes`, in row groups as `records.tables` cuts them."""
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    group = min(ROW_GROUP, max(BATCH, ROW_GROUP_BYTES // max(text_bytes, 1) // BATCH * BATCH))
+    words = " and so on" * (text_bytes // 10)
+    schema = arrow_schema(CorrectnessRow)
+    with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=False) as writer:
+        for start in range(0, n_rows, group):
+            sample = pl.int_range(start, min(start + group, n_rows), eager=True).alias("sample").to_frame()
+            columns = {name: pl.lit(None) for name in CorrectnessRow.__struct_fields__} | {
+                "sample": pl.col("sample"),
+                "item_id": pl.format("item-{}", "sample"),
+                "repeat": pl.lit(0),
+                "prompt": pl.format("What is {} plus one?", "sample"),
+                "expected": (pl.col("sample") + 1).cast(pl.String),
+                "predicted": pl.format(
+                    f"Let me think. {{}} plus one{words} makes {{}}.", "sample", pl.col("sample") + 1
+                ),
+                "correctness": pl.lit(0.0),
+                "eval_time_ms": pl.col("sample") % 50,
+            }
+            writer.write_table(sample.select(**columns).to_arrow().cast(schema), row_group_size=group)
 
 
 # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -106,7 +119,7 @@ class Asker:
 
     def __init__(self, port: int, pid: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        self._stat = Path(f"/proc/{pid}/stat")
+        self._process = Path(f"/proc/{pid}")
 
     def get(self, path: str) -> bytes:
         self._connection.request("GET", path)
@@ -117,22 +130,29 @@ class Asker:
         return data
 
     def cpu_s(self) -> float:
-        fields = self._stat.read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """In nanoseconds, unlike /proc/PID/stat, whose ticks are too coarse for a short round."""
+        threads = (self._process / "task").iterdir()
+        return sum(int((one / "schedstat").read_text(encoding="ascii").split()[0]) for one in threads) / 1e9
+
+    def peak_mb(self) -> float:
+        found = re.search(r"VmHWM:\s+(\d+)", (self._process / "status").read_text(encoding="ascii"))
+        assert found is not None
+        return round(int(found[1]) / 1024, 1)
 
     def per_cpu_second(self, paths: list[str]) -> float:
         before = self.cpu_s()
         for path in paths:
             self.get(path)
-        return len(paths) / max(self.cpu_s() - before, 0.01)
+        return len(paths) / (self.cpu_s() - before)
 
-    def times_ms(self, paths: list[str]) -> list[float]:
+    def time_ms(self, paths: list[str]) -> float:
+        """The median."""
         found = []
         for path in paths:
             began = time.perf_counter()
             self.get(path)
             found.append((time.perf_counter() - began) * 1000)
-        return found
+        return statistics.median(found)
 
 
 @contextlib.contextmanager
@@ -168,87 +188,111 @@ def wait_for(port: int) -> None:
             return
 
 
-def after(position: int) -> str:
+def page_after(position: int, run_id: str = "large") -> str:
     """The address of the page behind a position."""
     cursor = base64.urlsafe_b64encode(b'{"position":%d}' % position).decode().rstrip("=")
-    return f"{PATH}&cursor={cursor}"
+    return f"/api/tunix/runs/{run_id}/predictions?limit={PAGE}&cursor={cursor}"
 
 
 # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def measure(n_rows: int, n_pages: int) -> dict[str, Any]:
-    rng = random.Random(1)
+def measure(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="benchbook-bench-") as name:
         folder = Path(name)
         (folder / "runs").mkdir()
-        write_record(folder / "runs", n_rows)
-        serve = [sys.executable, "-m", "benchbook", "serve", "--quiet", "--port", "0", "--runs", str(folder / "runs")]
-        with process(serve, printed_port) as (port, pid):
+        write_record(folder / "runs", "small", 20_000, lambda path: write_samples(path, 20_000))
+        write_record(
+            folder / "runs", "large", options.rows, lambda path: write_samples(path, options.rows, options.text)
+        )
+        with serving(folder) as (port, pid):  # the catalog is made, and what the bare server sends
             ours = Asker(port, pid)
-            ours.get(PATH)
-            first = ours.times_ms([after(7 * number) for number in range(200)])
-            last = ours.times_ms([after(n_rows - 101 - 7 * number) for number in range(200)])
-            paths, pages = [], []
-            path = after(n_rows // 3)
-            for _ in range(n_pages):  # what the pages are: asked at another place than will be measured
-                paths.append(path)
-                pages.append(ours.get(path))
-                path = f"{PATH}&cursor={json.loads(pages[-1])['next_cursor']}"
-            shifted = [after(n_rows // 3 + 50 + PAGE * number) for number in range(n_pages)]
-            anywhere = [after(rng.randrange(n_rows - PAGE)) for _ in range(n_pages)]
-            found = {
-                "paging": ours.per_cpu_second(shifted),
-                "again": ours.per_cpu_second(paths),
-                "random": ours.per_cpu_second(anywhere),
-            }
-            memory = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-        (folder / "pages").write_bytes(b"\n".join(pages))
-        bare = bare_per_cpu_second(folder, n_pages)
-    ratios = {f"{name}_of_bare": round(value / bare, 3) for name, value in found.items()}
-    last_over_first = statistics.median(last) / statistics.median(first)
-    return {
-        "rows": n_rows,
-        "pages": n_pages,
-        "bytes_a_page": round(statistics.mean(map(len, pages))),
-        "first_page_ms": round(statistics.median(first), 3),
-        "last_page_ms": round(statistics.median(last), 3),
-        "last_over_first": round(last_over_first, 3),
-        **{f"{name}_per_cpu_s": round(value) for name, value in found.items()},
-        "bare_per_cpu_s": round(bare),
-        **ratios,
-        "peak_mb": round(int(re.search(r"VmHWM:\s+(\d+)", memory)[1]) / 1024, 1),  # type: ignore[index]
-        "within_goal": last_over_first <= GOAL_LAST_OVER_FIRST and ratios["again_of_bare"] >= GOAL_OF_BARE,
-        "load_average": round(os.getloadavg()[0], 2),
+            sent = [ours.get(page_after(PAGE * number)) for number in range(options.pages)]
+        (folder / "pages").write_bytes(b"\n".join(sent))
+        with bare_serving(folder) as (port, pid):
+            bare = Asker(port, pid)
+            bare.per_cpu_second([f"/pages?page={number}" for number in range(100)])
+            rounds = [one_round(folder, bare, options, seed) for seed in range(options.rounds)]
+    found = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
+    last_over_first = found["last_page_ms"] / found["first_page_ms"]
+    bare_per_cpu_s = found.pop("bare_per_cpu_s")
+    ratios = {
+        f"{name}_of_bare": round(
+            statistics.median(one[f"{name}_per_cpu_s"] / one["bare_per_cpu_s"] for one in rounds), 3
+        )
+        for name in ("paging", "random", "again")
     }
+    return {
+        "rows": options.rows, "pages": options.pages, "rounds": options.rounds,
+        "bytes_a_page": round(statistics.mean(map(len, sent))),
+        **{name: round(value, 3) for name, value in found.items()},
+        "bare_per_cpu_s": round(bare_per_cpu_s),
+        "last_over_first": round(last_over_first, 3),
+        **ratios,
+        "within_goal": last_over_first <= GOAL_LAST_OVER_FIRST and ratios["paging_of_bare"] >= GOAL_OF_BARE,
+        "load_average": round(os.getloadavg()[0], 2),
+    }  # fmt: skip
 
 
-def bare_per_cpu_second(folder: Path, n_pages: int) -> float:
-    with contextlib.closing(__import__("socket").socket()) as free:
+def one_round(folder: Path, bare: Asker, options: argparse.Namespace, seed: int) -> dict[str, float]:
+    half, rng = options.rows // 2, random.Random(seed)
+    with serving(folder) as (port, pid):
+        ours = Asker(port, pid)
+        for number in range(200):  # Polars and Arrow are loaded, as in a server that has run for a while
+            ours.get(page_after(PAGE * number, "small"))
+        in_turn = [page_after(PAGE * number + 5_000) for number in range(options.pages)]
+        anywhere = [page_after(half + rng.randrange(half - 20_000)) for _ in range(options.pages)]
+        found = {
+            "paging_per_cpu_s": ours.per_cpu_second(in_turn),
+            "bare_per_cpu_s": bare.per_cpu_second([f"/pages?page={number}" for number in range(options.pages)]),
+            "again_per_cpu_s": ours.per_cpu_second(in_turn),
+            "random_per_cpu_s": ours.per_cpu_second(anywhere),
+        }
+    with serving(folder) as (port, pid):
+        ours = Asker(port, pid)
+        ours.get(page_after(0, "small"))
+        apart = options.rows // 25
+        found["cold_page_ms"] = ours.time_ms([page_after(apart * number) for number in range(1, 24)])
+        found["first_page_ms"] = ours.time_ms([page_after(7 * number) for number in range(200)])
+        found["last_page_ms"] = ours.time_ms([page_after(options.rows - 101 - 7 * number) for number in range(200)])
+        for number in range(options.rows // APART):  # through all of it: what is kept is bounded
+            ours.get(page_after(APART * number))
+        found["peak_mb"] = ours.peak_mb()
+    return found
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[tuple[int, int]]:
+    words = [sys.executable, "-m", "benchbook", "serve", "--quiet", "--port", "0", "--runs", str(folder / "runs")]
+    with process(words, printed_port) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def bare_serving(folder: Path) -> Iterator[tuple[int, int]]:
+    with contextlib.closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
 
     def waited(_: subprocess.Popen[bytes]) -> int:
         wait_for(port)
-        return int(port)
+        return port
 
-    words = [sys.executable, "-c", _BARE, str(folder / "pages"), str(port)]
-    with process(words, waited) as (_, pid):
-        bare = Asker(port, pid)
-        paths = [f"/pages?page={number}" for number in range(n_pages)]
-        bare.per_cpu_second(paths[:100])
-        return bare.per_cpu_second(paths)
+    with process([sys.executable, "-c", _BARE, str(folder / "pages"), str(port)], waited) as found:
+        yield found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--pages", type=int, default=2_000)
+    parser.add_argument("--pages", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--text", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if options.rows < 3 * PAGE * (options.pages + 10):
-        parser.error(f"--rows: expected at least {3 * PAGE * (options.pages + 10):,} for so many pages")
-    result = measure(options.rows, options.pages)
+    if options.rows < (least := 2 * (PAGE * options.pages + 30_000)):
+        parser.error(f"--rows: expected at least {least:,} for so many pages")
+    result = measure(options)
     if options.json:
         print(json.dumps(result))
     else:

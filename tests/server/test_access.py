@@ -118,7 +118,7 @@ def test_nobody_gets_anything_but_signs_of_life(guarded: Api) -> None:
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="benchbook"')
     assert guarded.json("/healthz") == {"status": "ok"}
     assert guarded.json("/readyz")["status"] == "ready"
-    assert guarded.json("/api/v1/me") == {"name": "nobody", "scopes": [], "login_needed": True}
+    assert guarded.json("/api/v1/me") == {"name": "nobody", "scopes": [], "login_needed": True, "via": "nobody"}
     assert guarded.get(RUNS, headers={"host": "bench.example", **bearer(new_token(guarded, "read"))}).status_code == 200
 
 
@@ -194,7 +194,7 @@ def csrf_of(headers: dict[str, str]) -> str:
 def test_login(guarded: Api) -> None:
     session = logged_in(guarded, new_token(guarded, "read", "label"))
     assert guarded.json("/api/v1/me", headers=session) == {
-        "name": "ann", "scopes": ["read", "label"], "login_needed": False,
+        "name": "ann", "scopes": ["read", "label"], "login_needed": False, "via": "cookie",
     }  # fmt: skip
     assert guarded.get(RUNS, headers=session).status_code == 200
     written = {**session, "x-csrf-token": csrf_of(session), "origin": f"http://{HOST}"}

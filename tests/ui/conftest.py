@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from benchbook.server.tokens import TokenFile, default_token_file
 from ui.making import make_records
 
 CHROMIUM = shutil.which("chromium")
@@ -20,9 +21,11 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
          "--disable-component-update", "--disable-sync")  # fmt: skip
 
 
-def serving(runs: Path) -> tuple[subprocess.Popen[str], str]:
+def serving(runs: Path, *more: str) -> tuple[subprocess.Popen[str], str]:
     """`benchbook serve` over `runs` on a free port, and its address."""
-    command = [sys.executable, "-m", "benchbook", "serve", "--runs", str(runs), "--port", "0", "--quiet", "--json"]
+    command = [
+        sys.executable, "-m", "benchbook", "serve", "--runs", str(runs), "--port", "0", "--quiet", "--json", *more,
+    ]  # fmt: skip
     log = (runs.parent / "server.log").open("w", encoding="utf-8")
     with log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8")
@@ -36,16 +39,31 @@ def serving(runs: Path) -> tuple[subprocess.Popen[str], str]:
     return process, json.loads(text)["address"].rstrip("/")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     make_records(folder)
-    process, address = serving(folder / "runs")
+    return folder / "runs"
+
+
+@pytest.fixture(scope="session")
+def server(runs: Path) -> Iterator[str]:
+    process, address = serving(runs)
     yield address
     _end(process)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def guarded_server(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same records at an address that others reach, so that it asks for tokens."""
+    TokenFile(default_token_file(runs)).create("admin", ["read"])
+    catalog = tmp_path_factory.mktemp("guarded") / "catalog.sqlite"
+    process, address = serving(runs, "--host", "0.0.0.0", "--catalog", str(catalog))
+    yield address
+    _end(process)
+
+
+@pytest.fixture(scope="session")
 def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("empty") / "runs"
     folder.mkdir()
@@ -56,13 +74,13 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _end(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
 
 
 @pytest.fixture(scope="module")
-def browser(server: str, empty_server: str) -> Iterator[Any]:
+def browser(server: str, empty_server: str, guarded_server: str) -> Iterator[Any]:
     """For one module: while it is open, this thread has a running event loop, in which the runner can't be run."""
-    del server, empty_server  # they come first
+    del server, empty_server, guarded_server  # they come first
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     from playwright.sync_api import sync_playwright

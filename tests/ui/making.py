@@ -1,4 +1,4 @@
-"""Records for the page's tests: three checkpoints, a judged run, an experiment with judges, and labels to give."""
+"""Records for the page's tests: three checkpoints, a judged run, an experiment with judges, and labels."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.derivations.labels_sheet import sample_labels
+from benchbook.records.labels import LabelBook, give_labels
+from benchbook.records.labels_state import FIELDS, Given
 from benchbook.runner.judging import start_judging
 from benchbook.runner.judging_config import judging_config_from_mapping
 from benchbook.runner.loop import run_async
 from benchbook.runner.score import ScoreConfig, score_predictions
 from judging import make_set, sound_reply
 from labelled import judged_run
+from panels import replies_of, run_panel
 from scripted_server import running
 
 N_ITEMS = 90
@@ -37,7 +40,9 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 
 def make_records(folder: Path) -> None:
-    """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged` with `labels`; `experiment`."""
+    """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
+    and those of `people`; `panel`; `experiment`.
+    """
     items = [
         {
             "id": f"item-{number:03d}", "prompt": f"What is {number} + 1?", "expected_answer": str(number + 1),
@@ -52,8 +57,22 @@ def make_records(folder: Path) -> None:
         _scored(folder, evalset, run, wrong_below, losses)
     judged = judged_run(folder, [(2, 2), (2, 1), (0, 0), (1, 2), None, (2, 2)], run_id="judged")
     sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)
+    _disputed(sample_labels(judged, folder / "runs" / "people", n=4, stratify=(), seed=1))
+    _panel(folder)
     _experiment(folder)
     _many(folder)
+
+
+def _disputed(book: LabelBook) -> None:
+    """Two people have labelled everything, and differ on three scores: of the first, second and last sample."""
+    scores = {"ann": ((2, 2), (1, 2), (2, 2), (0, 0)), "bob": ((2, 1), (0, 2), (2, 2), (0, 2))}
+    given = [
+        Given(sample, name, field, score, "<b>half</b> of it is made up" if name == "bob" else "")  # type: ignore[arg-type]
+        for name, rows in scores.items()
+        for sample, row in zip(book.started.samples, rows, strict=True)
+        for field, score in zip(FIELDS, row, strict=True)
+    ]
+    give_labels(book, given)
 
 
 def _many(folder: Path) -> None:
@@ -70,6 +89,13 @@ def _many(folder: Path) -> None:
         score_predictions(
             ScoreConfig(evalset=str(evalset), predictions=str(path), runs=str(folder / "runs"), run_id=run)
         )
+
+
+def _panel(folder: Path) -> None:
+    """Two judges, one with a hostile name, who split on two items of three."""
+    with running(replies_of({"a": lambda _: (2, 2), "b": lambda item: (item, 2)})) as server:
+        judges = [{"model": "openai/a@1", "name": HOSTILE[0]}, {"model": "openai/b@1"}]
+        run_panel(folder, server, judges, 3, run_id="panel")
 
 
 def _scored(folder: Path, evalset: Path, run: str, wrong_below: int, n_losses: int) -> None:

@@ -23,14 +23,16 @@ Open = Callable[..., Any]
 PAGES = {
     "runs": "/",
     "run": "/runs/judged?sample=0&at=0",
+    "run of a panel": "/runs/panel",
     "run of predictions": "/runs/base?sample=5&at=5",
     "compare": "/compare?run=base&run=tuned&at=1&item=1",
     "compare three": "/compare?run=base&run=tuned&run=third",
     "judges": "/judges?run=experiment&evaluation=9&at=9",
     "label": "/label",
     "queue": "/label?labels=labels&labeller=ann",
+    "settle": "/label?labels=people&labeller=ida&view=settle",
+    "results": "/label?labels=people&view=results",
     "leaderboard": "/leaderboard",
-    "login": "/login",
 }
 
 
@@ -52,8 +54,10 @@ def ready(page: Any, name: str) -> None:
         expect(page.locator(".plot canvas")).to_be_visible()
     if "item=" in page.url or "sample=" in page.url or "evaluation=" in page.url:
         expect(page.locator(".item-panel .model-text:visible").first).to_be_visible()  # a task may be folded away
-    if name == "queue":
+    if name in ("queue", "settle"):
         expect(page.get_by_text("Answer to label", exact=True)).to_be_visible()
+    if name == "results":
+        expect(page.get_by_role("heading", name="What the judge is worth")).to_be_visible()
     if name == "leaderboard":
         expect(page.get_by_role("region", name="Curve over checkpoints")).to_be_visible()
     expect(page.locator(".loading")).to_have_count(0)
@@ -229,24 +233,6 @@ def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:
     assert (query(page)["target"], query(page)["variant"]) == (["m"], ["base"])
 
 
-def test_labels_are_given_by_keys_and_taken_back(open_page: Open) -> None:
-    page = open_page("/label")
-    page.get_by_label("Your name").fill("bea")
-    page.get_by_role("button", name="Label").click()
-    expect(page.get_by_text("0 of 4 labels")).to_be_visible()
-    assert "scripted/j" not in page.content()  # nothing of the judge
-    page.keyboard.press("2")
-    expect(page.get_by_text("1 of 4 labels")).to_be_visible()
-    expect(page.get_by_role("heading", name="Faithfulness")).to_be_visible()
-    page.keyboard.press("u")
-    expect(page.get_by_text("0 of 4 labels")).to_be_visible()
-    for n in range(1, 5):
-        page.keyboard.press("1")
-        expect(page.get_by_text(f"{n} of 4 labels")).to_be_visible()
-    expect(page.get_by_text("Nothing is left for you to label")).to_be_visible()
-    expect(page.get_by_role("region", name="What people say").last).to_contain_text("Accuracy")
-
-
 def test_a_leaderboard_has_ranks_with_intervals(open_page: Open) -> None:
     page = open_page("/leaderboard")
     board = page.get_by_role("region", name="Leaderboard")
@@ -278,6 +264,8 @@ def test_a_long_list_ends_where_it_ends(open_page: Open) -> None:
         ("/compare?run=base", "Choose runs to compare"),
         ("/runs/base?sample=99999", "There is no such sample"),
         ("/label?labels=nothing&labeller=x", "There is no such queue"),
+        ("/label?labels=nothing&labeller=x&view=settle", "There is no such list of disputes"),
+        ("/label?labels=nothing&view=results", "There is no such set of labels"),
         ("/compare/nowhere", "There is no such page"),
     ],
 )
@@ -293,6 +281,7 @@ def test_what_is_not_there_is_said(open_page: Open, path: str, wanted: str) -> N
         ("/judges", "No experiment with judges yet"),
         ("/label", "Nothing to label"),
         ("/leaderboard", "Nothing to rank yet"),
+        ("/login", "No login is needed"),
     ],
 )
 def test_an_empty_folder_says_how_to_begin(open_page: Open, empty_server: str, path: str, wanted: str) -> None:

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { comparedRuns, filtersOf } from "./pages/compare/state";
-import { changedQuery, compareAddress, placeOf, runAddress } from "./router";
+import { backFromLogin, changedQuery, compareAddress, placeOf, runAddress } from "./router";
 
 it.each([
   ["?a=1&b=2", { a: "3" }, "?b=2&a=3"],
@@ -14,6 +14,17 @@ it("an id never leaves its place in an address", () => {
   expect(runAddress("../x?y#z")).toBe("/runs/..%2Fx%3Fy%23z");
   expect(compareAddress(["a&run=b"])).toBe("/compare?run=a%26run%3Db");
 });
+
+it.each([
+  [null, "/"],
+  ["/runs/a?sample=1", "/runs/a?sample=1"],
+  ["//example.org/x", "/"],
+  ["/\\example.org", "/"],
+  ["https://example.org", "/"],
+  ["javascript:alert(1)", "/"],
+  ["runs", "/"],
+  ["/login?to=%2Flogin", "/"],
+])("a login for %j leads back to %j", (to, wanted) => expect(backFromLogin(to)).toBe(wanted));
 
 it("runs are compared once each, eight at most", () => {
   expect(comparedRuns(new URLSearchParams("run=a&run=a&run=b")).runs).toEqual(["a", "b"]);

@@ -58,6 +58,17 @@ export function runAddress(runId: string, changes: Changes = {}): string {
   return `/runs/${encodeURIComponent(runId)}${changedQuery("", changes)}`;
 }
 
+/** Where to log in, and come back from to what is looked at now. */
+export function loginAddress(): string {
+  const here = address();
+  return here.startsWith("/login") ? "/login" : `/login${changedQuery("", { to: here === "/" ? null : here })}`;
+}
+
+/** The page that `to` of a login leads back to; never another site's, whatever the address says. */
+export function backFromLogin(to: string | null): string {
+  return to !== null && /^\/(?![\\/])/.test(to) && !to.startsWith("/login") ? to : "/";
+}
+
 export function compareAddress(runIds: readonly string[], changes: Changes = {}): string {
   return `/compare${changedQuery("", { run: runIds, ...changes })}`;
 }

@@ -22,7 +22,7 @@ from benchbook.catalog.schema import aggregates, predictions, runs
 from benchbook.errors import RecordError, UsageError
 from benchbook.records.folder import Record
 
-__all__ = ["Indexed", "index_record", "rebuild", "refresh"]
+__all__ = ["Indexed", "index_record", "is_as_indexed", "rebuild", "refresh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,13 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
         for run_id in gone:
             connection.execute(delete(runs).where(runs.c.run_id == run_id))
     return Indexed(**{name: tuple(sorted([*ids, *(gone if name == "removed" else ())])) for name, ids in done.items()})
+
+
+def is_as_indexed(catalog: Catalog, record: Record) -> bool:
+    """Whether the record's files are those from which its row was made."""
+    with catalog.read() as connection:
+        stamp = connection.execute(select(runs.c.stamp).where(runs.c.run_id == record.run_id)).scalar_one_or_none()
+    return stamp is not None and _is_unchanged(record, stamp)
 
 
 def _is_unchanged(record: Record, stamp: str) -> bool:

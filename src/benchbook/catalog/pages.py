@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import cache
 from typing import TypeVar
 
 import msgspec
@@ -38,10 +39,15 @@ def position_of(cursor: str, kind: type[Position]) -> Position:
     """
     try:
         data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        found: Position = decode_json(data, msgspec.json.Decoder(kind))
+        found: Position = decode_json(data, _decoder(kind))
     except (ValueError, binascii.Error, msgspec.DecodeError):
         raise ConfigError("after", "a text that is none", _EXPECTED) from None
     return found
+
+
+@cache
+def _decoder(kind: type[Position]) -> msgspec.json.Decoder[Position]:
+    return msgspec.json.Decoder(kind)
 
 
 def wrong_cursor() -> ConfigError:

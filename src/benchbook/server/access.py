@@ -76,7 +76,7 @@ def check_setup(settings: Settings) -> None:
     path = settings.token_file or default_token_file(settings.runs)
     if not any(token.revoked_utc is None for token in TokenFile(path).tokens()):
         why = f"{settings.host}, which other machines may reach" if not is_loopback(settings.host) else str(path)
-        raise ConfigError("token", f"none, for {why}", "one: `benchbook token create --scope read`")
+        raise ConfigError("token", f"none, for {why}", "one: `benchbook token create --name NAME --scope read`")
 
 
 class Access:

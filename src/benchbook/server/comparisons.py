@@ -14,7 +14,7 @@ from benchbook.decisions.comparison_set import compare_runs
 from benchbook.decisions.history import History, history
 from benchbook.decisions.leaderboard import leaderboard
 from benchbook.decisions.text_difference import text_difference
-from benchbook.derivations.compared_run import compared_run
+from benchbook.derivations.compared_run import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.scorers.exact import NANO
 from benchbook.server.comparison_types import (
     ComparedSet,
@@ -31,8 +31,8 @@ from benchbook.server.comparison_types import (
 )
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
-from benchbook.server.questions import HistoryAsked, ItemsFilter
-from benchbook.server.row_lists import RowList, contains
+from benchbook.server.questions import HistoryAsked, ItemsAsked, ItemsFilter
+from benchbook.server.row_lists import Page, RowList, contains, page_of_parts
 from benchbook.server.samples import CUT
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten, storable
@@ -58,6 +58,7 @@ def get_pair(call: Call) -> Pair:
 
     def make() -> Pair:
         a, b = (compared(services, found) for found in runs)
+        _item_list(services, runs, a, b)  # which is filtered next: it comes before the statistics
         return _pair(compare(a, b), None)
 
     return services.kept.get(("pair", *_key(runs)), make, lambda _: 1 << 16)
@@ -112,9 +113,14 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
 
 
 def list_items(call: Call) -> ItemsPage:
-    question = call.query
-    rows = item_list(call.services, found_runs(call, "items"))
-    page = rows.page(question, item_condition(question), _SORTS[question.sort], _row_columns(CUT))
+    question, runs = call.query, found_runs(call, "items")
+    condition, sort = item_condition(question), _SORTS[question.sort]
+    if condition is None and sort is None and question.order == "asc":
+        page = _page_before_all(call.services, runs, question)
+    else:
+        page = None
+    if page is None:
+        page = item_list(call.services, runs).page(question, condition, sort, _row_columns(CUT))
     return ItemsPage(items=tuple(_item_row(row) for row in page.rows), n=page.n, next_cursor=page.next_cursor)
 
 
@@ -138,23 +144,55 @@ def get_item(call: Call) -> ItemDetail:
     return ItemDetail(item_class=values.pop("class"), segments=segments, **values)
 
 
+def _page_before_all(services: Services, runs: Sequence[FoundRun], question: ItemsAsked) -> Page | None:
+    """A page of the list as it stands, where not all of its rows are needed to know those of the page: of two runs over
+    one eval set, row by row. None where the whole list is at hand already, or has to be made.
+    """
+    if services.kept.peek(("items", *_key(runs))) is not None:
+        return None
+    a, b = (_rows_of_items(services, found) for found in runs)
+    if a is None or a != b:
+        return None
+
+    def part(first: int, end: int) -> polars.DataFrame:
+        items, _ = paired_items(*(compared_part(found.record, a.spec, first, end) for found in runs))
+        return _listed(items, first)
+
+    return page_of_parts(_list_name(runs), question, a.n_items, part, _row_columns(CUT))
+
+
+def _rows_of_items(services: Services, found: FoundRun) -> RowsOfItems | None:
+    key = ("rows of items", found.row.run_id, found.state_id)
+    return services.kept.get(key, lambda: rows_of_items(found.record), lambda _: 300)
+
+
 def item_list(services: Services, runs: Sequence[FoundRun]) -> RowList:
     """The items of two runs, side by side."""
+    known: RowList | None = services.kept.peek(("items", *_key(runs)))
+    return known or _item_list(services, runs, *(compared(services, found) for found in runs))
 
+
+def _item_list(services: Services, runs: Sequence[FoundRun], a: ComparedRun, b: ComparedRun) -> RowList:
     def make() -> RowList:
-        import polars as pl
-
-        a, b = (compared(services, found) for found in runs)
         if a.spec.partition("@")[0] != b.spec.partition("@")[0]:
             compare(a, b)  # says why they can't be compared
         items, _ = paired_items(a.items, b.items)
-        change = (pl.col("score_nano_b") - pl.col("score_nano_a")).abs().neg()
-        frame = items.with_columns(
-            change=pl.when(pl.col("class") == "expected_changed").then(None).otherwise(change)
-        ).with_row_index("position")
-        return RowList(frame, " ".join(_key(runs)))
+        return RowList(_listed(items, 0), _list_name(runs))
 
     return services.kept.get(("items", *_key(runs)), make, lambda rows: rows.n_bytes)
+
+
+def _listed(items: polars.DataFrame, first: int) -> polars.DataFrame:
+    """Items with their position, the first of which is `first`, and what they are sorted by."""
+    import polars as pl
+
+    change = (pl.col("score_nano_b") - pl.col("score_nano_a")).abs().neg()
+    found = items.with_columns(change=pl.when(pl.col("class") == "expected_changed").then(None).otherwise(change))
+    return found.with_row_index("position", first)
+
+
+def _list_name(runs: Sequence[FoundRun]) -> str:
+    return " ".join(_key(runs))
 
 
 def item_condition(wanted: ItemsFilter) -> polars.Expr | None:

@@ -65,6 +65,11 @@ class Kept:
             self._values.move_to_end(key)
             return found[0]
 
+    def drop(self, key: Hashable) -> None:
+        """Keep the value no longer, if it is there."""
+        with self._lock:
+            self.n_bytes -= self._values.pop(key, (None, 0))[1]
+
     def _keep(self, key: Hashable, value: Any, size: int) -> None:
         if size > self._most_bytes:
             return

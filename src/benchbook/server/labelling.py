@@ -12,18 +12,21 @@ from pathlib import Path
 from benchbook.canonical import canonical_json
 from benchbook.derivations.labels_sheet import sample_labels
 from benchbook.errors import BenchbookError
+from benchbook.records.facts import LabelField
 from benchbook.records.folder import RUN_ID
 from benchbook.records.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
 from benchbook.records.labels_progress import progress_of
-from benchbook.records.labels_session import MEANING, Question, next_question
+from benchbook.records.labels_session import MEANING, Question, disputed_questions, next_question
 from benchbook.records.labels_state import FIELDS, Given
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import Services
-from benchbook.server.types import Book, BookList, LabelQuestion, LabelStep, Opinion
+from benchbook.server.types import Book, BookList, Dispute, DisputesPage, LabelQuestion, LabelStep, Opinion
 from benchbook.text import shorten
 
-__all__ = ["create_book", "get_book", "give_label", "list_books", "next_label", "undo_label"]
+__all__ = [
+    "book_of", "create_book", "get_book", "give_label", "list_books", "list_disputes", "next_label", "undo_label",
+]  # fmt: skip
 
 
 def list_books(call: Call) -> BookList:
@@ -31,7 +34,7 @@ def list_books(call: Call) -> BookList:
 
 
 def get_book(call: Call) -> Book:
-    return _shown(_book(call))
+    return _shown(book_of(call))
 
 
 def create_book(call: Call) -> Book:
@@ -44,7 +47,38 @@ def create_book(call: Call) -> Book:
 
 
 def next_label(call: Call) -> LabelStep:
-    return _step(_book(call), _labeller(call, call.query.labeller), adjudicates=call.query.adjudicate)
+    """What this person is asked next; or the dispute that the query names, if it still is one."""
+    asked = call.query
+    book, labeller = book_of(call), _labeller(call, asked.labeller)
+    if not asked.adjudicate or asked.sample is None:
+        return _step(book, labeller, adjudicates=asked.adjudicate)
+    return _dispute_step(book, labeller, asked.sample, asked.field)
+
+
+def list_disputes(call: Call) -> DisputesPage:
+    """Blind as adjudication is: both scores, and neither the names nor anything of the judge."""
+    book, asked = book_of(call), call.query
+    call.is_of(book.sha256[:32], "disputes", str(asked.offset), str(asked.limit))
+    found = list(disputed_questions(book))
+    return DisputesPage(
+        disputes=tuple(_dispute(one) for one in found[asked.offset : asked.offset + asked.limit]),
+        n=len(found),
+        n_settled=_n_settled(book),
+    )
+
+
+def _dispute(one: Question) -> Dispute:
+    return Dispute(
+        sample=one.row.sample, item_id=one.row.item_id, field=one.field, place=one.place, opinions=_opinions(one)
+    )
+
+
+def _opinions(one: Question) -> tuple[Opinion, ...]:
+    return tuple(Opinion(score=label.score or 0, note=label.note) for label in one.opinions)
+
+
+def _n_settled(book: LabelBook) -> int:
+    return sum(counts["adjudicated"] for counts in progress_of(book).by_field.values())
 
 
 def give_label(call: Call) -> LabelStep:
@@ -52,14 +86,17 @@ def give_label(call: Call) -> LabelStep:
     given = call.body
     labeller = _labeller(call, given.labeller)
     one = Given(given.sample, labeller, given.field, given.score, given.note, given.adjudicate)
-    return _step(give_labels(_book(call), [one]), labeller, adjudicates=given.adjudicate)
+    return _step(give_labels(book_of(call), [one]), labeller, adjudicates=given.adjudicate)
 
 
 def undo_label(call: Call) -> LabelStep:
-    book, labeller = _book(call), _labeller(call, call.body.labeller)
-    if take_back(book, labeller, adjudicated=call.body.adjudicate) is None:
+    book, labeller = book_of(call), _labeller(call, call.body.labeller)
+    undone = take_back(book, labeller, adjudicated=call.body.adjudicate)
+    if undone is None:
         raise ProblemError(HTTPStatus.CONFLICT, "there is no label of yours that could be taken back")
-    return _step(book.reload(), labeller, adjudicates=call.body.adjudicate)
+    if call.body.adjudicate:
+        return _dispute_step(book.reload(), labeller, undone.sample, undone.field)
+    return _step(book.reload(), labeller, adjudicates=False)
 
 
 def _labeller(call: Call, name: str | None) -> str:
@@ -75,14 +112,29 @@ def _labeller(call: Call, name: str | None) -> str:
 
 
 def _step(book: LabelBook, labeller: str, *, adjudicates: bool) -> LabelStep:
-    found = next_question(book, labeller, adjudicates=adjudicates)
+    return _step_to(book, labeller, next_question(book, labeller, adjudicates=adjudicates), adjudicates=adjudicates)
+
+
+def _dispute_step(book: LabelBook, labeller: str, sample: int, field: LabelField | None) -> LabelStep:
+    """With this one of the disputes as its question; with none where it is settled."""
+    of_sample = (one for one in disputed_questions(book) if one.row.sample == sample)
+    found = next((one for one in of_sample if field in (None, one.field)), None)
+    return _step_to(book, labeller, found, adjudicates=True)
+
+
+def _step_to(book: LabelBook, labeller: str, found: Question | None, *, adjudicates: bool) -> LabelStep:
     progress = progress_of(book)
+    if adjudicates:
+        given = sum(one.labeller == labeller and one.round == "adjudicated" for one in book.state.labels())
+        n_labels = sum(counts["adjudicated"] + counts["disputed"] for counts in progress.by_field.values())
+    else:
+        given, n_labels = progress.by_labeller.get(labeller, 0), progress.n_labels_a_person
     return LabelStep(
         book=book.path.name,
         labeller=labeller,
         question=None if found is None else _question(found),
-        n_given=progress.by_labeller.get(labeller, 0),
-        n_labels=progress.n_labels_a_person,
+        n_given=given,
+        n_labels=n_labels,
     )
 
 
@@ -98,7 +150,7 @@ def _question(found: Question) -> LabelQuestion:
         context=context if context is None or isinstance(context, str) else canonical_json(context).decode("utf-8"),
         expected=row.expected_answer,
         answer=row.answer,
-        opinions=tuple(Opinion(score=one.score or 0, note=one.note) for one in found.opinions),
+        opinions=_opinions(found),
     )
 
 
@@ -115,7 +167,8 @@ def _shown(book: LabelBook) -> Book:
     )
 
 
-def _book(call: Call) -> LabelBook:
+def book_of(call: Call) -> LabelBook:
+    """The labels that the path names. Raises: ProblemError (404)."""
     name = call.path["book"]
     path = call.services.settings.runs / name
     if not RUN_ID.fullmatch(name) or not _is_book(path):

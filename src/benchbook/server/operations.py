@@ -109,7 +109,8 @@ class Router:
             node = self._root
             for part in operation.path.strip("/").split("/"):
                 node = node.setdefault("{}" if part.startswith("{") else part, {})
-            node.setdefault("", {})[operation.method] = operation
+            names = tuple(part[1:-1] for part in operation.path.split("/") if part.startswith("{"))
+            node.setdefault("", {})[operation.method] = operation, names
 
     def find(self, method: str, raw_path: bytes) -> tuple[Operation, dict[str, str]]:
         """The operation and what stands in its path. Raises: ProblemError (404, 405, 400)."""
@@ -126,11 +127,11 @@ class Router:
         methods = node.get("")
         if methods is None:
             raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such address")
-        operation = methods.get("GET" if method == "HEAD" else method)
-        if operation is None:
+        found = methods.get("GET" if method == "HEAD" else method)
+        if found is None:
             allowed = ", ".join(sorted(methods))
             raise ProblemError(HTTPStatus.METHOD_NOT_ALLOWED, f"this address takes {allowed}", {"allow": allowed})
-        names = (part[1:-1] for part in operation.path.split("/") if part.startswith("{"))
+        operation, names = found
         return operation, dict(zip(names, values, strict=True))
 
 

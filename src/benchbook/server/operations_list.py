@@ -8,6 +8,7 @@ from benchbook.derivations.correctness_rows import CorrectnessAggregates, Correc
 from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest
 from benchbook.derivations.rows import AggregatesFile, Manifest
 from benchbook.server import (
+    calibrating,
     comparison_downloads,
     comparison_types,
     comparisons,
@@ -15,6 +16,7 @@ from benchbook.server import (
     labelling,
     leaderboards,
     own,
+    panels,
     predictions,
     questions,
     runs,
@@ -60,6 +62,11 @@ OPERATIONS: tuple[Operation, ...] = (
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",
         summary="decision.json, or why a decision is refused.", handler=runs.get_decision,
         answers=(Decision, types.RefusedDecision, CorrectnessDecision),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
+        summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
+        handler=panels.get_panel, answers=(types.PanelOfRun,), heavy=True,
     ),
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
@@ -252,6 +259,18 @@ OPERATIONS: tuple[Operation, ...] = (
         method="POST", path=f"{_API}/labels/{{book}}/undo", name="undoLabel", summary="Take one's last label back.",
         handler=labelling.undo_label, body=questions.LabelUndone, answers=(types.LabelStep,), scope="label",
         tag="labels",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/labels/{{book}}/disputes", name="listDisputes",
+        summary="What two people scored differently and nobody has settled, by pages; who said what is not told.",
+        handler=labelling.list_disputes, query=questions.DisputesAsked, answers=(types.DisputesPage,), scope="label",
+        tag="labels",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/labels/{{book}}/calibration", name="getCalibration",
+        summary="How far people agree, and the judge with them: confusion, corrected values, the decision they give.",
+        handler=calibrating.get_calibration, query=questions.CalibrationAsked, answers=(types.CalibrationAnswer,),
+        heavy=True, tag="labels",
     ),
     # ── the server itself ────────────────────────────────────────────────────────────────────────────────────
     Operation(

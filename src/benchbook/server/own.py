@@ -26,7 +26,7 @@ _LOOKED_AT_LEAST_EVERY_S = 60.0
 def get_me(call: Call) -> WhoAmI:
     principal = call.principal
     needed = call.services.access.needs_token and principal.via == "nobody"
-    return WhoAmI(name=principal.name, scopes=principal.scopes, login_needed=needed)
+    return WhoAmI(name=principal.name, scopes=principal.scopes, login_needed=needed, via=principal.via)
 
 
 def login(call: Call) -> LoginAnswer:
@@ -40,7 +40,7 @@ def login(call: Call) -> LoginAnswer:
 def logout(call: Call) -> WhoAmI:
     call.services.access.logout(call.request_headers)
     call.cookies += [f"{name}=; Max-Age=0; SameSite=Strict; Path=/" for name in (SESSION_COOKIE, CSRF_COOKIE)]
-    return WhoAmI(name="nobody", scopes=(), login_needed=call.services.access.needs_token)
+    return WhoAmI(name="nobody", scopes=(), login_needed=call.services.access.needs_token, via="nobody")
 
 
 def listen(call: Call) -> Any:

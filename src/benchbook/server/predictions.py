@@ -1,22 +1,25 @@
 """Per-item predictions in source 004's form (SPEC A5, A6): the hot path of the API.
 
-A page is read by key from the catalog's table, and written as JSON at once. Pages of a complete run can't change and
-are kept. Whoever asks for the page behind the last one that was read pages through the run: ever more are read ahead.
+A page of a complete run is a slice of a block of its table, which is made into JSON once and kept. Any other page is
+read by key from the catalog; whoever asks for the one behind the last that was read pages through the run: ever more
+are read ahead, and kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from sqlalchemy import BigInteger, Text, bindparam, select, type_coerce
 
 from benchbook.canonical import canonical_json, decode_json
+from benchbook.catalog.indexing import is_as_indexed
 from benchbook.catalog.pages import cursor_of, position_of
 from benchbook.catalog.schema import predictions
 from benchbook.catalog.stored_text import from_stored
 from benchbook.server.operations import Bytes, Call, Stream
+from benchbook.server.prediction_blocks import Block, PredictionTable, joined
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import PredictionsUnavailable
@@ -74,7 +77,9 @@ def kept_predictions(call: Call) -> bytes | None:
     found = call.services.known(call.path["run_id"])
     if found is None or found.row.predictions_unavailable is not None:
         return None
-    data: bytes | None = call.services.kept.peek(_key(call, found))
+    key, kept = _key(call, found), call.services.kept
+    table = kept.peek(("table", *key[1:3])) if call.query.correctness is None else None
+    data: bytes | None = kept.peek(key) if table is None else _slice(key, table, lambda name, _: kept.peek(name))
     if data is not None:
         call.is_of(found.state_id, "predictions")
     return data
@@ -87,6 +92,8 @@ def tunix_predictions(call: Call) -> Bytes | PredictionsUnavailable:
         return PredictionsUnavailable(run_id=found.row.run_id, reason=found.row.predictions_unavailable)
     call.is_of(found.state_id, "predictions")
     key = _key(call, found)
+    if call.query.correctness is None and (table := _table(services, found)) is not None:
+        return Bytes(_slice(key, table, lambda name, number: _block(services, table, name, number)) or b"")
     n_ahead = services.kept.peek(("ahead", *key)) or 1
     pages = _read_pages(services, found, key, n_ahead if found.row.state == "complete" else 1)
     for after, data, _ in pages:
@@ -100,6 +107,48 @@ def _key(call: Call, found: FoundRun) -> tuple[Any, ...]:
     question = call.query
     after = -1 if question.cursor is None else position_of(question.cursor, _Place).position
     return "predictions", found.row.run_id, found.state_id, question.limit, question.correctness, after
+
+
+# ── all rows of a complete run ───────────────────────────────────────────────────────────────────────────────
+
+
+def _table(services: Services, found: FoundRun) -> PredictionTable | None:
+    """The run's table; None where it is not there yet, or is not the one that the catalog has read."""
+    key = ("table", found.row.run_id, found.state_id)
+    known: PredictionTable | None = services.kept.peek(key)
+    if known is not None and known.is_current():
+        return known
+    services.kept.drop(key)
+    if found.row.state != "complete":
+        return None
+    opened = PredictionTable(found.record.samples)
+    if not is_as_indexed(services.catalog, found.record):
+        return None
+    services.kept.put(key, opened, opened.n_bytes)
+    return opened
+
+
+def _block(services: Services, table: PredictionTable, key: tuple[Any, ...], number: int) -> Block:
+    return services.kept.get(key, lambda: table.block(number), lambda block: block.n_bytes)
+
+
+def _slice(
+    key: tuple[Any, ...], table: PredictionTable, block_of: Callable[[tuple[Any, ...], int], Block | None]
+) -> bytes | None:
+    """The page of that key; None where `block_of` has not all that is in it."""
+    _, run_id, state_id, limit, _, after = key
+    first = min(after + 1, table.n_rows)
+    end = min(first + limit, table.n_rows)
+    rows = []
+    for number, start, stop in table.parts(first, end):
+        block = block_of(("block", run_id, state_id, number), number)
+        if block is None:
+            return None
+        rows.append(block.rows(start, stop))
+    return joined(rows, run_id, cursor_of(_Place(end - 1)) if end < table.n_rows else None)
+
+
+# ── rows from the catalog: of a run that goes on, or with one correctness ────────────────────────────────────
 
 
 def _read_pages(services: Services, found: FoundRun, key: tuple[Any, ...], n_pages: int) -> list[_Read]:

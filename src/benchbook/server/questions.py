@@ -13,8 +13,10 @@ from benchbook.records.facts import LabelField
 
 __all__ = [
     "BookNew",
+    "CalibrationAsked",
     "ComparedRuns",
     "CurvesAsked",
+    "DisputesAsked",
     "EvaluationsAsked",
     "HistoryAsked",
     "HistoryCounts",
@@ -249,10 +251,29 @@ class BookNew(_Question, frozen=True, kw_only=True):
 
 
 class LabelsAsked(_Question, frozen=True, kw_only=True):
-    """Whose next label. Where the server asks for tokens, the labeller is the token's name."""
+    """Whose next label. Where the server asks for tokens, the labeller is the token's name.
+
+    `sample` and `field` ask for this one of the disputes, with `adjudicate`.
+    """
 
     labeller: Name | None = None
     adjudicate: bool = False
+    sample: Place | None = None
+    field: LabelField | None = None
+
+
+class DisputesAsked(_Question, frozen=True, kw_only=True):
+    """Which part of the list. It gets shorter as it is settled, so it is read from a place, not from a cursor."""
+
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class CalibrationAsked(_Question, frozen=True, kw_only=True):
+    """How sure the intervals are, and the seed of those by resampling."""
+
+    confidence: Confidence = 0.95
+    seed: Annotated[int, Meta(ge=0, le=4_294_967_295)] = 0
 
 
 class LabelGiven(_Question, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +16,11 @@ from benchbook.server.problems import ProblemError
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Page", "RowList", "contains", "page_asked"]
+__all__ = ["Page", "RowList", "contains", "page_asked", "page_of_parts"]
 
 _KEPT_ORDERS = 16
 _PAGING = ("limit", "offset", "cursor")
+_ORDERING = ("sort", "order")
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -56,27 +58,53 @@ class RowList:
         """
         list_id = _list_id(self._name, question)
         offset = page_asked(question, list_id)
-        rows = self._order(list_id, condition, sort, descending=getattr(question, "order", "asc") == "desc")
+        rows = self._places(question, condition, sort, descending=getattr(question, "order", "asc") == "desc")
         n = len(self.frame) if rows is None else len(rows)
-        end = min(offset + question.limit, n)
-        part = self.frame[offset:end] if rows is None else self.frame[rows[offset:end]]
-        more = cursor_of(_Place(end, list_id)) if end < n else None
-        return Page(part.select(columns).to_dicts(), n, more)
 
-    def _order(self, list_id: str, condition: polars.Expr | None, sort: str | None, *, descending: bool) -> Any:
-        """The places of the rows that are shown, in their order; None for all of them as they are."""
-        if condition is None and sort is None and not descending:
-            return None
+        def part(first: int, end: int) -> polars.DataFrame:
+            return self.frame[first:end] if rows is None else self.frame[rows[first:end]]
+
+        return _page(list_id, question, offset, n, part, columns)
+
+    def _places(self, question: Any, condition: polars.Expr | None, sort: str | None, *, descending: bool) -> Any:
+        """The places of the rows that are shown, in their order; None for all of them as they are.
+
+        Those that fit are looked for once, whatever they are sorted by.
+        """
+        if condition is None:
+            fitting = None
+        else:
+            fitting = self._once(_list_id(self._name, question, _ORDERING), lambda: _fitting(self.frame, condition))
+        if sort is None and not descending:
+            return fitting
+        list_id = _list_id(self._name, question)
+        return self._once(f"{list_id} sorted", lambda: _sorted(self.frame, fitting, sort, descending=descending))
+
+    def _once(self, key: str, make: Callable[[], Any]) -> Any:
         with self._lock:
-            if list_id in self._orders:
-                self._orders.move_to_end(list_id)
-                return self._orders[list_id]
-        found = _places(self.frame, condition, sort, descending=descending)
+            if key in self._orders:
+                self._orders.move_to_end(key)
+                return self._orders[key]
+        found = make()
         with self._lock:
-            self._orders[list_id] = found
+            self._orders[key] = found
             while len(self._orders) > _KEPT_ORDERS:
                 self._orders.popitem(last=False)
         return found
+
+
+def page_of_parts(name: str, question: Any, n: int, part: Callable[[int, int], polars.DataFrame], columns: Any) -> Page:
+    """The page that an unfiltered `RowList` of that name and `n` rows gives; `part` reads some of its rows."""
+    list_id = _list_id(name, question)
+    return _page(list_id, question, page_asked(question, list_id), n, part, columns)
+
+
+def _page(
+    list_id: str, question: Any, offset: int, n: int, part: Callable[[int, int], polars.DataFrame], columns: Any
+) -> Page:
+    end = min(offset + question.limit, n)
+    more = cursor_of(_Place(end, list_id)) if end < n else None
+    return Page(part(min(offset, end), end).select(columns).to_dicts(), n, more)
 
 
 def page_asked(question: Any, list_id: str) -> int:
@@ -91,26 +119,34 @@ def page_asked(question: Any, list_id: str) -> int:
     return place.offset
 
 
-def _list_id(name: str, question: Any) -> str:
-    """A digest, so that cursors stay short."""
+def _list_id(name: str, question: Any, but: Sequence[str] = ()) -> str:
+    """A digest, so that cursors stay short, of what was asked `but` that."""
     import hashlib
 
-    asked = {key: value for key, value in msgspec.to_builtins(question).items() if key not in _PAGING}
+    found = msgspec.to_builtins(question).items()
+    asked = {key: value for key, value in found if key not in _PAGING and key not in but}
     return hashlib.sha256(canonical_json([name, asked])).hexdigest()[:16]
 
 
-def _places(frame: polars.DataFrame, condition: polars.Expr | None, sort: str | None, *, descending: bool) -> Any:
+def _fitting(frame: polars.DataFrame, condition: polars.Expr) -> polars.Series:
+    """The places of the rows that fit."""
     import polars as pl
 
-    rows = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
+    return frame.select(pl.int_range(pl.len(), dtype=pl.UInt32).filter(condition)).to_series()
+
+
+def _sorted(
+    frame: polars.DataFrame, fitting: polars.Series | None, sort: str | None, *, descending: bool
+) -> polars.Series:
+    """Places in the order of a column, nulls last; of none, in that of the rows, or backwards."""
+    import polars as pl
+
+    places = pl.int_range(len(frame), dtype=pl.UInt32, eager=True) if fitting is None else fitting
     if sort is None:
-        found = frame.select(rows if condition is None else rows.filter(condition))["row"]
-        return found.reverse() if descending else found
-    key = pl.col(sort).alias("key")
-    chosen = frame.select(rows, key) if condition is None else frame.filter(condition).select(key)
-    if condition is not None:
-        chosen = chosen.with_columns(frame.select(rows.filter(condition))["row"])
-    return chosen.sort("key", descending=descending, nulls_last=True, maintain_order=True)["row"]
+        return places.reverse()
+    key = frame[sort] if fitting is None else frame[sort].gather(fitting)
+    rows = pl.DataFrame([key.alias("key"), places.alias("place")])
+    return rows.sort("key", descending=descending, nulls_last=True, maintain_order=True)["place"]
 
 
 def contains(text: str, *columns: str) -> polars.Expr:

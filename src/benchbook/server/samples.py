@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,10 +52,22 @@ def get_sample(call: Call) -> SampleDetail:
     row = pl.scan_parquet(_table_of(found)).slice(place, 1).collect().to_dicts()[0]
     shown = frame[place].to_dicts()[0]
     asked: dict[str, Any] = dict(_asked(call.services, found, row))
-    names = JudgeReplyRow.__struct_fields__
-    replies = [{name: one.get(name) for name in names} for one in row.get("judge_replies") or ()]
     values = shown | asked | {"reasons": tuple(shown["reasons"])}
-    return SampleDetail(**values, judge_replies=tuple(JudgeReplyRow(**one) for one in replies), row=row)
+    return SampleDetail(**values, judge_replies=_replies(row), row=row)
+
+
+def _replies(row: Mapping[str, Any]) -> tuple[JudgeReplyRow, ...]:
+    whose = {seq: vote["name"] for vote in row.get("votes") or () for seq in vote["reply_seqs"]}
+    return tuple(
+        JudgeReplyRow(
+            judge=whose.get(one["seq"]),
+            attempt=one["attempt"],
+            text=one["text"],
+            parse_error_reason=one["parse_error_reason"],
+            detail=one["detail"],
+        )
+        for one in row.get("judge_replies") or ()
+    )
 
 
 def sample_lines(call: Call) -> Stream:

@@ -23,6 +23,7 @@ from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.records.folder import RUN_ID, write_file
 from benchbook.runner.config import RunConfig, config_from_mapping
+from benchbook.runner.judge_config import JudgeConfig, numbered_judges
 from benchbook.runner.run import new_run_id, storable_config
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
@@ -79,8 +80,12 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     for name in _PATHS:
         if (path := getattr(config, name)) is not None:
             changes[name] = str(_within(settings, f"config: {name}", path))
-    for role in ("model", "judge"):
-        _check_endpoint(settings, config, role)
+    changes["judges"] = tuple(
+        _with_path_within(settings, prefix, judge) for _, prefix, judge in numbered_judges(config.judges)
+    )
+    _check_endpoint(settings, "model_", config.model_base_url, config.model_api_key_env)
+    for _, prefix, judge in config.all_judges:
+        _check_endpoint(settings, prefix, judge.base_url, judge.api_key_env)
     return msgspec.structs.replace(config, **changes)
 
 
@@ -120,14 +125,20 @@ def _within(settings: Settings, setting: str, name: str) -> Path:
     return path
 
 
-def _check_endpoint(settings: Settings, config: RunConfig, role: str) -> None:
-    url, key = getattr(config, f"{role}_base_url"), getattr(config, f"{role}_api_key_env")
+def _with_path_within(settings: Settings, prefix: str, judge: JudgeConfig) -> JudgeConfig:
+    if judge.path is None:
+        return judge
+    path = _within(settings, f"config: {prefix}path", judge.path)
+    return msgspec.structs.replace(judge, path=str(path))
+
+
+def _check_endpoint(settings: Settings, prefix: str, url: str | None, key: str | None) -> None:
     if url is not None and url.rstrip("/") not in settings.endpoints:
         raise ConfigError(
-            f"config: {role}_base_url", "an address that was not allowed", "one of `serve --endpoint URL`"
+            f"config: {prefix}base_url", "an address that was not allowed", "one of `serve --endpoint URL`"
         )
     if key is not None and not _KEY_NAME.fullmatch(key):
-        raise ConfigError(f"config: {role}_api_key_env", repr(shorten(key, 60)), "a name such as OPENAI_API_KEY")
+        raise ConfigError(f"config: {prefix}api_key_env", repr(shorten(key, 60)), "a name such as OPENAI_API_KEY")
 
 
 # ── processes ────────────────────────────────────────────────────────────────────────────────────────────────

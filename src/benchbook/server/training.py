@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from benchbook.catalog.queries import RunRow
 from benchbook.records.folder import Record
@@ -17,26 +19,28 @@ from benchbook.text import shorten
 from benchbook.training.curves import curves
 from benchbook.training.points import MetricPoint
 from benchbook.training.table import TRAINING_TABLE
-from benchbook.training.thinning import thin
+from benchbook.training.thinning import telling_places
+
+if TYPE_CHECKING:
+    import polars
 
 __all__ = ["get_curve", "get_curves", "spark_line"]
 
 _SPARK_POINTS = 32
-_POINT_BYTES = 200
 
 
 def get_curves(call: Call) -> TrainingMetrics:
     found = _with_metrics(call, "curves")
-    names = _names(found.record.path / TRAINING_TABLE)
+    names = _names(call.services, found)
     wanted = [name for name in dict.fromkeys(call.query.name) if name in names]
     made = tuple(_curve(call.services, found, name, call.query.max_points) for name in wanted)
-    return TrainingMetrics(run_id=found.row.run_id, names=tuple(names), curves=made)
+    return TrainingMetrics(run_id=found.row.run_id, names=names, curves=made)
 
 
 def get_curve(call: Call) -> Curve:
     found = _with_metrics(call, "curve")
     name = call.path["metric"]
-    if name not in _names(found.record.path / TRAINING_TABLE):
+    if name not in _names(call.services, found):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"this run logged no metric {shorten(name, 60)!r}")
     return _curve(call.services, found, name, call.query.max_points)
 
@@ -53,9 +57,10 @@ def spark_line(services: Services, row: RunRow) -> tuple[float | None, ...] | No
 def _spark(table: Path) -> tuple[float | None, ...] | None:
     if not table.is_file():
         return None
-    _, _, points = _points(table, "loss")
-    places = [(float(point.step), point.value) for point in points]
-    return tuple(value for _, value in thin(places, _SPARK_POINTS)) if places else None
+    values = _points(table, "loss").points["value"]
+    if values.is_empty():
+        return None
+    return tuple(values[telling_places(values.to_numpy(), _SPARK_POINTS)].to_list())
 
 
 def _with_metrics(call: Call, what: str) -> FoundRun:
@@ -66,52 +71,69 @@ def _with_metrics(call: Call, what: str) -> FoundRun:
     return found
 
 
-def _names(table: Path) -> list[str]:
+def _names(services: Services, found: FoundRun) -> tuple[str, ...]:
+    """What was logged, in the order of the log."""
     import polars as pl
 
-    return pl.scan_parquet(table).select(pl.col("name").unique(maintain_order=True)).collect()["name"].to_list()
+    def make() -> tuple[str, ...]:
+        names = pl.scan_parquet(found.record.path / TRAINING_TABLE, glob=False).select("name")
+        return tuple(names.unique(maintain_order=True).collect()["name"])
+
+    return services.kept.get(("metrics", found.row.run_id, found.state_id), make, lambda made: 1_000 + 100 * len(made))
+
+
+@dataclass(frozen=True, slots=True)
+class _Points:
+    """A metric's curve in the first log that has it: a column for each field of `MetricPoint`; steps rise.
+
+    A null among the values was not finite; in an array it is NaN.
+    """
+
+    source: str
+    n_replaced: int  # points that were trained again later
+    points: polars.DataFrame
+
+    @property
+    def n_bytes(self) -> int:
+        return 1_000 + int(self.points.estimated_size())
 
 
 def _curve(services: Services, found: FoundRun, name: str, most: int) -> Curve:
-    table = found.record.path / TRAINING_TABLE
     key = ("curve", found.row.run_id, found.state_id, name)
-    source, n_replaced, points = services.kept.get(
-        key, lambda: _points(table, name), lambda made: 1_000 + _POINT_BYTES * len(made[2])
-    )
-    kept = _thinned(points, most)
+
+    def whole() -> _Points:
+        return services.kept.get(
+            key, lambda: _points(found.record.path / TRAINING_TABLE, name), lambda made: made.n_bytes
+        )
+
+    return services.kept.get((*key, most), lambda: _thinned(name, whole(), most), lambda made: 150 * len(made.steps))
+
+
+def _thinned(name: str, whole: _Points, most: int) -> Curve:
+    kept = whole.points[telling_places(whole.points["value"].to_numpy(), most)]
     return Curve(
         name=name,
-        source=source,
-        steps=tuple(point.step for point in kept),
-        values=tuple(point.value for point in kept),
-        tokens=tuple(point.tokens for point in kept),
-        times=tuple(point.time_s for point in kept),
-        n_points=len(points),
-        n_replaced=n_replaced,
+        source=whole.source,
+        steps=tuple(kept["step"]),
+        values=tuple(kept["value"]),
+        tokens=tuple(kept["tokens"]),
+        times=tuple(kept["time_s"]),
+        n_points=len(whole.points),
+        n_replaced=whole.n_replaced,
     )
 
 
-def _thinned(points: Sequence[MetricPoint], most: int) -> list[MetricPoint]:
-    by_step = {float(point.step): point for point in points}
-    return [by_step[step] for step, _ in thin([(float(point.step), point.value) for point in points], most)]
-
-
-def _points(table: Path, name: str) -> tuple[str, int, tuple[MetricPoint, ...]]:
-    """The first log that has the metric, how many of its points were replaced, and its curve."""
+def _points(table: Path, name: str) -> _Points:
     import polars as pl
 
-    rows = pl.scan_parquet(table).filter(pl.col("name") == name).collect()
+    rows = pl.scan_parquet(table, glob=False).filter(pl.col("name") == name).collect()
+    points = rows.select(MetricPoint.__struct_fields__)
     if rows.is_empty():
-        return "", 0, ()
+        return _Points("", 0, points)
     source = str(rows["source"][0])
-    rows = rows.filter(pl.col("source") == source)
-    if rows["segment"].max() == 0:  # trained once through: nothing was replaced
-        return source, 0, _made(rows)
-    curve = curves(_made(rows))[name]
-    return source, sum(len(part) for part in curve.replaced), curve.points
-
-
-def _made(rows: Any) -> tuple[MetricPoint, ...]:
-    columns = (rows[name].to_list() for name in MetricPoint.__struct_fields__)
-    names = MetricPoint.__struct_fields__
-    return tuple(MetricPoint(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True))
+    points = points.filter(rows["source"] == source)
+    if points["segment"].max() == 0:  # trained once through: nothing was replaced
+        return _Points(source, 0, points)
+    curve = curves(MetricPoint(**row) for row in points.iter_rows(named=True))[name]
+    made = pl.DataFrame([msgspec.structs.asdict(point) for point in curve.points], schema=points.schema)
+    return _Points(source, sum(len(part) for part in curve.replaced), made)

@@ -6,13 +6,21 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.derivations.judge_card import BetweenPeople, JudgeCard
+from benchbook.derivations.panel_results import PanelAnalysis
+from benchbook.reports.judge_card import CardWords
+from benchbook.reports.tables import Table
+
 __all__ = [
     "Appended",
     "Book",
     "BookList",
+    "CalibrationAnswer",
     "CancelAnswer",
     "Composition",
     "Curve",
+    "Dispute",
+    "DisputesPage",
     "EvalSet",
     "EvalSetList",
     "EvaluationDetail",
@@ -27,6 +35,7 @@ __all__ = [
     "Live",
     "LoginAnswer",
     "Opinion",
+    "PanelOfRun",
     "Prediction",
     "PredictionsOfRun",
     "PredictionsUnavailable",
@@ -104,6 +113,17 @@ class Tags(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
 
 
+class PanelOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
+
+    lines: tuple[str, ...]
+    notices: tuple[str, ...]
+    judges_table: Table
+    agreement_table: Table
+    n_splits: int
+    panel: PanelAnalysis
+
+
 class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):
     """A decision is refused where metadata is missing (R7.1)."""
 
@@ -158,8 +178,9 @@ class SamplesPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeReplyRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One reply of the judge, as it came."""
+    """One reply of the judge, as it came. `judge` is the name of the one whose it is, of a panel; else null."""
 
+    judge: str | None
     attempt: int
     text: str | None
     parse_error_reason: str | None
@@ -383,14 +404,49 @@ class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
     opinions: tuple[Opinion, ...]
 
 
+class Dispute(msgspec.Struct, frozen=True, kw_only=True):
+    """One field of one sample that two people scored differently, and nobody has settled."""
+
+    sample: int
+    item_id: str
+    field: Literal["accuracy_score", "faithfulness_score"]
+    place: int  # of the sample in the sheet, from 1
+    opinions: tuple[Opinion, ...]
+
+
+class DisputesPage(msgspec.Struct, frozen=True, kw_only=True):
+    disputes: tuple[Dispute, ...]
+    n: int  # that are open, of all
+    n_settled: int
+
+
 class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be labelled next; null where nothing is left. `n_given` counts this person's labels."""
+    """What is to be labelled next; null where nothing is left. `n_given` counts this person's labels.
+
+    In adjudication: the next that is in dispute, this person's adjudications, and all that is or was in dispute.
+    """
 
     book: str
     labeller: str
     question: LabelQuestion | None
     n_given: int
     n_labels: int
+
+
+class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What people say of each other and of the judge, as `benchbook calibrate` does.
+
+    `card` and `words` are null where the labels can't be held against the run, for `reason`. `between_people` is said
+    in either case; `between_people_table` has it as it is shown.
+    """
+
+    book: str
+    run_id: str
+    between_people: BetweenPeople
+    between_people_table: Table
+    card: JudgeCard | None
+    words: CardWords | None
+    reason: str | None
 
 
 # ── starting, submitting ─────────────────────────────────────────────────────────────────────────────────────
@@ -432,11 +488,12 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, and what they may do. `login_needed`: this server asks for a token."""
+    """Who asks, and what they may do. `login_needed`: this server asks for a token. `via`: how it knows who it is."""
 
     name: str
     scopes: tuple[str, ...]
     login_needed: bool
+    via: Literal["local", "token", "cookie", "nobody"]
 
 
 class LoginAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from benchbook.training.curves import Place
 
-__all__ = ["thin"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["telling_places", "thin"]
 
 _LEAST = 5
 
@@ -16,21 +21,31 @@ def thin(places: Sequence[Place], most: int) -> list[Place]:
 
     Of each stretch its lowest, its highest and one value that was not finite stay, so a single spike is still there.
     """
-    most = max(most, _LEAST)
-    if len(places) <= most:
+    if len(places) <= max(most, _LEAST):
         return list(places)
-    inner = range(1, len(places) - 1)
+    import numpy as np
+
+    values = np.array([value for _, value in places], dtype=np.float64)  # a None becomes NaN
+    return [places[index] for index in telling_places(values, most)]
+
+
+def telling_places(values: NDArray[np.float64], most: int) -> list[int]:
+    """Which of a curve's values `thin` keeps, by their index; NaN is a value that was not finite."""
+    import numpy as np
+
+    n, most = len(values), max(most, _LEAST)
+    if n <= most:
+        return list(range(n))
+    gaps = np.isnan(values)
+    low, high = np.where(gaps, np.inf, values), np.where(gaps, -np.inf, values)
     n_stretches = (most - 2) // 3
-    kept = {0, len(places) - 1}
-    for index in range(n_stretches):
-        start = 1 + index * len(inner) // n_stretches
-        end = 1 + (index + 1) * len(inner) // n_stretches
-        kept |= _telling(places, range(start, end))
-    return [places[index] for index in sorted(kept)]
-
-
-def _telling(places: Sequence[Place], stretch: range) -> set[int]:
-    values = [(value, index) for index in stretch if (value := places[index][1]) is not None]
-    gap = next((index for index in stretch if places[index][1] is None), None)
-    telling = {min(values)[1], max(values)[1]} if values else set()
-    return telling if gap is None else telling | {gap}
+    edges = 1 + np.arange(n_stretches + 1) * (n - 2) // n_stretches
+    kept = {0, n - 1}
+    for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        gap = int(gaps[start:end].argmax())
+        if gaps[start + gap]:
+            kept.add(start + gap)
+        if not gaps[start:end].all():
+            kept.add(start + int(low[start:end].argmin()))
+            kept.add(end - 1 - int(high[start:end][::-1].argmax()))  # the last of equal ones
+    return sorted(kept)

@@ -11,6 +11,14 @@ export class ApiError extends Error {
   }
 }
 
+/** Whatever was thrown, as an error that can be shown. */
+export function errorOf(reason: unknown): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError(0, "The answer makes no sense", String(reason));
+}
+
+/** An error within a line of text: `Forbidden: this needs the scope label, which the token lacks`. */
+export const sentenceOf = (error: ApiError): string => (error.detail === null ? error.message : `${error.message}: ${error.detail}`);
+
 export type Params = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
 export const API = "/api/v1";

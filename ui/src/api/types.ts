@@ -240,6 +240,9 @@ export interface Aggregates {
   interval?: Interval | null;
   misses?: Record<string, number>;
   floor_warning?: string | null;
+  n_evaluations?: number; // of judge_protocol@v1, as the two below
+  n_valid?: number;
+  n_invalid?: number;
   n_items?: number;
   n_scored?: number;
   section?: CorrectnessSlice[];
@@ -275,6 +278,7 @@ export interface SamplesPage {
 }
 
 export interface JudgeReply {
+  judge: string | null; // whose it is, of a panel
   attempt: number;
   text: string | null;
   parse_error_reason: string | null;
@@ -287,6 +291,24 @@ export interface SampleDetail extends SampleRow {
   expected: string | null;
   judge_replies: JudgeReply[];
   row: Record<string, unknown>; // the whole row of samples.parquet
+}
+
+export interface PanelSplit {
+  sample: number;
+  item_id: string;
+  repeat: number;
+  verdicts_differ: boolean;
+  accuracy_scores: (number | null)[];
+  faithfulness_scores: (number | null)[];
+}
+
+export interface PanelOfRun {
+  lines: string[];
+  notices: string[];
+  judges_table: ReportTable;
+  agreement_table: ReportTable;
+  n_splits: number; // of which the panel's are the first
+  panel: { judges: { name: string }[]; splits: PanelSplit[] };
 }
 
 export interface Verification {
@@ -441,7 +463,50 @@ export interface Question {
   opinions: { score: number; note: string }[]; // of others, in adjudication alone
 }
 
-/** What is to be labelled next; null where nothing is left for this person. */
+/** What two people scored differently and nobody has settled; who said what is not told. */
+export interface Dispute {
+  sample: number;
+  item_id: string;
+  field: LabelField;
+  place: number;
+  opinions: { score: number; note: string }[];
+}
+
+export interface DisputesPage {
+  disputes: Dispute[];
+  n: number;
+  n_settled: number;
+}
+
+/** A table of a report: plain text, with n and interval beside each number. */
+export interface ReportTable {
+  caption: string;
+  columns: { name: string; number: boolean }[];
+  rows: string[][];
+}
+
+export interface CardDecision {
+  headline: string;
+  tone: "good" | "bad" | "doubt" | "none";
+  reasons: string[];
+}
+
+/** People's labels held against their run, as far as the page reads it: in the words of `benchbook calibrate`. */
+export interface Calibration {
+  book: string;
+  run_id: string;
+  between_people_table: ReportTable;
+  words: {
+    says: string;
+    as_judged: CardDecision;
+    as_people_judge: CardDecision;
+    notices: string[];
+    sections: { title: string; tables: ReportTable[] }[];
+  } | null;
+  reason: string | null; // why there are no words
+}
+
+/** What is to be labelled next; null where nothing is left for this person. In adjudication, what is in dispute. */
 export interface LabelStep {
   book: string;
   labeller: string;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { ApiError } from "./client";
+import { errorOf, type ApiError } from "./client";
 
 export interface Pages<T> {
   count: number | null; // of the whole list; null until the first page came
@@ -15,6 +15,7 @@ export interface Page<T> {
 }
 
 const KEPT = 60; // pages that stay in memory
+const AHEAD = 3; // pages fetched before they are looked at, the way the list is moved
 
 /**
  * Rows of a long list, fetched a page at a time around what is looked at. `key` names the list: another key, another
@@ -32,15 +33,18 @@ export function usePages<T>(key: string, size: number, load: (page: number, sign
     (first: number, end: number) => {
       const from = Math.floor(first / size);
       const to = Math.max(Math.ceil(end / size) - 1, from);
+      const moved = first - list.looked[0];
       list.looked = [first, end];
       for (const [page, abort] of list.asked) {
-        if (page < from - 2 || page > to + 2) {
+        if (page < from - AHEAD - 1 || page > to + AHEAD + 1) {
           abort.abort();
           list.asked.delete(page);
         }
       }
       const last = list.count === null ? from : Math.ceil(list.count / size) - 1;
-      const wanted = [...range(from, to), to + 1, from - 1].filter((page) => page === 0 || (page > 0 && page <= last));
+      const leapt = Math.abs(moved) > size; // then what is looked at comes alone: nobody knows yet where it goes on
+      const beyond = leapt ? [] : moved < 0 ? range(1, AHEAD).map((n) => from - n) : range(1, AHEAD).map((n) => to + n);
+      const wanted = [...range(from, to), ...beyond].filter((page) => page === 0 || (page > 0 && page <= last));
       for (const page of wanted) {
         if (list.pages.has(page) || list.asked.has(page)) continue;
         const abort = new AbortController();
@@ -56,7 +60,7 @@ export function usePages<T>(key: string, size: number, load: (page: number, sign
           (reason: unknown) => {
             list.asked.delete(page);
             if (abort.signal.aborted) return;
-            setError(reason instanceof ApiError ? reason : new ApiError(0, "The answer makes no sense", String(reason)));
+            setError(errorOf(reason));
           },
         );
       }

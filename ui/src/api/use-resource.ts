@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ApiError, get } from "./client";
+import { errorOf, get, type ApiError } from "./client";
 
 export interface Resource<T> {
   data: T | null; // the last that came, also while a newer one is on its way
@@ -30,7 +30,7 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
       },
       (error: unknown) => {
         if (abort.signal.aborted) return;
-        setState({ key, data: null, error: error instanceof ApiError ? error : new ApiError(0, "The answer makes no sense", String(error)) });
+        setState({ key, data: null, error: errorOf(error) });
       },
     );
     return () => abort.abort();

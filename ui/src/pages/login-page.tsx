@@ -1,23 +1,30 @@
 import { useState } from "react";
-import { address, ApiError, send } from "../api/client";
-import { navigate } from "../router";
+import { address, errorOf, send, sentenceOf, type ApiError } from "../api/client";
+import { useMe } from "../api/use-me";
+import { Link } from "../parts/link";
+import { Empty } from "../parts/states";
+import { backFromLogin, navigate, useQuery } from "../router";
 import { Inline } from "../text/model-text";
 
 /** A token is asked for where the server listens to more than this machine. */
 export default function LoginPage() {
+  const [query] = useQuery();
+  const { data: me } = useMe();
   const [token, setToken] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
+  const back = backFromLogin(query.get("to"));
   const login = () => {
     setBusy(true);
-    send<unknown>("POST", address("/login"), { token }).then(
-      () => navigate("/"),
+    send<unknown>("POST", address("/login"), { token: token.trim() }).then(
+      () => navigate(back, { replace: true }), // back in the browser's history leads past the login
       (reason: unknown) => {
         setBusy(false);
-        setError(reason instanceof ApiError ? reason : new ApiError(0, String(reason), null));
+        setError(errorOf(reason));
       },
     );
   };
+  if (me?.via === "local") return <NoLogin />;
   return (
     <form
       className="login card"
@@ -27,17 +34,31 @@ export default function LoginPage() {
       }}
     >
       <h1>Log in</h1>
-      <p>This server asks for a token. Whoever runs it makes one: <code>benchbook token create</code>.</p>
+      {me?.via === "cookie" ? (
+        <p>You are logged in as <Inline text={me.name} />. <Link to={back}>Go on</Link>, or log in with another token.</p>
+      ) : (
+        <p>This server asks for a token. Whoever runs it makes one: <code>benchbook token create --name NAME --scope read</code>.</p>
+      )}
       <div className="field">
         <label htmlFor="token">Token</label>
-        <input id="token" type="password" autoComplete="off" required value={token} onChange={(event) => setToken(event.target.value)} />
+        <input id="token" type="password" autoComplete="off" autoFocus required aria-describedby={error === null ? undefined : "wrong"} aria-invalid={error !== null} value={token} onChange={(event) => setToken(event.target.value)} />
       </div>
       {error !== null && (
-        <p role="alert" className="wrong">
-          <Inline text={error.status === 401 ? "That token is not known here, or was revoked." : `${error.message} ${error.detail ?? ""}`} />
+        <p id="wrong" role="alert" className="wrong">
+          <Inline text={error.status === 401 ? "That token is not known here, or was revoked." : sentenceOf(error)} />
         </p>
       )}
-      <button type="submit" className="primary" disabled={busy || token === ""}>Log in</button>
+      <button type="submit" className="primary" disabled={busy || token.trim() === ""}>Log in</button>
     </form>
+  );
+}
+
+function NoLogin() {
+  return (
+    <Empty title="No login is needed">
+      <p>
+        This server answers its own machine alone, and asks nobody who they are. <Link to="/">All runs</Link>
+      </p>
+    </Empty>
   );
 }

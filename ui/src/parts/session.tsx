@@ -1,21 +1,15 @@
-import { address, get, send } from "../api/client";
-import { useAnswer } from "../api/use-resource";
+import { address, send } from "../api/client";
+import { useMe } from "../api/use-me";
+import { loginAddress } from "../router";
 import { Inline } from "../text/model-text";
 import { Link } from "./link";
 
-interface Me {
-  name: string;
-  scopes: string[];
-  login_needed: boolean;
-}
-
 /** Who is logged in; nothing where the server listens to this machine alone and asks nobody. */
 export function Session({ path }: { path: string }) {
-  const place = path === "/login" ? "login" : "page"; // after logging in it is asked again
-  const { data } = useAnswer<Me>(place, (signal) => get<Me>(address("/me"), signal));
+  const { data } = useMe(path); // asked at each page: after a login somebody else is there, and a session may have ended
   if (data === null) return null;
-  if (data.login_needed) return path === "/login" ? null : <Link to="/login" className="who">Log in</Link>;
-  if (!document.cookie.includes("benchbook_csrf=")) return null;
+  if (data.login_needed) return path === "/login" ? null : <Link to={loginAddress()} className="who">Log in</Link>;
+  if (data.via !== "cookie") return null;
   return (
     <span className="who">
       <Inline text={data.name} />{" "}

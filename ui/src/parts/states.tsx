@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import type { ApiError } from "../api/client";
+import { sentenceOf, type ApiError } from "../api/client";
+import { loginAddress } from "../router";
 import { Inline } from "../text/model-text";
 import { Link } from "./link";
 
@@ -13,28 +14,34 @@ export function Loading({ what }: { what: string }) {
 }
 
 /** What went wrong, in the server's words, and a way to go on. */
-export function Failed({ error, again, what }: { error: ApiError; again?: () => void; what: string }) {
+export function Failed({ error, again, what, title }: { error: ApiError; again?: () => void; what: string; title?: string }) {
   return (
     <div className="notice tone-bad" role="alert">
-      <h2>{error.status === 404 ? `There is no such ${what}` : `The ${what} can't be shown`}</h2>
-      <p>
-        <Inline text={error.message} />
-        {error.detail !== null && (
-          <>
-            {": "}
-            <Inline text={error.detail} />
-          </>
-        )}
-      </p>
+      <h2>{title ?? headline(error, what)}</h2>
+      <p>{error.status === 401 ? "The session is over, or has not begun: log in with a token, and you are back here." : <Inline text={sentenceOf(error)} />}</p>
       <p className="actions">
-        {again !== undefined && error.status !== 404 && (
+        {again !== undefined && ![401, 404].includes(error.status) && (
           <button type="button" onClick={again}>
             Try again
           </button>
         )}
-        {error.status === 401 ? <Link to="/login">Log in</Link> : <Link to="/">All runs</Link>}
+        {error.status === 401 ? <Link to={loginAddress()} className="button primary">Log in</Link> : <Link to="/">All runs</Link>}
       </p>
     </div>
+  );
+}
+
+function headline(error: ApiError, what: string): string {
+  if (error.status === 401) return "You are not logged in";
+  return error.status === 404 ? `There is no such ${what}` : `The ${what} can't be shown`;
+}
+
+/** The same within a line. */
+export function Wrong({ error }: { error: ApiError }) {
+  return (
+    <span role="alert" className="wrong small">
+      {error.status === 401 ? <>You are not logged in. <Link to={loginAddress()}>Log in</Link></> : <Inline text={sentenceOf(error)} />}
+    </span>
   );
 }
 

@@ -1,13 +1,15 @@
 import { useState } from "react";
-import { address, ApiError, segment, send } from "../api/client";
-import { Inline } from "../text/model-text";
+import { address, errorOf, segment, send, type ApiError } from "../api/client";
+import { useMe } from "../api/use-me";
 import { visible } from "../text/visible";
 import { Tag } from "./chips";
+import { Wrong } from "./states";
 
 /** A run's tags, to be added and taken away. They are people's: the record stays as it is. */
 export function TagEditor({ run, tags, onChanged }: { run: string; tags: readonly string[]; onChanged: () => void }) {
   const [text, setText] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
+  const may = useMe().data?.scopes.includes("label") ?? false;
   const put = (wanted: readonly string[]) =>
     send<unknown>("PUT", address(`/runs/${segment(run)}/tags`), { tags: wanted }).then(
       () => {
@@ -15,8 +17,9 @@ export function TagEditor({ run, tags, onChanged }: { run: string; tags: readonl
         setError(null);
         onChanged();
       },
-      (reason: unknown) => setError(reason instanceof ApiError ? reason : new ApiError(0, String(reason), null)),
+      (reason: unknown) => setError(errorOf(reason)),
     );
+  if (!may) return tags.length === 0 ? <span className="quiet">–</span> : <span className="tag-editor">{tags.map((tag) => <Tag key={tag} name={tag} />)}</span>;
   return (
     <form
       className="tag-editor"
@@ -37,11 +40,7 @@ export function TagEditor({ run, tags, onChanged }: { run: string; tags: readonl
       <button type="submit" disabled={text.trim() === ""}>
         Add
       </button>
-      {error !== null && (
-        <span role="alert" className="wrong small">
-          <Inline text={`${error.message} ${error.detail ?? ""}`} />
-        </span>
-      )}
+      {error !== null && <Wrong error={error} />}
     </form>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 
 /** Keys of a whole page; they are left alone while somebody types in a field. */
-export function useKeys(keys: Readonly<Record<string, () => void>>): void {
+export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
   const now = useRef(keys);
   now.current = keys;
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useKeys(keys: Readonly<Record<string, () => void>>): void {
       const act = now.current[event.key];
       if (act === undefined) return;
       event.preventDefault();
-      act();
+      act(event);
     };
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);

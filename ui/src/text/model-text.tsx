@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import { numberWords } from "../format";
-import { visiblePieces } from "./visible";
+import { lineEnds, visiblePieces } from "./visible";
 
 const SHOWN = 20_000; // characters at first, and at each further step: 5 MB in one go would hold the page up
 
@@ -35,7 +35,7 @@ export function ModelText({ text, label }: { text: string | null | undefined; la
   if (text === "") return <p className="nothing">The text is empty.</p>;
   return (
     <div className="model-text" dir="auto" role="group" aria-label={label} tabIndex={text.length > 600 ? 0 : undefined}>
-      <Pieces text={cut(text, shown)} />
+      <Pieces text={lineEnds(cut(text, shown))} />
       {text.length > shown && (
         <p className="more">
           <button type="button" onClick={() => setShown(shown * 4)}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cut } from "./model-text";
-import { oneLine, visible, visiblePieces } from "./visible";
+import { lineEnds, oneLine, visible, visiblePieces } from "./visible";
 
 describe("visible", () => {
   // The same cases as benchbook.text.visible: what a terminal or a bidi-aware view would act upon becomes an escape.
@@ -28,6 +28,14 @@ describe("oneLine", () => {
   it("cuts with an ellipsis", () => expect(oneLine("abcdef", 4)).toBe("abc…"));
   it("never cuts a pair in two", () => expect(oneLine("ab😀cd", 4)).toBe("ab…"));
   it("is quick on a long line", () => expect(oneLine("x".repeat(5_000_000), 10)).toBe("xxxxxxxxx…"));
+});
+
+it("a line end of Windows is one, a lone carriage return is seen", () => {
+  expect(visiblePieces(lineEnds("a\r\nb\rc"))).toEqual([
+    { text: "a\nb", escape: false },
+    { text: "\\u000d", escape: true },
+    { text: "c", escape: false },
+  ]);
 });
 
 it("cut never leaves half a pair", () => {

@@ -26,6 +26,9 @@ export function visiblePieces(text: string): Piece[] {
   return pieces;
 }
 
+/** A line end of Windows is a line end; a carriage return anywhere else stays to be seen. */
+export const lineEnds = (text: string): string => text.replaceAll("\r\n", "\n");
+
 export function visible(text: string): string {
   return text.replace(UNSEEN, escaped);
 }

@@ -3,10 +3,7 @@ import { address } from "../../api/client";
 import type { ItemRow, Pair } from "../../api/types";
 import { usePages } from "../../api/use-pages";
 import { Choice, SearchField } from "../../parts/fields";
-import { Failed } from "../../parts/states";
-import { useOpened } from "../../parts/use-opened";
-import { useMedia } from "../../parts/use-media";
-import { VirtualRows, type RowsHandle } from "../../parts/virtual-rows";
+import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery } from "../../router";
 import { itemsPage, ITEMS_PAGE } from "./endpoints";
 import { ItemPanel } from "./item-panel";
@@ -36,34 +33,27 @@ const COLUMNS = [
   { name: "Prompt" },
   { name: "Scores", className: "number" },
 ];
+const NARROW = [{ name: "Item" }, { name: "Scores", className: "number" }];
 
 /** The items of both runs: filtered, moved through with j and k, opened with Enter. */
 export function Items({ a, b, letters, pair }: Props) {
   const [query, change] = useQuery();
   const filters = filtersOf(query);
-  const narrow = useMedia("(max-width: 46rem)");
-  const grid = useRef<RowsHandle>(null);
   const search = useRef<HTMLInputElement>(null);
   const filtered = FILTERS.some((name) => filters[name] !== "");
 
   const sort = SORTS.some((one) => one.value === query.get("sort")) ? query.get("sort")! : "";
   const key = address("", { a, b, ...filters, sort });
   const pages = usePages<ItemRow>(key, ITEMS_PAGE, (page, signal) => itemsPage(a, b, filters, sort, page, signal));
-  const count = pages.count ?? 0;
-  const { chosen, opened, select, open, close, move } = useOpened(pages, "item", numberOf, grid, search);
   const filter = (changes: Record<string, string>) => change({ ...changes, at: null, item: null }, { replace: true });
 
   return (
     <section className="part items" aria-labelledby="items">
       <div className="page-head">
         <h2 id="items">Items</h2>
-        <p className="small quiet keys">
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes, <kbd>/</kbd> searches
-        </p>
+        <ListKeys search />
         <div className="actions">
-          <span className="quiet" role="status">
-            {pages.count === null ? "" : `${count.toLocaleString("en")} ${filtered ? "fit" : "in all"}`}
-          </span>
+          <HowMany count={pages.count} filtered={filtered} />
           <a className="button" href={address("/comparisons/items.csv", { run: [a, b], ...filters })} download>
             CSV
           </a>
@@ -89,29 +79,19 @@ export function Items({ a, b, letters, pair }: Props) {
           </button>
         )}
       </form>
-      {pages.error !== null && <Failed error={pages.error} again={pages.again} what="items" />}
-      {pages.count !== null && count === 0 && <p className="nothing">No item fits. Take a filter away, or search for less.</p>}
-      <div className={`items-split${opened !== null ? " opened" : ""}`}>
-        {count > 0 && (
-          <VirtualRows
-            key={key}
-            handle={grid}
-            label="Items"
-            columns={narrow ? [{ name: "Item" }, { name: "Scores", className: "number" }] : COLUMNS}
-            count={count}
-            rowPx={narrow ? 64 : 36}
-            selected={chosen}
-            onSelect={select}
-            onOpen={open}
-            onShown={pages.need}
-            row={(place) => {
-              const found = pages.row(place);
-              return found === null ? null : narrow ? <ItemCellsNarrow item={found} letters={letters} /> : <ItemCells item={found} letters={letters} />;
-            }}
-          />
-        )}
-        {opened !== null && <ItemPanel a={a} b={b} position={opened} letters={letters} onClose={close} onMove={chosen === null ? null : move} />}
-      </div>
+      <OpeningList
+        label="Items"
+        name="item"
+        listKey={key}
+        pages={pages}
+        numberOf={numberOf}
+        search={search}
+        nothing="No item fits. Take a filter away, or search for less."
+        columns={COLUMNS}
+        narrowColumns={NARROW}
+        cells={(item, narrow) => (narrow ? <ItemCellsNarrow item={item} letters={letters} /> : <ItemCells item={item} letters={letters} />)}
+        panel={(opened, onClose, onMove) => <ItemPanel a={a} b={b} position={opened} letters={letters} onClose={onClose} onMove={onMove} />}
+      />
     </section>
   );
 }

@@ -38,6 +38,8 @@ export function Loss({ runs, known }: { runs: readonly string[]; known: Known })
     return { curves: drawnCurves, missing: said };
   }, [runs, found, axis]);
 
+  const thinned = runs.map((run) => found?.[run]).filter((metric) => metric && metric.steps.length < metric.n_points);
+  const longest = Math.max(0, ...thinned.map((metric) => metric!.n_points));
   const gaps = runs.map((run) => ({ run, n: found?.[run]?.values.filter((one) => one === null).length ?? 0, again: found?.[run]?.n_replaced ?? 0 }));
   return (
     <section className="part" aria-labelledby="loss">
@@ -62,6 +64,7 @@ export function Loss({ runs, known }: { runs: readonly string[]; known: Known })
       )}
       {found !== null && (curves.length > 0 || axis !== "step") && (
         <ul className="small quiet said">
+          {longest > 0 && <li>Drawn with fewer points than the {counted(longest, "point")} that were logged: of each short stretch the lowest, the highest and a gap, so every spike is there.</li>}
           {missing.map(({ run, place, why }) => (
             <li key={run}>
               <strong>{LETTERS[place]}</strong> <Inline text={run} /> {why}: it has no curve here.
@@ -124,6 +127,7 @@ function useMetrics(runs: readonly string[], known: Known): Record<string, Metri
   const key = all ? runs.map((run) => `${known[run]!.loss === null ? "-" : "+"}${run}`).join("\n") : null;
   useEffect(() => {
     if (key === null) return;
+    if (key.includes("+")) void import("../../charts/loss-chart"); // comes along with the curves
     const abort = new AbortController();
     const asked = key.split("\n").map(async (one) => [one.slice(1), one.startsWith("-") ? null : await lossOf(one.slice(1), abort.signal)] as const);
     Promise.all(asked).then(

@@ -8,7 +8,7 @@ import { Value } from "./measured";
 export function Cards({ judges }: { judges: readonly JudgeCard[] }) {
   return (
     <section className="part" aria-labelledby="cards">
-      <h2 id="cards">Judges</h2>
+      <h2 id="cards">Each judge</h2>
       <div className="cards wide">
         {judges.map((judge) => (
           <div className="card judge" key={judge.judge_model}>

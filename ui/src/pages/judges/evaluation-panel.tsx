@@ -7,6 +7,7 @@ import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
 import { Inline, ModelText, Pieces } from "../../text/model-text";
 import { markedPieces } from "../../text/marks";
+import { lineEnds } from "../../text/visible";
 import { Verdict } from "./evaluations";
 
 interface Props {
@@ -81,10 +82,10 @@ function Marked({ text, evidence }: { text: string; evidence: readonly Evidence[
     <div className="model-text" dir="auto" role="group" aria-label="Judged text" tabIndex={0}>
       {pieces.map((piece, place) =>
         piece.quotes.length === 0 ? (
-          <Pieces key={place} text={piece.text} />
+          <Pieces key={place} text={lineEnds(piece.text)} />
         ) : (
           <mark key={place}>
-            <Pieces text={piece.text} />
+            <Pieces text={lineEnds(piece.text)} />
             <sup>{piece.quotes.map((number) => number + 1).join(",")}</sup>
           </mark>
         ),

@@ -1,13 +1,9 @@
-import { useRef } from "react";
 import { address, get } from "../../api/client";
 import type { Analysis, EvaluationsPage, EvaluationSummary } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
 import { words } from "../../format";
 import { Choice } from "../../parts/fields";
-import { Failed } from "../../parts/states";
-import { useOpened } from "../../parts/use-opened";
-import { useMedia } from "../../parts/use-media";
-import { VirtualRows, type RowsHandle } from "../../parts/virtual-rows";
+import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { EvaluationPanel } from "./evaluation-panel";
@@ -16,20 +12,19 @@ const SIZE = 100;
 const numberOf = (row: EvaluationSummary): number => row.sample;
 const FILTERS = ["judge", "target", "variant", "method", "valid"] as const;
 
+const COLUMNS = [{ name: "Verdict" }, { name: "Question, variant" }, { name: "Target", className: "col-slice" }, { name: "Judge" }, { name: "Score", className: "number" }];
+const NARROW = [{ name: "Evaluation" }, { name: "Score", className: "number" }];
+
 /** Every evaluation; one opens with its quotes marked in the judged text. */
 export function Evaluations({ run, analysis }: { run: string; analysis: Analysis | null }) {
   const [query, change] = useQuery();
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""])) as Record<(typeof FILTERS)[number], string>;
-  const grid = useRef<RowsHandle>(null);
-  const narrow = useMedia("(max-width: 46rem)");
   const url = (page: number) => address("/evaluations", { run, ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
   const pages = usePages<EvaluationSummary>(key, SIZE, async (page, signal): Promise<Page<EvaluationSummary>> => {
     const found = await get<EvaluationsPage>(url(page), signal);
     return { rows: found.evaluations, n: found.n };
   });
-  const count = pages.count ?? 0;
-  const { chosen, opened, select, open, close, move } = useOpened(pages, "evaluation", numberOf, grid);
   const options = (values: readonly string[]) => [{ value: "", text: "Any" }, ...[...new Set(values)].map((one) => ({ value: one, text: one }))];
   const filter = (changes: Record<string, string>) => change({ ...changes, at: null, evaluation: null }, { replace: true });
 
@@ -37,8 +32,8 @@ export function Evaluations({ run, analysis }: { run: string; analysis: Analysis
     <section className="part evaluations" aria-labelledby="evaluations">
       <div className="page-head">
         <h2 id="evaluations">Evaluations</h2>
-        <p className="small quiet keys"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes</p>
-        <span className="quiet" role="status">{pages.count === null ? "" : `${count.toLocaleString("en")} ${FILTERS.some((name) => filters[name] !== "") ? "fit" : "in all"}`}</span>
+        <ListKeys />
+        <HowMany count={pages.count} filtered={FILTERS.some((name) => filters[name] !== "")} />
       </div>
       <div className="filters">
         <Choice label="Judge" value={filters.judge} options={options(analysis?.judges.map((one) => one.judge_model) ?? [])} onChange={(judge) => filter({ judge })} />
@@ -47,29 +42,18 @@ export function Evaluations({ run, analysis }: { run: string; analysis: Analysis
         <Choice label="Method" value={filters.method} options={[{ value: "", text: "Any" }, { value: "cross_judge", text: "Cross-judging" }, { value: "self_judge", text: "Self-judging" }]} onChange={(method) => filter({ method })} />
         <Choice label="Validity" value={filters.valid} options={[{ value: "", text: "Any" }, { value: "true", text: "Valid" }, { value: "false", text: "Invalid" }]} onChange={(valid) => filter({ valid })} />
       </div>
-      {pages.error !== null && <Failed error={pages.error} again={pages.again} what="evaluations" />}
-      {pages.count === 0 && <p className="nothing">No evaluation fits.</p>}
-      <div className={`items-split${opened !== null ? " opened" : ""}`}>
-        {count > 0 && (
-          <VirtualRows
-            key={key}
-            handle={grid}
-            label="Evaluations"
-            columns={narrow ? [{ name: "Evaluation" }, { name: "Score", className: "number" }] : [{ name: "Verdict" }, { name: "Question" }, { name: "Target, variant", className: "col-slice" }, { name: "Judge" }, { name: "Score", className: "number" }]}
-            count={count}
-            rowPx={narrow ? 64 : 36}
-            selected={chosen}
-            onSelect={select}
-            onOpen={open}
-            onShown={pages.need}
-            row={(place) => {
-              const found = pages.row(place);
-              return found === null ? null : <Cells one={found} narrow={narrow} />;
-            }}
-          />
-        )}
-        {opened !== null && <EvaluationPanel run={run} evaluation={opened} onClose={close} onMove={chosen === null ? null : move} />}
-      </div>
+      <OpeningList
+        label="Evaluations"
+        name="evaluation"
+        listKey={key}
+        pages={pages}
+        numberOf={numberOf}
+        nothing="No evaluation fits."
+        columns={COLUMNS}
+        narrowColumns={NARROW}
+        cells={(one, narrow) => <Cells one={one} narrow={narrow} />}
+        panel={(opened, onClose, onMove) => <EvaluationPanel run={run} evaluation={opened} onClose={onClose} onMove={onMove} />}
+      />
     </section>
   );
 }
@@ -87,7 +71,7 @@ function Cells({ one, narrow }: { one: EvaluationSummary; narrow: boolean }) {
     return (
       <>
         <div role="gridcell">
-          <div><Verdict one={one} /> <Inline text={one.question_id} /></div>
+          <div><Verdict one={one} /> <Inline text={one.question_id} /> <span className="quiet small"><Inline text={one.prompt_variant} /></span></div>
           <div className="cut small quiet"><Inline text={`${one.target_model} by ${one.judge_model}`} /></div>
         </div>
         {score}
@@ -97,8 +81,8 @@ function Cells({ one, narrow }: { one: EvaluationSummary; narrow: boolean }) {
   return (
     <>
       <div role="gridcell"><Verdict one={one} /></div>
-      <div role="gridcell"><Inline text={one.question_id} /></div>
-      <div role="gridcell" className="col-slice"><Inline text={one.target_model} /> <span className="quiet small"><Inline text={one.prompt_variant} /></span></div>
+      <div role="gridcell"><Inline text={one.question_id} /> <span className="quiet small"><Inline text={one.prompt_variant} /></span></div>
+      <div role="gridcell" className="col-slice"><Inline text={one.target_model} /></div>
       <div role="gridcell"><Inline text={one.judge_model} />{one.method === "self_judge" && <span className="quiet small"> itself</span>}</div>
       {score}
     </>

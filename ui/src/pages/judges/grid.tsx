@@ -42,7 +42,7 @@ function Cell({ cell, onOpen }: { cell: TargetVariant; onOpen: (target: string, 
     <button type="button" className={`cell step-${step}`} aria-label={`Evaluations of ${visible(cell.target_model)}, ${visible(cell.prompt_variant)}`} onClick={() => onOpen(cell.target_model, cell.prompt_variant)}>
       <strong>{overall.value?.toFixed(2) ?? "–"}</strong>
       <span className="small">
-        {overall.low !== null && overall.high !== null ? `${overall.low.toFixed(1)} to ${overall.high.toFixed(1)}` : "too few"} · n = {cell.n_outputs}
+        {cell.n_valid === 0 ? "none valid" : `${overall.low !== null && overall.high !== null ? `${overall.low.toFixed(1)} to ${overall.high.toFixed(1)}` : "too few"} · n = ${cell.n_outputs}`}
       </span>
       {cell.n_valid < cell.n && <span className="small">{cell.n - cell.n_valid} invalid of {cell.n}</span>}
     </button>

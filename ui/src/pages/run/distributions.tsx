@@ -13,6 +13,7 @@ const COUNTS: readonly [keyof Aggregates, string][] = [
 export function Distributions({ aggregates }: { aggregates: Aggregates | null }) {
   if (aggregates === null) return null;
   const found = COUNTS.map(([name, title]) => ({ title, counts: (aggregates[name] ?? {}) as Record<string, number> })).filter(({ counts }) => Object.keys(counts).length > 0);
+  if (found.length === 0 && aggregates.aggregates === undefined) return null;
   return (
     <section className="part" aria-labelledby="distributions">
       <h2 id="distributions">Distributions</h2>

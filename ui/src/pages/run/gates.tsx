@@ -2,6 +2,7 @@ import type { Aggregates, Decision, Gate, RunRow } from "../../api/types";
 import { GateScale } from "../../charts/gate-scale";
 import { counted, kindOf, span, value, words } from "../../format";
 import { decisionWord } from "../../parts/chips";
+import { isExperiment } from "../../parts/experiment";
 import type { Tone } from "../../parts/states";
 import { Inline } from "../../text/model-text";
 
@@ -32,6 +33,7 @@ export function Headline({ row, decision, aggregates }: { row: RunRow; decision:
       </section>
     );
   }
+  if (isExperiment(row)) return <Evaluated row={row} aggregates={aggregates} />;
   const name = row.primary_name ?? "primary_score";
   const kind = kindOf(name);
   return (
@@ -43,6 +45,18 @@ export function Headline({ row, decision, aggregates }: { row: RunRow; decision:
       {row.primary === null && row.n_planned !== null && <p>{(row.n_attempted ?? 0).toLocaleString("en")} of {counted(row.n_planned, "sample")} so far.</p>}
       {decision?.verdict !== undefined && decision.verdict !== "pass" && <p>The run itself failed: <Inline text={decision.reason ?? decision.verdict} /></p>}
       {aggregates?.n_items !== undefined && <p className="quiet">{counted(aggregates.n_items, "item")}, {(aggregates.n_scored ?? 0).toLocaleString("en")} scored.</p>}
+    </section>
+  );
+}
+
+/** An experiment has no one number: how much of it counts is what there is to say first. */
+function Evaluated({ row, aggregates }: { row: RunRow; aggregates: Aggregates | null }) {
+  const done = row.n_attempted ?? 0;
+  return (
+    <section className="headline tone-none" aria-label="Evaluations">
+      <p className="says">{counted(aggregates?.n_evaluations ?? done, "evaluation")}</p>
+      {aggregates?.n_valid !== undefined && <p>{aggregates.n_valid.toLocaleString("en")} valid, {(aggregates.n_invalid ?? 0).toLocaleString("en")} invalid. An invalid one enters no score.</p>}
+      {row.n_planned !== null && done < row.n_planned && <p>{done.toLocaleString("en")} of {row.n_planned.toLocaleString("en")} so far.</p>}
     </section>
   );
 }

@@ -1,11 +1,12 @@
 import { useState } from "react";
-import { address, ApiError, segment, send } from "../../api/client";
+import { address, ApiError, errorOf, segment, send } from "../../api/client";
 import type { Aggregates, Decision, RunRow, Verification } from "../../api/types";
 import { useLive } from "../../api/use-live";
 import { useResource } from "../../api/use-resource";
 import { DecisionChip, isDecision, StateChip } from "../../parts/chips";
+import { isExperiment } from "../../parts/experiment";
 import { Link } from "../../parts/link";
-import { Failed, Loading, Notice } from "../../parts/states";
+import { Failed, Loading, Notice, Wrong } from "../../parts/states";
 import { TagEditor } from "../../parts/tag-editor";
 import { Time } from "../../parts/time";
 import { compareAddress } from "../../router";
@@ -14,6 +15,7 @@ import { counted } from "../../format";
 import { Loss } from "../compare/loss";
 import { Distributions } from "./distributions";
 import { Gates, Headline } from "./gates";
+import { PanelPart } from "./panel-part";
 import { Slices } from "./slices";
 import { Samples } from "./samples";
 
@@ -25,13 +27,13 @@ export default function RunPage({ id }: { id: string }) {
   const row = run.data;
   const done = row !== null && row.state !== "running" && row.state !== "damaged";
   const aggregates = useResource<Aggregates>(done ? address(`${base}/aggregates`) : null);
-  const decision = useResource<Decision>(done && !(row.spec?.startsWith("judge_protocol@") ?? true) ? address(`${base}/decision`) : null);
+  const decision = useResource<Decision>(done && row.spec !== null && !isExperiment(row) ? address(`${base}/decision`) : null);
   const manifest = useResource<Record<string, unknown>>(done ? address(`${base}/manifest`) : null);
   const runs = [id];
 
   if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
   if (row === null) return <Loading what="the run" />;
-  const protocol = row.spec?.startsWith("judge_protocol@") ?? false;
+  const protocol = isExperiment(row);
   return (
     <article className="run">
       <div className="page-head">
@@ -41,9 +43,11 @@ export default function RunPage({ id }: { id: string }) {
         <StateChip state={row.state} />
         {isDecision(row.decision) && <DecisionChip decision={row.decision} />}
         <div className="actions">
-          <Link to={`/?pick=${encodeURIComponent(id)}`} className="button">
-            Compare with …
-          </Link>
+          {!protocol && (
+            <Link to={`/?pick=${encodeURIComponent(id)}`} className="button">
+              Compare with …
+            </Link>
+          )}
           <VerifyButton id={id} />
         </div>
       </div>
@@ -67,6 +71,7 @@ export default function RunPage({ id }: { id: string }) {
         </p>
       )}
       <Gates decision={decision.data} />
+      {manifest.data?.["panel"] !== undefined && <PanelPart id={id} />}
       <Distributions aggregates={aggregates.data} />
       <Slices aggregates={aggregates.data} />
       {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
@@ -91,10 +96,14 @@ export default function RunPage({ id }: { id: string }) {
 function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
   return (
     <dl className="facts identity">
-      <dt>Model</dt>
-      <dd>
-        <Inline text={row.model_id ?? "–"} />
-      </dd>
+      {!isExperiment(row) && (
+        <>
+          <dt>Model</dt>
+          <dd>
+            <Inline text={row.model_id ?? "–"} />
+          </dd>
+        </>
+      )}
       {row.evaluator_model_id !== null && (
         <>
           <dt>Judge</dt>
@@ -105,7 +114,7 @@ function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
       )}
       <dt>Eval set</dt>
       <dd>
-        <Inline text={row.dataset_id ?? "–"} /> <span className="quiet">{row.n_items !== null && counted(row.n_items, "item")}</span>
+        <Inline text={row.dataset_id ?? "–"} /> <span className="quiet">{row.n_items !== null && counted(row.n_items, isExperiment(row) ? "output" : "item")}</span>
       </dd>
       <dt>Evaluator</dt>
       <dd>{row.spec ?? "–"}</dd>
@@ -148,7 +157,7 @@ function VerifyButton({ id }: { id: string }) {
   const [state, setState] = useState<"idle" | "running" | Verification | ApiError>("idle");
   const verify = () => {
     setState("running");
-    send<Verification>("POST", address(`/runs/${segment(id)}/verify`)).then(setState, (error: unknown) => setState(error instanceof ApiError ? error : new ApiError(0, String(error), null)));
+    send<Verification>("POST", address(`/runs/${segment(id)}/verify`)).then(setState, (error: unknown) => setState(errorOf(error)));
   };
   return (
     <>
@@ -156,7 +165,7 @@ function VerifyButton({ id }: { id: string }) {
         {state === "running" ? "Verifying …" : "Verify this record"}
       </button>
       <span role="status" className="verified">
-        {typeof state === "object" && (state instanceof ApiError ? <Inline text={`${state.message} ${state.detail ?? ""}`} /> : <Verified found={state} />)}
+        {typeof state === "object" && (state instanceof ApiError ? <Wrong error={state} /> : <Verified found={state} />)}
       </span>
     </>
   );

@@ -16,7 +16,7 @@ interface Props {
 }
 
 // What stands in the panel under a heading of its own.
-const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "rationale", "reasoning"]);
+const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "votes", "rationale", "reasoning"]);
 
 /** One sample, whole: what was asked, what came back, what the judge said of it, and all the rest. */
 export function SamplePanel({ id, sample, rubric, onClose, onMove }: Props) {
@@ -65,17 +65,18 @@ function Whole({ found, rubric }: { found: SampleDetail; rubric: boolean }) {
           <ModelText text={rationale} label="Rationale" />
         </>
       )}
-      {found.judge_replies.map((reply) => (
-        <details key={reply.attempt} open={found.judge_replies.length === 1}>
+      {found.judge_replies.map((reply, place) => (
+        <details key={place} open={found.judge_replies.length === 1}>
           <summary>
-            Raw reply of the judge{found.judge_replies.length > 1 && `, attempt ${reply.attempt}`}{" "}
+            Raw reply of {reply.judge === null ? "the judge" : <>judge <Inline text={reply.judge} /></>}
+            {found.judge_replies.length > 1 && `, attempt ${reply.attempt}`}{" "}
             {reply.parse_error_reason !== null && (
               <span className="quiet">
                 not read: {words(reply.parse_error_reason).toLowerCase()} {reply.detail !== null && <Inline text={reply.detail} />}
               </span>
             )}
           </summary>
-          <ModelText text={reply.text} label={`Raw reply, attempt ${reply.attempt}`} />
+          <ModelText text={reply.text} label={`Raw reply${reply.judge === null ? "" : ` of judge ${reply.judge}`}, attempt ${reply.attempt}`} />
         </details>
       ))}
       <details>

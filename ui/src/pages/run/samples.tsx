@@ -3,10 +3,7 @@ import { address, get, segment } from "../../api/client";
 import type { SampleRow, SamplesPage } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
 import { Choice, SearchField } from "../../parts/fields";
-import { Failed } from "../../parts/states";
-import { useOpened } from "../../parts/use-opened";
-import { useMedia } from "../../parts/use-media";
-import { VirtualRows, type RowsHandle } from "../../parts/virtual-rows";
+import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
@@ -23,12 +20,13 @@ const OUTCOMES = [
   { value: "unscored", text: "without a score" },
 ];
 
+const COLUMNS = [{ name: "Item" }, { name: "Slice", className: "col-slice" }, { name: "Answer" }, { name: "Why", className: "col-slice" }, { name: "Score", className: "number" }];
+const NARROW = [{ name: "Sample" }, { name: "Score", className: "number" }];
+
 /** Every sample of a run; one opens beside the list with all that is known of it. */
 export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
   const [query, change] = useQuery();
   const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "" };
-  const narrow = useMedia("(max-width: 46rem)");
-  const grid = useRef<RowsHandle>(null);
   const search = useRef<HTMLInputElement>(null);
   const url = (page: number) => address(`/runs/${segment(id)}/samples`, { ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
@@ -36,19 +34,15 @@ export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
     const found = await get<SamplesPage>(url(page), signal);
     return { rows: found.samples, n: found.n };
   });
-  const count = pages.count ?? 0;
-  const { chosen, opened, select, open, close, move } = useOpened(pages, "sample", numberOf, grid, search);
   const filter = (changes: Record<string, string>) => change({ ...changes, at: null, sample: null }, { replace: true });
 
   return (
     <section className="part samples" aria-labelledby="samples">
       <div className="page-head">
         <h2 id="samples">Samples</h2>
-        <p className="small quiet keys">
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes, <kbd>/</kbd> searches
-        </p>
+        <ListKeys search />
         <div className="actions">
-          <span className="quiet" role="status">{pages.count === null ? "" : `${count.toLocaleString("en")} ${FILTERS.some((name) => filters[name] !== "") ? "fit" : "in all"}`}</span>
+          <HowMany count={pages.count} filtered={FILTERS.some((name) => filters[name] !== "")} />
           <a className="button" href={address(`/runs/${segment(id)}/samples.ndjson`)} download>NDJSON</a>
           <a className="button" href={address(`/runs/${segment(id)}/samples.parquet`)} download>Parquet</a>
         </div>
@@ -57,29 +51,19 @@ export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
         <SearchField label="Text" inputRef={search} value={filters.text} placeholder="in answer or id" onChange={(text) => filter({ text })} />
         <Choice label="Outcome" value={filters.outcome} options={OUTCOMES} onChange={(outcome) => filter({ outcome })} />
       </form>
-      {pages.error !== null && <Failed error={pages.error} again={pages.again} what="samples" />}
-      {pages.count === 0 && <p className="nothing">No sample fits.</p>}
-      <div className={`items-split${opened !== null ? " opened" : ""}`}>
-        {count > 0 && (
-          <VirtualRows
-            key={key}
-            handle={grid}
-            label="Samples"
-            columns={narrow ? [{ name: "Sample" }, { name: "Score", className: "number" }] : [{ name: "Item" }, { name: "Slice", className: "col-slice" }, { name: "Answer" }, { name: "Why", className: "col-slice" }, { name: "Score", className: "number" }]}
-            count={count}
-            rowPx={narrow ? 64 : 36}
-            selected={chosen}
-            onSelect={select}
-            onOpen={open}
-            onShown={pages.need}
-            row={(place) => {
-              const found = pages.row(place);
-              return found === null ? null : <SampleCells sample={found} narrow={narrow} />;
-            }}
-          />
-        )}
-        {opened !== null && <SamplePanel id={id} sample={opened} rubric={rubric} onClose={close} onMove={chosen === null ? null : move} />}
-      </div>
+      <OpeningList
+        label="Samples"
+        name="sample"
+        listKey={key}
+        pages={pages}
+        numberOf={numberOf}
+        search={search}
+        nothing="No sample fits."
+        columns={COLUMNS}
+        narrowColumns={NARROW}
+        cells={(sample, narrow) => <SampleCells sample={sample} narrow={narrow} />}
+        panel={(opened, onClose, onMove) => <SamplePanel id={id} sample={opened} rubric={rubric} onClose={onClose} onMove={onMove} />}
+      />
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { IntervalBar } from "../../charts/interval";
 import { Sparkline } from "../../charts/sparkline";
 import { counted, kindOf, span, value, words } from "../../format";
 import { DecisionChip, isDecision, ModelName, StateChip, Tag } from "../../parts/chips";
+import { isExperiment } from "../../parts/experiment";
 import { Link } from "../../parts/link";
 import { Time } from "../../parts/time";
 import { runAddress } from "../../router";
@@ -130,11 +131,12 @@ function Score({ run }: { run: RunRow }) {
   if (run.primary === null || run.primary_name === null) {
     if (run.n_planned === null) return <span className="quiet">–</span>;
     const done = run.n_attempted ?? 0;
+    const one = isExperiment(run) ? "evaluation" : "sample";
     return (
       <>
         {run.state === "running" && <progress max={Math.max(run.n_planned, 1)} value={done} aria-label="Samples done" />}
         <div className="small quiet">
-          {done.toLocaleString("en")} of {counted(run.n_planned, "sample")}
+          {run.state === "complete" ? counted(done, one) : `${done.toLocaleString("en")} of ${counted(run.n_planned, one)}`}
         </div>
       </>
     );

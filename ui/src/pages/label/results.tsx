@@ -1,0 +1,79 @@
+import { address, segment } from "../../api/client";
+import type { Book, Calibration } from "../../api/types";
+import { useResource } from "../../api/use-resource";
+import { words } from "../../format";
+import { Link } from "../../parts/link";
+import { Failed, Loading } from "../../parts/states";
+import { ReportTableView } from "../../parts/report-table";
+import { Inline } from "../../text/model-text";
+import { CalibrationView } from "./calibration";
+import { disputedIn, settleAddress } from "./places";
+
+const ORIGINS: Record<string, string> = {
+  single: "One person's word",
+  agreed: "Two people agree",
+  disputed: "Two people differ",
+  adjudicated: "Settled by a third look",
+  none: "Not labelled",
+};
+
+/** How far people agree, and the judge with them: shown once the labels are given, never before. */
+export function Results({ labels, labeller = null }: { labels: string; labeller?: string | null }) {
+  const book = useResource<Book>(address(`/labels/${segment(labels)}`));
+  const calibration = useResource<Calibration>(address(`/labels/${segment(labels)}/calibration`));
+  if (book.error !== null) return <Failed error={book.error} again={book.again} what="set of labels" />;
+  if (book.data === null) return <Loading what="the labels" />;
+  const found = calibration.data;
+  return (
+    <>
+      <People book={book.data} labeller={labeller} />
+      {calibration.error !== null && <Failed error={calibration.error} again={calibration.again} what="calibration" />}
+      {found === null && calibration.error === null && <Loading what="how far people and judge agree" />}
+      {found !== null && found.words !== null && <CalibrationView words={found.words} run={found.run_id} labels={labels} />}
+      {found !== null && found.words === null && (
+        <>
+          <ReportTableView table={found.between_people_table} />
+          <div className="notice tone-none">
+            <h2>The judge can't be held against these labels</h2>
+            <p><Inline text={found.reason ?? "Nothing says why."} /></p>
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function People({ book, labeller }: { book: Book; labeller: string | null }) {
+  const origins = [...new Set(Object.values(book.by_field).flatMap((counts) => Object.keys(counts)))];
+  const disputed = disputedIn(book);
+  return (
+    <section className="part" aria-labelledby="people">
+      <h2 id="people">What people say</h2>
+      <div className="table" tabIndex={0} role="region" aria-label="Table of what people say">
+        <table>
+          <caption>Samples, of {book.n_samples.toLocaleString("en")} drawn from run <Inline text={book.run_id} /></caption>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              {origins.map((origin) => <th scope="col" className="number" key={origin}>{ORIGINS[origin] ?? words(origin)}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {Object.entries(book.by_field).map(([field, counts]) => (
+              <tr key={field}>
+                <th scope="row">{words(field)}</th>
+                {origins.map((origin) => <td className="number" key={origin}>{(counts[origin] ?? 0).toLocaleString("en")}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {disputed > 0 && (
+        <p className="small">
+          What is in dispute counts as not labelled, and hard samples that are left out make a judge look better than it is.{" "}
+          {labeller !== null && <Link to={settleAddress(book.book, labeller)}>Settle what two people scored differently</Link>}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+import { useState } from "react";
+import { address, errorOf, segment, send, type ApiError } from "../../api/client";
+import type { LabelStep } from "../../api/types";
+import { useResource } from "../../api/use-resource";
+import { words } from "../../format";
+import { useKeys } from "../../parts/use-keys";
+
+interface Asked {
+  labels: string;
+  labeller: string;
+  adjudicate?: boolean;
+  sample?: string | null; // with `field`, one of the disputes; else the first question that is open
+  field?: string | null;
+  onGiven?: () => void;
+  onUndone?: (step: LabelStep) => void;
+  onRefused?: () => void;
+}
+
+export interface Labelling {
+  step: LabelStep | null;
+  failed: ApiError | null; // the question could not be had
+  again: () => void;
+  refused: ApiError | null; // the last key could not be recorded
+  said: string;
+  busy: boolean;
+  note: string;
+  setNote: (note: string) => void;
+  give: (score: number) => void;
+  undo: () => void;
+}
+
+/** A question, and what answers it by keys: 0, 1 or 2 score, u takes the last one back, n goes to the note. */
+export function useLabelling({ labels, labeller, adjudicate = false, sample, field, onGiven, onUndone, onRefused }: Asked): Labelling {
+  const base = `/labels/${segment(labels)}`;
+  const url = address(`${base}/next`, { labeller, adjudicate, sample, field });
+  const next = useResource<LabelStep>(url);
+  // The answer to a label has the next question: no key can fall on the one before.
+  const [answer, setAnswer] = useState<{ url: string; step: LabelStep } | null>(null);
+  const [note, setNote] = useState("");
+  const [sending, setSending] = useState(false);
+  const [said, setSaid] = useState("");
+  const [refused, setRefused] = useState<ApiError | null>(null);
+  const step = answer?.url === url ? answer.step : next.data;
+  const busy = sending || (next.loading && answer?.url !== url);
+
+  const tell = (path: string, body: object, done: string, after?: (step: LabelStep) => void) => {
+    setSending(true);
+    send<LabelStep>("POST", address(base + path), { labeller, adjudicate, ...body })
+      .then(
+        (found) => {
+          setAnswer({ url, step: found });
+          setRefused(null);
+          setNote("");
+          setSaid(done);
+          after?.(found);
+        },
+        (reason: unknown) => {
+          setRefused(errorOf(reason)); // somebody else may have been first: what is shown is asked for anew
+          setAnswer(null);
+          next.again();
+          onRefused?.();
+        },
+      )
+      .finally(() => setSending(false));
+  };
+  const give = (score: number) => {
+    const question = step?.question ?? null;
+    if (question !== null && !busy) tell("/labels", { sample: question.sample, field: question.field, score, note }, `${words(question.field)} ${score} recorded`, onGiven);
+  };
+  const undo = () => {
+    if (!busy && step !== null && step.n_given > 0) tell("/undo", {}, "Your last label was taken back", onUndone);
+  };
+  // A key that is held down is pressed once: it must not label what nobody has read.
+  const once = (act: () => void) => (event: KeyboardEvent) => event.repeat || act();
+  useKeys({ "0": once(() => give(0)), "1": once(() => give(1)), "2": once(() => give(2)), u: once(undo), n: () => document.getElementById("note")?.focus() });
+  return { step, failed: next.error, again: next.again, refused, said, busy, note, setNote, give, undo };
+}

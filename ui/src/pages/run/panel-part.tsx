@@ -1,0 +1,66 @@
+import { address, segment } from "../../api/client";
+import type { PanelOfRun, PanelSplit } from "../../api/types";
+import { useResource } from "../../api/use-resource";
+import { NOTHING } from "../../format";
+import { Link } from "../../parts/link";
+import { ReportTableView } from "../../parts/report-table";
+import { Failed, Loading } from "../../parts/states";
+import { Inline } from "../../text/model-text";
+
+/** Several judges: each alone, how they agree, and the samples that a person should look at first. */
+export function PanelPart({ id }: { id: string }) {
+  const { data, error, again } = useResource<PanelOfRun>(address(`/runs/${segment(id)}/panel`));
+  return (
+    <section className="part panel-part" aria-labelledby="panel">
+      <h2 id="panel">Panel of judges</h2>
+      {error !== null && <Failed error={error} again={again} what="panel" />}
+      {data === null && error === null && <Loading what="the panel" />}
+      {data !== null && (
+        <>
+          {data.lines.map((line) => <p key={line}><Inline text={line} /></p>)}
+          <ReportTableView table={data.judges_table} />
+          <ReportTableView table={data.agreement_table} />
+          {data.notices.map((line) => <p key={line} className="small quiet"><Inline text={line} /></p>)}
+          <Splits id={id} found={data} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Splits({ id, found }: { id: string; found: PanelOfRun }) {
+  const { panel, n_splits } = found;
+  if (panel.splits.length === 0) return null;
+  const judges = panel.judges.map((judge) => judge.name).join(", ");
+  return (
+    <div className="table report" tabIndex={0} role="region" aria-label="What to look at first">
+      <table>
+        <caption>
+          What to look at first: samples that the judges (<Inline text={judges} />) split on
+          {n_splits > panel.splits.length && `, ${panel.splits.length} of ${n_splits.toLocaleString("en")}`}
+        </caption>
+        <thead>
+          <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th><th scope="col">Accuracy, judge by judge</th><th scope="col">Faithfulness, judge by judge</th></tr>
+        </thead>
+        <tbody>
+          {panel.splits.map((split) => <Row key={split.sample} id={id} split={split} />)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ id, split }: { id: string; split: PanelSplit }) {
+  return (
+    <tr>
+      <th scope="row"><Link to={`/runs/${segment(id)}?sample=${split.sample}`}><Inline text={split.item_id} />{split.repeat > 0 && `, repeat ${split.repeat + 1}`}</Link></th>
+      <td>{split.verdicts_differ ? "differs" : "same"}</td>
+      <td>{scores(split.accuracy_scores)}</td>
+      <td>{scores(split.faithfulness_scores)}</td>
+    </tr>
+  );
+}
+
+function scores(found: readonly (number | null)[]): string {
+  return found.map((score) => score ?? NOTHING).join(" ");
+}
