@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import subprocess
+import sys
 from typing import Any
 
 import msgspec
@@ -11,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchbook.records import canonical_json, decode_json
+from support import ROOT
 
 anything = msgspec.json.Decoder()
 ANY_TEXT = st.text(st.characters(codec=None))
@@ -116,3 +120,63 @@ def test_what_is_no_json_is_refused(data: bytes) -> None:
 def test_nan_is_refused_beside_a_lone_surrogate() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json(["\ud800", float("nan")])
+
+
+# ── types that threads meet at once ──────────────────────────────────────────────────────────────────────────
+
+RACE = """
+import sys, threading, types
+import msgspec
+from benchbook.canonical import ready
+sys.setswitchinterval(1e-6)
+made = types.ModuleType("made")
+sys.modules["made"] = made
+fields = "".join(f"    f{n}: 'dict[str, int] | None' = None\\n" for n in range(30))
+lines = "import msgspec\\n"
+for n in range(40):
+    lines += f"class S{n}(msgspec.Struct):\\n" + fields + (f"    inner: 'S{n - 1} | None' = None\\n" if n else "")
+exec(lines, made.__dict__)
+begin = threading.Barrier(8)
+
+def decode(kind):
+    begin.wait()
+    for _ in range(20):
+        msgspec.json.decode(b'{"f0":{"a":1},"inner":{"f3":{"b":2},"inner":{}}}', type=ready(kind))
+
+threads = [threading.Thread(target=decode, args=(getattr(made, f"S{39 - n % 3}"),)) for n in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_a_type_that_threads_decode_for_the_first_time_at_once_does_not_end_the_process() -> None:
+    """Without `ready`, msgspec 0.22 works with a struct whose fields are half known: a segmentation fault."""
+    for _ in range(3):
+        assert subprocess.run([sys.executable, "-c", RACE], check=False).returncode == 0
+
+
+def test_no_type_is_decoded_into_that_is_not_made_ready() -> None:
+    """`msgspec.convert(value, T)`, `msgspec.json.decode(data, type=T)` and `Decoder(T)` in all of the source."""
+    plain = {"dict", "list", "tuple", "kind", "decoder.type"}  # builtins; and names of what was made ready before
+    unready = []
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        if path.name == "canonical.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (given := _type_given(node)) is not None:
+                written = ast.unparse(given)
+                if not written.startswith("ready(") and written.split("[")[0] not in plain:
+                    unready.append(f"{path.name}:{node.lineno}: {written}")
+    assert unready == []
+
+
+def _type_given(call: ast.Call) -> ast.expr | None:
+    name = ast.unparse(call.func)
+    if name == "msgspec.convert":
+        return call.args[1]
+    if name.endswith(("json.decode", "json.Decoder")):
+        named = next((one.value for one in call.keywords if one.arg == "type"), None)
+        return named if named is not None or name.endswith("decode") else next(iter(call.args), None)
+    return None

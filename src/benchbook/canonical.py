@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import msgspec
 
-__all__ = ["canonical_json", "decode_json"]
+__all__ = ["canonical_json", "decode_json", "ready"]
 
 _encoder = msgspec.json.Encoder(order="sorted")
+_Kind = TypeVar("_Kind")
+_ready: set[Any] = set()
+_making_ready = Lock()
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -35,6 +39,19 @@ def canonical_json(value: Any) -> bytes:
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
+
+
+def ready(kind: _Kind) -> _Kind:
+    """`kind`, which msgspec may decode into from any thread once this returns. Every type goes through here.
+
+    msgspec (0.22) finds out the types of a struct's fields when it first decodes one, and lets another thread that
+    wants the same struct meanwhile work with what is not there yet: that ends the process.
+    """
+    if kind not in _ready:
+        with _making_ready:
+            msgspec.json.Decoder(kind)
+            _ready.add(kind)
+    return kind
 
 
 def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:

@@ -23,6 +23,15 @@ def card(page: Any, name: str) -> Any:
     return page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=name, exact=True))
 
 
+def press(page: Any, key: str) -> None:
+    """A key that labels, or takes a label back: until the last one is recorded none is taken, and no button either."""
+    button = (
+        page.get_by_role("button", name="Undo my last label") if key == "u" else page.locator(".score-button").first
+    )
+    expect(button).to_be_enabled()
+    page.keyboard.press(key)
+
+
 def test_labels_are_given_by_keys_and_taken_back(open_page: Open) -> None:
     page = open_page("/label")
     expect(card(page, "labels").get_by_role("button", name="Label")).to_be_disabled()
@@ -30,16 +39,16 @@ def test_labels_are_given_by_keys_and_taken_back(open_page: Open) -> None:
     card(page, "labels").get_by_role("link", name="Label").click()
     expect(page.get_by_text("0 of 4 labels")).to_be_visible()
     assert "scripted/j" not in page.content()  # nothing of the judge
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.get_by_text("1 of 4 labels")).to_be_visible()
     expect(page.get_by_role("heading", name="Faithfulness")).to_be_visible()
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("0 of 4 labels")).to_be_visible()
     page.keyboard.press("n")
     page.keyboard.type("0 of 10, says 2")  # digits in a note score nothing
     page.keyboard.press("Escape")
     for n in range(1, 5):
-        page.keyboard.press("1")
+        press(page, "1")
         expect(page.get_by_text(f"{n} of 4 labels")).to_be_visible()
     expect(page.get_by_text("Nothing is left for you to label")).to_be_visible()
     expect(page.get_by_role("region", name="What people say").last).to_contain_text("Accuracy")
@@ -53,7 +62,7 @@ def test_a_key_that_is_held_down_scores_once(open_page: Open) -> None:
         page.keyboard.down("2")
     expect(page.get_by_text("1 of 4 labels")).to_be_visible()
     page.keyboard.up("2")
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("0 of 4 labels")).to_be_visible()
 
 
@@ -69,18 +78,18 @@ def test_what_two_people_scored_differently_is_settled_by_keys(open_page: Open, 
         assert hidden not in page.locator("main").inner_html()
     page.keyboard.press("j")
     expect(page.get_by_role("heading", name="Accuracy")).to_be_visible()
-    page.keyboard.press("1")  # the second of three; the third is next
+    press(page, "1")  # the second of three; the third is next
     expect(listed).to_have_count(2)
     expect(page.get_by_text("1 of 3 settled")).to_be_visible()
     expect(said).to_contain_text("one said 0")
     address = page.url
-    page.keyboard.press("u")  # and back it is
+    press(page, "u")  # and back it is
     expect(listed).to_have_count(3)
     expect(said).to_contain_text("one said 1")
     for n in (2, 1):
-        page.keyboard.press("2")
+        press(page, "2")
         expect(listed).to_have_count(n)
-    page.keyboard.press("0")
+    press(page, "0")
     expect(page.get_by_text("Nothing is left to settle")).to_be_visible()
     expect(page.get_by_role("region", name="As people would judge")).to_be_visible()
     state = open_labels(runs / "people").state
@@ -89,7 +98,7 @@ def test_what_two_people_scored_differently_is_settled_by_keys(open_page: Open, 
     again = open_page(address)  # a link to one that is settled by now
     expect(again.get_by_text("Nothing is left to settle")).to_be_visible()
     for n in (2, 1, 0):
-        again.keyboard.press("u")
+        press(again, "u")
         expect(again.get_by_text(f"{n} of 3 settled")).to_be_visible()
     expect(again.get_by_role("navigation", name="In dispute").get_by_role("button")).to_have_count(3)
 
@@ -100,12 +109,12 @@ def test_what_somebody_else_settled_first_is_said(open_page: Open, runs: Path) -
     )
     expect(first.get_by_text("0 of 3 settled")).to_be_visible()
     expect(second.get_by_text("0 of 3 settled")).to_be_visible()
-    first.keyboard.press("2")
+    press(first, "2")
     expect(first.get_by_text("1 of 3 settled")).to_be_visible()
-    second.keyboard.press("0")
+    press(second, "0")
     expect(second.get_by_text("That was not recorded")).to_be_visible()
     expect(second.get_by_text("1 of 3 settled")).to_be_visible()
-    first.keyboard.press("u")
+    press(first, "u")
     expect(first.get_by_text("0 of 3 settled")).to_be_visible()
 
 

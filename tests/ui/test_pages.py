@@ -101,7 +101,7 @@ def test_runs_are_searched_filtered_sorted_and_tagged(open_page: Open) -> None:
     expect(table.locator("tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_label("Evaluator").select_option("rubric@v1")
-    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table.locator("tbody tr")).to_have_count(2)
     expect(table).to_contain_text("Not ready")
     page.get_by_role("link", name="judged", exact=True).click()
     page.get_by_label("New tag").fill("<b>night</b>")

@@ -28,5 +28,5 @@ def test_what_the_judges_split_on_is_one_click_away(open_page: Callable[..., Any
 
 def test_a_run_of_one_judge_has_no_panel(open_page: Callable[..., Any]) -> None:
     page = open_page("/runs/judged")
-    expect(page.get_by_role("heading", name="Samples")).to_be_visible()
+    expect(page.get_by_role("heading", name="Samples", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="Panel of judges")).to_have_count(0)

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
 from benchbook.derivations.state import JournalState
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
@@ -135,7 +135,7 @@ def _manifest_of(record: Record) -> _Manifest | None:
     except FileNotFoundError:
         return None
     try:
-        manifest = msgspec.convert(content, _Manifest)
+        manifest = msgspec.convert(content, ready(_Manifest))
     except msgspec.ValidationError as error:
         raise RecordError(f"manifest.json: {error}") from None
     unsigned = canonical_json(content | {"manifest_sha256": ""})

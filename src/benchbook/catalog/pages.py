@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import ConfigError
 
 __all__ = ["MOST_ROWS", "Position", "checked_limit", "cursor_of", "position_of", "wrong_cursor"]
@@ -47,7 +47,7 @@ def position_of(cursor: str, kind: type[Position]) -> Position:
 
 @cache
 def _decoder(kind: type[Position]) -> msgspec.json.Decoder[Position]:
-    return msgspec.json.Decoder(kind)
+    return msgspec.json.Decoder(ready(kind))
 
 
 def wrong_cursor() -> ConfigError:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from sqlalchemy import Connection, Row, insert, select
 
-from benchbook.canonical import decode_json
+from benchbook.canonical import decode_json, ready
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.pages import checked_limit, cursor_of, position_of
 from benchbook.catalog.schema import predictions, runs
@@ -132,7 +132,7 @@ def _new_rows(connection: Connection, run_id: str, chunk: Sequence[Prediction]) 
 def _checked(row: Prediction) -> Prediction:
     """Raises: UsageError for a row that no record could hold."""
     try:
-        msgspec.convert(msgspec.structs.asdict(row), Prediction)
+        msgspec.convert(msgspec.structs.asdict(row), ready(Prediction))
         if row.own is not None:
             decode_json(row.own.encode("utf-8", "surrogatepass"), _own_keys)
     except msgspec.DecodeError as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import InputError
 
 __all__ = ["BASELINE_FILE", "Baseline", "baseline_from_json", "baseline_json"]
@@ -28,7 +29,7 @@ def baseline_json(baseline: Baseline) -> bytes:
 def baseline_from_json(data: bytes, path: str | Path) -> Baseline:
     """Raises: InputError naming `path` for anything but such a file."""
     try:
-        return msgspec.json.decode(data, type=Baseline)
+        return msgspec.json.decode(data, type=ready(Baseline))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(
             path, found=f"no baseline ({error})", expected="what `benchbook baseline set RUN` writes"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.derivations.correctness_rows import (
     CorrectnessAggregates,
     CorrectnessDecision,
@@ -114,9 +115,9 @@ def _content(fact: Reply | Failure) -> Reply | Failure:
 def _read(record: Record) -> CorrectnessDerived:
     try:
         return CorrectnessDerived(
-            msgspec.json.decode(record.manifest.read_bytes(), type=CorrectnessManifest),
-            msgspec.json.decode(record.aggregates.read_bytes(), type=CorrectnessAggregates),
-            msgspec.json.decode(record.decision.read_bytes(), type=CorrectnessDecision),
+            msgspec.json.decode(record.manifest.read_bytes(), type=ready(CorrectnessManifest)),
+            msgspec.json.decode(record.aggregates.read_bytes(), type=ready(CorrectnessAggregates)),
+            msgspec.json.decode(record.decision.read_bytes(), type=ready(CorrectnessDecision)),
         )
     except FileNotFoundError as error:
         raise missing_files(record, error) from None

@@ -8,6 +8,7 @@ from operator import attrgetter
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.decisions import decide
 from benchbook.derivations.panel_agreement import PanelAgreement
 from benchbook.derivations.panel_results import JudgeAlone, PanelAnalysis, Split
@@ -193,5 +194,5 @@ def _outcome(row: PanelRow, vote: PanelVote | None) -> Outcome:
             "input_tokens": row.input_tokens,
             "output_tokens": row.output_tokens,
         },
-        Outcome,
+        ready(Outcome),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.records.facts import RunStarted
 from benchbook.scorers.rubric_panel import PanelRule
 
@@ -86,4 +86,4 @@ def plan_sha256(plan: msgspec.Struct) -> str:
 
 def candidate_plan_of(started: RunStarted) -> CandidatePlan:
     """The plan in a record's first fact, as far as the candidate goes."""
-    return msgspec.convert(started.identity["plan"], CandidatePlan)
+    return msgspec.convert(started.identity["plan"], ready(CandidatePlan))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.derivations.derived_files import missing_files
 from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
@@ -60,8 +61,8 @@ class _Check:
 def _read(record: Record) -> ProtocolDerived:
     try:
         return ProtocolDerived(
-            msgspec.json.decode(record.manifest.read_bytes(), type=ProtocolManifest),
-            msgspec.json.decode(record.aggregates.read_bytes(), type=ProtocolAggregates),
+            msgspec.json.decode(record.manifest.read_bytes(), type=ready(ProtocolManifest)),
+            msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
         )
     except FileNotFoundError as error:
         raise missing_files(record, error) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.derivations.plan import RolePlan
 from benchbook.records.facts import RunStarted
 from benchbook.scorers.judge_protocol import EvidenceRule, Options, SameModel
@@ -60,4 +61,4 @@ class ProtocolPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 def protocol_plan_of(started: RunStarted) -> ProtocolPlan:
     """The plan in a record's first fact."""
-    return msgspec.convert(started.identity["plan"], ProtocolPlan)
+    return msgspec.convert(started.identity["plan"], ready(ProtocolPlan))

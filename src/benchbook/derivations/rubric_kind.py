@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.decisions import Decision
 from benchbook.derivations.derived_files import missing_files
 from benchbook.derivations.finding import Finding, place_of_fact
@@ -63,11 +64,11 @@ class _RequestCheck:
 
 def _read(record: Record) -> Derived:
     try:
-        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=Manifest)
-        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=AggregatesFile)
+        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
+        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(AggregatesFile))
         data = record.decision.read_bytes()
         refused = msgspec.json.decode(data)["decision"] is None
-        return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=Decision))
+        return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
     except FileNotFoundError as error:
         raise missing_files(record, error) from None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:

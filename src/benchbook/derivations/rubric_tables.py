@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.decisions import Decision, decide
 from benchbook.decisions.early_stop import EarlyDecision
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
@@ -61,7 +62,7 @@ def row_type_of(started: RunStarted) -> type[RubricRow]:
 
 def plan_of(started: RunStarted) -> Plan:
     """The plan in a record's first fact."""
-    return msgspec.convert(started.identity["plan"], Plan)
+    return msgspec.convert(started.identity["plan"], ready(Plan))
 
 
 def derive(

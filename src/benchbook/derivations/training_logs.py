@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record
@@ -81,7 +82,7 @@ def write_training(record: Record, started: RunStarted, target: Path) -> None:
 
     Raises: InputError, RecordError.
     """
-    logs = msgspec.convert(started.identity.get("training_metrics", []), list[TrainingLog])
+    logs = msgspec.convert(started.identity.get("training_metrics", []), ready(list[TrainingLog]))
     if logs:
         write_training_table(target / TRAINING_TABLE, _rows(record, started, logs))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.canonical import decode_json
+from benchbook.canonical import decode_json, ready
 from benchbook.derivations.derived_files import hashes_of, write_manifest
 from benchbook.derivations.finding import Finding
 from benchbook.derivations.kinds import Kind, Tables, kind_of
@@ -294,6 +294,6 @@ class _Ends(msgspec.Struct):
 
 def _manifest(folder: Path) -> _Ends | None:
     try:
-        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=_Ends)
+        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=ready(_Ends))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None

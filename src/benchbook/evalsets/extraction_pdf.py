@@ -18,6 +18,7 @@ from typing import IO
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets.extraction_results import ExtractionLimits, Fault, FaultCode, Text
 from benchbook.text import shorten
@@ -87,7 +88,7 @@ def _fault_of(returncode: int, limits: ExtractionLimits) -> Fault:
 
 def _answer(out: IO[bytes]) -> Text | Fault:
     try:
-        head = msgspec.json.decode(out.readline(), type=_Head)
+        head = msgspec.json.decode(out.readline(), type=ready(_Head))
         text = out.read().decode("utf-8")
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Fault("broken", "the reader's answer can't be read")

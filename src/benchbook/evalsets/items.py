@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.repeated_keys import repeated_key
 
@@ -49,7 +50,7 @@ _OPTIONAL_TEXT = ("section", "category", "difficulty", "answer_format", "group")
 
 _OTHER_NAMES = tuple(f'"{name}"'.encode() for names in ALIASES.values() for name in names[1:])
 _KNOWN_NAMES = (*(name for names in ALIASES.values() for name in names), *_OPTIONAL_TEXT)
-_item = msgspec.json.Decoder(Item)
+_item = msgspec.json.Decoder(ready(Item))
 
 
 def is_plain(data: bytes) -> bool:

@@ -45,7 +45,7 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.judgement_names import reply_placeholders
 from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
@@ -154,7 +154,7 @@ def load_mapping(path: str | Path) -> JudgementMapping:
     """Read and check a mapping. Raises: ConfigError naming the setting; UsageError where it can't be read."""
     path = Path(path)
     try:
-        mapping = msgspec.convert(tomllib.loads(path.read_text("utf-8")), JudgementMapping)
+        mapping = msgspec.convert(tomllib.loads(path.read_text("utf-8")), ready(JudgementMapping))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from None
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchbook.canonical import decode_json
+from benchbook.canonical import decode_json, ready
 from benchbook.errors import InputError
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import Key
@@ -64,7 +64,7 @@ class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 def read_judgements(path: str | Path) -> Iterator[ImportedJudgement]:
     """What `benchbook judge import` wrote, a line each. Raises: InputError naming the line; UsageError."""
-    decoder = msgspec.json.Decoder(ImportedJudgement)
+    decoder = msgspec.json.Decoder(ready(ImportedJudgement))
     for line in read_lines(path):
         if line.data is None:
             raise InputError(path, line=line.number, found="a line that is too long", expected="a judgement")

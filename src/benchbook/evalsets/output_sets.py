@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.extraction import Extraction, ExtractionLimits, Fault, extract_files, extract_text
 from benchbook.evalsets.lines import read_lines
@@ -184,7 +184,7 @@ def read_outputs(path: Path, text_path: Callable[[str], Path]) -> OutputSet:
     """As `read_output_set`, of a manifest whose texts lie elsewhere: in a record among its inputs."""
     outputs: list[Output] = []
     lines_of: dict[Key, int] = {}
-    decoder = msgspec.json.Decoder(Output)
+    decoder = msgspec.json.Decoder(ready(Output))
     for line in read_lines(path):
         if line.data is None:
             raise InputError(path, line=line.number, found="a line without end", expected="an output")

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.specs import load_spec
 
@@ -59,7 +60,7 @@ def load_profile(name: str | None) -> Profile:
     tables = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text("utf-8"))
     if name not in tables:
         raise UsageError(f"no profile {name!r}; there are {', '.join(tables)}")
-    return msgspec.convert({"name": name} | tables[name], Profile)
+    return msgspec.convert({"name": name} | tables[name], ready(Profile))
 
 
 @cache

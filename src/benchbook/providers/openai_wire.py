@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.providers.calls import Answer, CallFailed, Generation, fault_of_status
 from benchbook.providers.secrets import redact
 
@@ -73,7 +73,7 @@ class _Completion(msgspec.Struct):
     error: Any = None
 
 
-_completion = msgspec.json.Decoder(_Completion)
+_completion = msgspec.json.Decoder(ready(_Completion))
 _anything = msgspec.json.Decoder()
 
 
@@ -264,7 +264,7 @@ class _Chunk(msgspec.Struct):
     object: Any = None
 
 
-_chunk = msgspec.json.Decoder(_Chunk)
+_chunk = msgspec.json.Decoder(ready(_Chunk))
 
 
 def _read_chunk(data: bytes) -> _Chunk:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchbook.canonical import decode_json
+from benchbook.canonical import decode_json, ready
 from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed
 
@@ -43,7 +43,7 @@ def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
     if path is None:
         raise ConfigError(f"{setting}_path", "nothing", "a file with scripted replies (provider scripted)")
     try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=_Script).replies
+        return msgspec.json.decode(Path(path).read_bytes(), type=ready(_Script)).replies
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{setting}_path", f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}') from None
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.canonical import ready
+
 __all__ = [
     "FIRST_PREV",
     "Fact",
@@ -166,4 +168,4 @@ class Label(_Fact, tag="label", kw_only=True):
 
 Fact = RunStarted | Reply | Failure | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
 
-fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(ready(Fact))

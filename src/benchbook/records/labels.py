@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.records.facts import Label, LabelsStarted, RunStarted
 from benchbook.records.folder import Record, create_record
@@ -37,7 +37,7 @@ class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
 
 
-_sheet_decoder: msgspec.json.Decoder[SheetRow] = msgspec.json.Decoder(SheetRow)
+_sheet_decoder: msgspec.json.Decoder[SheetRow] = msgspec.json.Decoder(ready(SheetRow))
 
 
 class LabelBook:

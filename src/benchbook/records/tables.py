@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
+from benchbook.canonical import ready
 from benchbook.errors import RecordError
 from benchbook.text import storable
 
@@ -118,10 +119,11 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
 
     Raises: RecordError for a file that is no such table.
     """
+    kind = ready(row_type)
     try:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
-                    yield msgspec.convert(row, row_type)
+                    yield msgspec.convert(row, kind)
     except (OSError, ValueError, MemoryError, pa.ArrowException, msgspec.ValidationError) as error:
         raise RecordError(f"{path}: not a readable table ({error})") from None

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.evaluation_rows import EvaluationRow, sorted_rows
 from benchbook.errors import RecordError
@@ -121,8 +122,8 @@ class _LogFile(msgspec.Struct, frozen=True, kw_only=True):
     prompts: dict[str, str]
 
 
-_log_decoder = msgspec.json.Decoder(_LogFile)
-_probes_decoder = msgspec.json.Decoder(list[ProbeResult])
+_log_decoder = msgspec.json.Decoder(ready(_LogFile))
+_probes_decoder = msgspec.json.Decoder(ready(list[ProbeResult]))
 
 
 def read_archive(folder: str | Path) -> Archive:

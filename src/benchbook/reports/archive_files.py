@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.derivations.evaluation_rows import EvaluationRow, EvidenceRow, FlagDetail, sha256_of
 from benchbook.errors import RecordError
 
@@ -61,7 +61,7 @@ class ArchivedEvaluation(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
 _HALF_CHARACTER = re.compile(rb"\\ud[89a-f]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_decoder = msgspec.json.Decoder(ArchivedEvaluation)
+_decoder = msgspec.json.Decoder(ready(ArchivedEvaluation))
 _SAME = (
     "valid",
     "flags",

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.providers import Answer
 from benchbook.records import canonical_json, decode_json
 
 __all__ = ["ResponseCache"]
 
-_answer = msgspec.json.Decoder(Answer)
+_answer = msgspec.json.Decoder(ready(Answer))
 
 
 class ResponseCache:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.runner.judge_config import JudgeConfig, check_judges, numbered_judges, with_paths_from
 from benchbook.runner.plain_types import expected_words
@@ -172,7 +173,7 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
         if values.get(name) is None:
             raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
     try:
-        config = msgspec.convert(dict(values), RunConfig, strict=False, str_keys=True)
+        config = msgspec.convert(dict(values), ready(RunConfig), strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$.")
         name = place.rstrip("`")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.runner.judge_config import JudgeConfig, check_judges, with_paths_from
 from benchbook.runner.plain_types import expected_words
@@ -47,7 +48,7 @@ _PATHS = ("set", "prompts", "cache", "runs", "reports")
 def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> JudgingConfig:
     """A checked config. Raises: ConfigError naming the setting, what was found and what would be right."""
     try:
-        config = msgspec.convert(dict(values), JudgingConfig, strict=False, str_keys=True)
+        config = msgspec.convert(dict(values), ready(JudgingConfig), strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         name = place.rstrip("`").lstrip(".") or "settings"

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from benchbook.canonical import decode_json
+from benchbook.canonical import decode_json, ready
 from benchbook.server.problems import ProblemError
 from benchbook.text import shorten
 
@@ -56,7 +56,7 @@ def decoded_body(data: bytes, kind: type[_Type]) -> _Type:
 
 def _converted(values: dict[str, Any], kind: type[_Type], where: str) -> _Type:
     try:
-        return msgspec.convert(values, kind, strict=False)
+        return msgspec.convert(values, ready(kind), strict=False)
     except msgspec.ValidationError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"{where}: {shorten(str(error), 300)}") from None
     except UnicodeEncodeError:  # a lone surrogate can't come out of UTF-8; a name of one can't be looked up
@@ -65,7 +65,7 @@ def _converted(values: dict[str, Any], kind: type[_Type], where: str) -> _Type:
 
 @cache
 def _decoder(kind: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
+    return msgspec.json.Decoder(ready(kind))
 
 
 @cache

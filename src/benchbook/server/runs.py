@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.catalog.queries import RunFilter, RunRow, RunsPage, list_runs
 from benchbook.derivations.kinds import DerivedFiles, kind_of
 from benchbook.derivations.verify import verify
@@ -95,7 +96,7 @@ def get_decision(call: Call) -> Any:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"{found.row.spec} decides nothing")
     decision = _read(found).decision
     if decision is None:
-        return msgspec.json.decode(found.record.decision.read_bytes(), type=RefusedDecision)
+        return msgspec.json.decode(found.record.decision.read_bytes(), type=ready(RefusedDecision))
     return decision
 
 

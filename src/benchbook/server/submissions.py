@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.evalsets import open_evalset
 from benchbook.records.folder import RUN_ID, write_file
@@ -41,7 +41,7 @@ __all__ = [
 ]  # fmt: skip
 
 _KEY = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_decoder = msgspec.json.Decoder(SubmittedPrediction)
+_decoder = msgspec.json.Decoder(ready(SubmittedPrediction))
 
 
 class _About(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +184,7 @@ def _shown(path: Path) -> Submission:
 
 
 def _about(path: Path) -> _About:
-    return msgspec.json.decode((path / "about.json").read_bytes(), type=_About)
+    return msgspec.json.decode((path / "about.json").read_bytes(), type=ready(_About))
 
 
 def _chunks(path: Path) -> list[Path]:

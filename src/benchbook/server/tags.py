@@ -8,7 +8,7 @@ from threading import Lock
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.records.journal import utc_now
 
 __all__ = ["TagStore"]
@@ -27,7 +27,7 @@ class TagStore:
         self._path = folder / "tags.jsonl"
         self._lock = Lock()
         self._tags: dict[str, tuple[str, ...]] = {}
-        decoder = msgspec.json.Decoder(_Change)
+        decoder = msgspec.json.Decoder(ready(_Change))
         if self._path.exists():
             for line in self._path.read_bytes().split(b"\n"):
                 try:

@@ -17,7 +17,7 @@ from threading import Lock
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, UsageError
 from benchbook.records.journal import utc_now
 from benchbook.records.labels import labeller_name
@@ -110,7 +110,7 @@ class TokenFile:
         if seen == self._seen:
             return
         try:
-            tokens = msgspec.json.decode(self.path.read_bytes(), type=list[Token])
+            tokens = msgspec.json.decode(self.path.read_bytes(), type=ready(list[Token]))
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             raise UsageError(f"{self.path}: not a file of tokens; make one with `benchbook token create`") from None
         self._seen, self._tokens = seen, {token.token_id: token for token in tokens}
