@@ -1,24 +1,29 @@
-import { Component, lazy, Suspense, useEffect, useRef, type ComponentType, type ReactNode } from "react";
-import { Empty, Loading } from "./parts/states";
+import { Component, useEffect, useRef, type ComponentType, type ReactNode } from "react";
+import { loaded, type Loaded } from "./parts/loaded";
+import { Empty } from "./parts/states";
 import { Link } from "./parts/link";
 import { Session } from "./parts/session";
 import { usePath } from "./router";
 import { RunsPage } from "./pages/runs/runs-page";
 
+type Page = ComponentType<{ id: string }>;
+
 interface Place {
   pattern: RegExp;
   title: string;
-  page: ComponentType<{ id: string }>;
+  page: Page | Loaded<{ id: string }>;
 }
+
+const page = (load: () => Promise<{ default: Page }>) => loaded("the page", () => load().then((found) => found.default));
 
 const PLACES: readonly Place[] = [
   { pattern: /^\/(?:runs)?\/?$/, title: "Runs", page: RunsPage },
-  { pattern: /^\/runs\/([^/]+)$/, title: "Run", page: lazy(() => import("./pages/run/run-page")) },
-  { pattern: /^\/compare$/, title: "Compare", page: lazy(() => import("./pages/compare/compare-page")) },
-  { pattern: /^\/judges$/, title: "Judges", page: lazy(() => import("./pages/judges/judges-page")) },
-  { pattern: /^\/label$/, title: "Label", page: lazy(() => import("./pages/label/label-page")) },
-  { pattern: /^\/leaderboard$/, title: "Leaderboard", page: lazy(() => import("./pages/leaderboard/leaderboard-page")) },
-  { pattern: /^\/login$/, title: "Log in", page: lazy(() => import("./pages/login-page")) },
+  { pattern: /^\/runs\/([^/]+)$/, title: "Run", page: page(() => import("./pages/run/run-page")) },
+  { pattern: /^\/compare$/, title: "Compare", page: page(() => import("./pages/compare/compare-page")) },
+  { pattern: /^\/judges$/, title: "Judges", page: page(() => import("./pages/judges/judges-page")) },
+  { pattern: /^\/label$/, title: "Label", page: page(() => import("./pages/label/label-page")) },
+  { pattern: /^\/leaderboard$/, title: "Leaderboard", page: page(() => import("./pages/leaderboard/leaderboard-page")) },
+  { pattern: /^\/login$/, title: "Log in", page: page(() => import("./pages/login-page")) },
 ];
 
 const MENU: readonly [string, string][] = [
@@ -67,9 +72,7 @@ export function App() {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <Guard key={path}>
-          <Suspense fallback={<Loading what="the page" />}>
-            {Page === undefined ? <NotFound /> : <Page id={idIn(found?.match?.[1])} />}
-          </Suspense>
+          {Page === undefined ? <NotFound /> : <Page id={idIn(found?.match?.[1])} />}
         </Guard>
       </main>
     </>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { errorOf, type ApiError } from "./client";
 
 export interface Pages<T> {
@@ -68,7 +68,7 @@ export function usePages<T>(key: string, size: number, load: (page: number, sign
     [list, size],
   );
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     setError(null);
     need(0, 1);
     return () => {

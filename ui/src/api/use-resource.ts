@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { errorOf, get, type ApiError } from "./client";
 
 export interface Resource<T> {
@@ -21,7 +21,8 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
   const [turn, setTurn] = useState(0);
   const again = useCallback(() => setTurn((n) => n + 1), []);
 
-  useEffect(() => {
+  // Before the frame is painted: the answer comes a frame earlier.
+  useLayoutEffect(() => {
     if (key === null) return;
     const abort = new AbortController();
     askNow.current(abort.signal).then(

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { short } from "../format";
@@ -42,7 +42,7 @@ export function LossChart({ curves, smoothing, axis, label, range, onRange }: Pr
     return () => dark.removeEventListener("change", changed);
   }, []);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
     const style = getComputedStyle(element);

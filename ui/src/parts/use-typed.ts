@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
  * A text field's own value, told on once nobody has typed for a moment. What comes from outside (a link, going back)
  * takes its place.
  */
-export function useTyped(outside: string, tell: (text: string) => void, afterMs = 120): [string, (text: string) => void] {
+export function useTyped(outside: string, tell: (text: string) => void, afterMs = 80): [string, (text: string) => void] {
   const [text, setText] = useState(outside);
   const told = useRef(outside);
   const tellNow = useRef(tell);

@@ -1,15 +1,16 @@
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { useLayoutEffect, useMemo, useState } from "react";
 import { address, ApiError, get, segment } from "../../api/client";
 import type { Metric, TrainingMetrics } from "../../api/types";
 import { counted } from "../../format";
 import { Choice } from "../../parts/fields";
+import { loaded } from "../../parts/loaded";
 import { Loading } from "../../parts/states";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { LETTERS } from "./state";
 import type { Known } from "./use-run-rows";
 
-const LossChart = lazy(() => import("../../charts/loss-chart").then((found) => ({ default: found.LossChart })));
+const LossChart = loaded("the chart", () => import("../../charts/loss-chart").then((found) => found.LossChart));
 const MOST_POINTS = 4_000; // no screen shows more
 const AXES = [
   { value: "step", text: "step" },
@@ -57,10 +58,8 @@ export function Loss({ runs, known }: { runs: readonly string[]; known: Known })
         </div>
       )}
       {curves.length > 0 && (
-        <Suspense fallback={<Loading what="the chart" />}>
-          <LossChart curves={curves} smoothing={smoothing} axis={axis} range={range} onRange={(wanted) => change({ zoom: zoomText(wanted) }, { replace: true })}
-            label={`Loss by ${axis} of ${curves.map((curve) => curve.name).join(", ")}; ${curves.map((curve) => `${curve.name} ends at ${lastOf(curve.y)}`).join(", ")}`} />
-        </Suspense>
+        <LossChart curves={curves} smoothing={smoothing} axis={axis} range={range} onRange={(wanted) => change({ zoom: zoomText(wanted) }, { replace: true })}
+          label={`Loss by ${axis} of ${curves.map((curve) => curve.name).join(", ")}; ${curves.map((curve) => `${curve.name} ends at ${lastOf(curve.y)}`).join(", ")}`} />
       )}
       {found !== null && (curves.length > 0 || axis !== "step") && (
         <ul className="small quiet said">
@@ -125,9 +124,9 @@ function useMetrics(runs: readonly string[], known: Known): Record<string, Metri
   const [found, setFound] = useState<Record<string, Metric | null> | null>(null);
   const all = runs.every((run) => known[run] !== undefined);
   const key = all ? runs.map((run) => `${known[run]!.loss === null ? "-" : "+"}${run}`).join("\n") : null;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (key === null) return;
-    if (key.includes("+")) void import("../../charts/loss-chart"); // comes along with the curves
+    if (key.includes("+")) LossChart.preload().catch(() => undefined); // it comes along with the curves; shown, it says what failed
     const abort = new AbortController();
     const asked = key.split("\n").map(async (one) => [one.slice(1), one.startsWith("-") ? null : await lossOf(one.slice(1), abort.signal)] as const);
     Promise.all(asked).then(
