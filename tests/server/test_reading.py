@@ -13,6 +13,7 @@ import pytest
 from benchbook.decisions.comparison import compare
 from benchbook.derivations.compared_run import compared_run
 from benchbook.records.folder import Record
+from benchbook.reports.words import reason
 from server.making import HOSTILE, Api
 
 ITEM_IDS = ["a", "b", "c", "d", "e"]
@@ -78,6 +79,11 @@ def test_derived_files_are_those_of_the_record(api: Api, run_id: str, name: str)
     stored = json.loads((record(api, run_id).path / f"{name}.json").read_bytes())
     answered = api.json(f"/api/v1/runs/{run_id}/{name}")
     assert {key: answered[key] for key in stored} == stored
+
+
+def test_reasons_are_said_as_reports_say_them(api: Api) -> None:
+    found = api.json("/api/v1/runs/rubric/decision")
+    assert found["said"] == [reason(one) for one in found["reasons"]]
 
 
 def test_what_can_not_change_is_sent_once(api: Api) -> None:

@@ -212,6 +212,9 @@ def test_three_runs_have_histories(open_page: Open) -> None:
 def test_a_run_shows_gates_samples_and_that_it_holds(open_page: Open) -> None:
     page = open_page("/runs/judged")
     expect(page.get_by_role("img", name=re.compile("Pass rate: .* asked for at least 85"))).to_be_visible()
+    expect(page.get_by_label("Decision", exact=True)).to_contain_text(
+        "Pass rate is 66.7 %; the gate asks for at least 85 %"
+    )
     expect(page.get_by_text("95 % interval, n = ").first).to_be_visible()
     rows(page, "Samples").nth(4).click()
     panel = page.get_by_label("Sample", exact=True)

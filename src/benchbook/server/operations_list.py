@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from benchbook.decisions import Decision
 from benchbook.decisions.leaderboard import Leaderboard
 from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
 from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest
@@ -61,7 +60,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",
         summary="decision.json, or why a decision is refused.", handler=runs.get_decision,
-        answers=(Decision, types.RefusedDecision, CorrectnessDecision),
+        answers=(types.DecisionOfRun, types.RefusedDecision, CorrectnessDecision),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",

@@ -9,15 +9,17 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.catalog.queries import RunFilter, RunRow, RunsPage, list_runs
+from benchbook.decisions import Decision
 from benchbook.derivations.kinds import DerivedFiles, kind_of
 from benchbook.derivations.verify import verify
+from benchbook.reports.words import reason
 from benchbook.scorers.exact import as_float
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import RunsAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.training import spark_line
-from benchbook.server.types import FindingRow, RefusedDecision, Tags, VerificationAnswer
+from benchbook.server.types import DecisionOfRun, FindingRow, RefusedDecision, Tags, VerificationAnswer
 from benchbook.server.types import RunRow as RunAnswer
 from benchbook.server.types import RunsPage as RunsAnswer
 
@@ -97,6 +99,9 @@ def get_decision(call: Call) -> Any:
     decision = _read(found).decision
     if decision is None:
         return msgspec.json.decode(found.record.decision.read_bytes(), type=ready(RefusedDecision))
+    if isinstance(decision, Decision):
+        values = {name: getattr(decision, name) for name in Decision.__struct_fields__}
+        return DecisionOfRun(**values, said=tuple(reason(one) for one in decision.reasons))
     return decision
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.decisions import Decision
 from benchbook.derivations.judge_card import BetweenPeople, JudgeCard
 from benchbook.derivations.panel_results import PanelAnalysis
 from benchbook.reports.judge_card import CardWords
@@ -19,6 +20,7 @@ __all__ = [
     "CancelAnswer",
     "Composition",
     "Curve",
+    "DecisionOfRun",
     "Dispute",
     "DisputesPage",
     "EvalSet",
@@ -111,6 +113,12 @@ class Tags(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     tags: tuple[str, ...]
+
+
+class DecisionOfRun(Decision, frozen=True, kw_only=True):
+    """decision.json. `said` has its reasons as reports word them: rates in percent, aggregates by their labels."""
+
+    said: tuple[str, ...]
 
 
 class PanelOfRun(msgspec.Struct, frozen=True, kw_only=True):

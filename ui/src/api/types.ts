@@ -222,6 +222,7 @@ export interface Decision {
   decision?: string;
   release_ready?: boolean;
   reasons?: string[];
+  said?: string[]; // the reasons, as reports word them
   gates?: Gate[];
   verdict?: string;
   reason?: string | null;

@@ -16,6 +16,7 @@ const MEANINGS: Record<string, string> = {
 export function Headline({ row, decision, aggregates }: { row: RunRow; decision: Decision | null; aggregates: Aggregates | null }) {
   if (decision?.decision !== undefined) {
     const word = decisionWord(decision.decision);
+    const reasons = decision.said ?? decision.reasons ?? [];
     return (
       <section className={`headline tone-${word.tone}`} aria-label="Decision">
         <p className="says">
@@ -23,10 +24,10 @@ export function Headline({ row, decision, aggregates }: { row: RunRow; decision:
           {word.text}
         </p>
         <p>{MEANINGS[decision.decision] ?? ""}</p>
-        {(decision.reasons?.length ?? 0) > 0 && (
+        {reasons.length > 0 && (
           <ul>
-            {decision.reasons!.map((reason) => (
-              <li key={reason}><Inline text={reasonText(reason)} /></li>
+            {reasons.map((reason) => (
+              <li key={reason}><Inline text={reason} /></li>
             ))}
           </ul>
         )}
@@ -59,11 +60,6 @@ function Evaluated({ row, aggregates }: { row: RunRow; aggregates: Aggregates | 
       {row.n_planned !== null && done < row.n_planned && <p>{done.toLocaleString("en")} of {row.n_planned.toLocaleString("en")} so far.</p>}
     </section>
   );
-}
-
-function reasonText(reason: string): string {
-  const [name, ...rest] = reason.split(" ");
-  return rest.length > 0 && /^[a-z0-9]+(_[a-z0-9]+)+:?$/.test(name!) ? [words(name!.replace(":", "")), ...rest].join(" ") : words(reason);
 }
 
 export function Gates({ decision }: { decision: Decision | null }) {
