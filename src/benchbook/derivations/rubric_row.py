@@ -95,9 +95,10 @@ def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
 
 def _rationale(history: History) -> str | None:
     """The judge's; of a panel, that of the first judge who gave the panel's scores."""
+    scores = history.scores
     for judging in history.judges:
         found = judging.parsed
-        if found is not None and (found.accuracy_score, found.faithfulness_score) == history.scores:
+        if found is not None and (found.accuracy_score, found.faithfulness_score) == scores:
             return found.rationale
     return None
 

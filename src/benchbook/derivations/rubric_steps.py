@@ -44,23 +44,16 @@ Step = AskCandidate | AskJudge | Done
 
 @dataclass(slots=True)
 class Judging:
-    """What one judge said of an answer, in the order of the journal."""
+    """What one judge said of an answer, in the order of the journal.
+
+    `parsed` has its scores, where its last reply kept the rules; `rejected` why that was not read (R3.5).
+    """
 
     reasoning_tags: tuple[str, ...]
     replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
     failure: Failure | None = None
-
-    @property
-    def parsed(self) -> Parsed | None:
-        """Its scores, where its last reply kept the rules."""
-        last = self.replies[-1][1] if self.replies else None
-        return last if isinstance(last, Parsed) else None
-
-    @property
-    def rejected(self) -> Rejected | None:
-        """Why its last reply was not read; it is the one that left the sample without scores (R3.5)."""
-        last = self.replies[-1][1] if self.replies else None
-        return last if isinstance(last, Rejected) else None
+    parsed: Parsed | None = None
+    rejected: Rejected | None = None
 
     @property
     def is_done(self) -> bool:
@@ -83,7 +76,9 @@ class Judging:
             self.failure = fact
         else:
             self.failure = None
-            self.replies.append((fact, _read_judge(fact, self.reasoning_tags)))
+            found = _read_judge(fact, self.reasoning_tags)
+            self.replies.append((fact, found))
+            self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
 
 
 class History:
@@ -119,9 +114,10 @@ class History:
     @property
     def scores(self) -> tuple[int, int] | None:
         """Accuracy and faithfulness as the judge, or the panel by its rule, gives them; None where either is open."""
-        found = [judging.parsed for judging in self.judges]
         if not isinstance(self.plan.panel, Panel):
-            return None if found[0] is None else (found[0].accuracy_score, found[0].faithfulness_score)
+            parsed = self.judges[0].parsed
+            return None if parsed is None else (parsed.accuracy_score, parsed.faithfulness_score)
+        found = [judging.parsed for judging in self.judges]
         rule = self.plan.panel.rule
         accuracy = panel_score([one.accuracy_score if one else None for one in found], rule)
         faithfulness = panel_score([one.faithfulness_score if one else None for one in found], rule)
@@ -208,19 +204,15 @@ def outcome_of(history: History) -> Outcome:
             output_tokens=candidate.output_tokens if candidate else None,
         )
     assert candidate is not None  # noqa: S101 - an answer has its reply
-    accuracy, faithfulness = history.scores or (None, None)
+    scores, unread = history.scores, history.unread
+    accuracy, faithfulness = scores or (None, None)
     return Outcome(
         accuracy_score=accuracy,
         faithfulness_score=faithfulness,
-        evaluator_error=evaluator_error(history),
+        # Of an answer without a score: the error of the first judge who gave none.
+        evaluator_error=unread.error if unread is not None and scores is None else None,
         latency_e2e_ms=candidate.latency_e2e_ms,
         latency_model_ms=candidate.latency_model_ms,
         input_tokens=candidate.input_tokens,
         output_tokens=candidate.output_tokens,
     )
-
-
-def evaluator_error(history: History) -> EvaluatorError | None:
-    """Why the answer has no score: the error of the first judge who gave none. None where it has one."""
-    unread = history.unread
-    return unread.error if unread is not None and history.scores is None else None
