@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from benchbook.cli.output import find_record, json_option, print_json, runs_option
+from benchbook.cli.output import confidence_option, find_record, json_option, print_json, runs_option
 from benchbook.text import visible
 
 __all__ = ["calibrate"]
@@ -15,13 +15,7 @@ __all__ = ["calibrate"]
 @click.command()
 @click.argument("run")
 @click.option("--labels", required=True, metavar="DIR", help="The folder with people's labels of RUN.")
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of every interval.",
-)
+@confidence_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals by resampling.")
 @click.option("--html", metavar="FILE", help="Write the judge's card as one HTML page.")
 @click.option("--markdown", is_flag=True, help="Print the whole card as Markdown.")

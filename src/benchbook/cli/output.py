@@ -18,6 +18,13 @@ __all__ = ["find_record", "json_option", "json_text", "newest_first", "print_jso
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
 run_argument = click.argument("run", required=False)
+confidence_option = click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of every interval.",
+)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

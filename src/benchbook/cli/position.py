@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from benchbook.cli.output import json_option, print_json
+from benchbook.cli.output import confidence_option, json_option, print_json
 from benchbook.text import visible
 
 __all__ = ["position"]
@@ -15,13 +15,7 @@ _WIDTH = 160
 @click.command()
 @click.argument("file")
 @click.option("--by", multiple=True, metavar="COLUMN", help="Tell verdicts apart by this column too; repeat.")
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of every interval.",
-)
+@confidence_option
 @json_option
 def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -> None:
     """Say of each judge in FILE whether the answer wins, or the place in which it was shown.

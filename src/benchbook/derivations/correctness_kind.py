@@ -20,7 +20,7 @@ from benchbook.derivations.correctness_tables import (
     derive_correctness,
     dry_run_reason,
 )
-from benchbook.derivations.derived_files import missing_files
+from benchbook.derivations.derived_files import reading_derived
 from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
 from benchbook.derivations.plan import candidate_plan_of, plan_sha256
@@ -28,7 +28,6 @@ from benchbook.derivations.prediction_facts import prediction_replies
 from benchbook.derivations.requests import CandidateRequests, request_sha256, template_of
 from benchbook.derivations.state import JournalState
 from benchbook.derivations.training_logs import training_files
-from benchbook.errors import RecordError
 from benchbook.evalsets import Item, open_evalset
 from benchbook.records.facts import Failure, Reply
 from benchbook.records.folder import Record
@@ -113,16 +112,12 @@ def _content(fact: Reply | Failure) -> Reply | Failure:
 
 
 def _read(record: Record) -> CorrectnessDerived:
-    try:
+    with reading_derived(record):
         return CorrectnessDerived(
             msgspec.json.decode(record.manifest.read_bytes(), type=ready(CorrectnessManifest)),
             msgspec.json.decode(record.aggregates.read_bytes(), type=ready(CorrectnessAggregates)),
             msgspec.json.decode(record.decision.read_bytes(), type=ready(CorrectnessDecision)),
         )
-    except FileNotFoundError as error:
-        raise missing_files(record, error) from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
 
 
 KIND = Kind(

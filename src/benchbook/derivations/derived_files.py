@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError
 from benchbook.records.folder import Record, write_file
 
-__all__ = ["hashes_of", "missing_files", "pretty_json", "sha256_of", "write_manifest"]
+__all__ = ["hashes_of", "pretty_json", "reading_derived", "sha256_of", "write_manifest"]
 
 
 def pretty_json(value: Any) -> bytes:
@@ -38,7 +39,13 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
     return digest
 
 
-def missing_files(record: Record, error: OSError) -> RecordError:
-    """What to say where a derived file is not there."""
-    hint = "the run was not ended: resume it, or `benchbook rescore` it"
-    return RecordError(f"{error.filename or record.path}: not there; {hint}")
+@contextmanager
+def reading_derived(record: Record) -> Iterator[None]:
+    """While a record's derived files are read: whatever is wrong with them is told as RecordError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        hint = "the run was not ended: resume it, or `benchbook rescore` it"
+        raise RecordError(f"{error.filename or record.path}: not there; {hint}") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from benchbook.canonical import ready
-from benchbook.derivations.derived_files import missing_files
+from benchbook.derivations.derived_files import reading_derived
 from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
 from benchbook.derivations.plan import plan_sha256
@@ -18,7 +18,6 @@ from benchbook.derivations.protocol_samples import ProtocolSample, open_samples
 from benchbook.derivations.protocol_tables import DERIVED_FILES, ProtocolDerived, derive_protocol
 from benchbook.derivations.requests import request_sha256
 from benchbook.derivations.state import JournalState
-from benchbook.errors import RecordError
 from benchbook.evalsets.judgement_results import read_judgements
 from benchbook.records.facts import Failure, Reply
 from benchbook.records.folder import Record
@@ -59,15 +58,11 @@ class _Check:
 
 
 def _read(record: Record) -> ProtocolDerived:
-    try:
+    with reading_derived(record):
         return ProtocolDerived(
             msgspec.json.decode(record.manifest.read_bytes(), type=ready(ProtocolManifest)),
             msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
         )
-    except FileNotFoundError as error:
-        raise missing_files(record, error) from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
 
 
 KIND = Kind(

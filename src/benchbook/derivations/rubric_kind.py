@@ -8,7 +8,7 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.decisions import Decision
-from benchbook.derivations.derived_files import missing_files
+from benchbook.derivations.derived_files import reading_derived
 from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
 from benchbook.derivations.plan import Plan, plan_sha256
@@ -17,7 +17,6 @@ from benchbook.derivations.rows import AggregatesFile, Manifest
 from benchbook.derivations.rubric_steps import SampleFact, read_history
 from benchbook.derivations.rubric_tables import DERIVED_FILES, Derived, derive, plan_of, row_type_of
 from benchbook.derivations.state import JournalState
-from benchbook.errors import RecordError
 from benchbook.evalsets import Item
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record
@@ -63,16 +62,12 @@ class _RequestCheck:
 
 
 def _read(record: Record) -> Derived:
-    try:
+    with reading_derived(record):
         manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
         aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(AggregatesFile))
         data = record.decision.read_bytes()
         refused = msgspec.json.decode(data)["decision"] is None
         return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
-    except FileNotFoundError as error:
-        raise missing_files(record, error) from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
 
 
 KIND = Kind(
