@@ -5,6 +5,7 @@ An old record stays what it was, byte for byte: one that names none has derivati
 2   of `rubric@v1`: intervals of all means, rates and percentiles, their worst and best cases, the variance of repeats,
     and what would settle a gate. Of every evaluator: intervals that are not too sure where scores are nearly all alike,
     clusters few, or labels few (docs/decisions/0017-too-sure-intervals.md).
+3   only what the model did counts: R1.3 to R1.5, R6.2 to R6.4, R7.1 to R7.3, P2, P4, P4.3 and P7 as they read since.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from benchbook.records.facts import RunStarted
 
 __all__ = ["DERIVATION", "derivation_of"]
 
-DERIVATION = 2
+DERIVATION = 3
 
 
 def derivation_of(started: RunStarted) -> int:

@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from benchbook.records.facts import FailureCause
+
 __all__ = ["Answer", "CallFailed", "Generation", "Provider", "fault_of_status"]
 
 
@@ -38,7 +40,8 @@ class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, told to
 
     `retryable`: asking again may help (R3.6). `stops_run`: nothing will help until a person acts (401, 403).
     `retry_after_s`: how long the server asked to wait, 0 or more. `detail` holds no key. `most_retries`: how often to
-    ask again at most, below the user's limit; None: as often as the user allows.
+    ask again at most, below the user's limit; None: as often as the user allows. `cause` is what went wrong, and
+    `parameter` the name of the one that the server refuses, where that is the cause.
     """
 
     def __init__(
@@ -51,6 +54,8 @@ class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, told to
         stops_run: bool = False,
         retry_after_s: float | None = None,
         latency_ms: int = 0,
+        cause: FailureCause | None = None,
+        parameter: str | None = None,
     ) -> None:
         super().__init__(error, detail)
         self.error = error
@@ -60,6 +65,8 @@ class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, told to
         self.stops_run = stops_run
         self.retry_after_s = retry_after_s
         self.latency_ms = latency_ms
+        self.cause = cause
+        self.parameter = parameter
         self.most_retries: int | None = None
 
 

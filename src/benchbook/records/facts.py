@@ -16,6 +16,7 @@ __all__ = [
     "FIRST_PREV",
     "Fact",
     "Failure",
+    "FailureCause",
     "FailureEnds",
     "Interrupted",
     "Label",
@@ -35,8 +36,27 @@ __all__ = [
 FIRST_PREV = "0" * 64
 
 Role = Literal["candidate", "judge"]
-# What a failed call brought to its end: the attempt (it was tried again), the sample, or the whole run.
-FailureEnds = Literal["attempt", "sample", "run"]
+# What a failed call brought to its end: the attempt (it was tried again), the sample for good, the sample for this
+# sitting (it is asked again when the run is resumed), or the whole sitting.
+FailureEnds = Literal["attempt", "sample", "sitting", "run"]
+# Why a call brought no answer. Only `time_limit` is the model's (R1.3): all others leave a sample unanswered (R1.3a).
+FailureCause = Literal[
+    "time_limit",  # it was asked, and gave no whole answer within the time limit
+    "connection",  # none could be made, or it was lost
+    "dns",
+    "tls",
+    "proxy",
+    "local",  # a fault of this machine: open files, memory, disk
+    "authentication",  # 401, 403
+    "payment",  # 402, a spent quota
+    "not_found",  # 404: no such model or address
+    "parameter",  # a generation parameter that the server refuses; `Failure.parameter` names it
+    "rate_limit",  # 429
+    "server_error",  # 5xx, and what counts as one
+    "request",  # another 4xx: this request is refused
+    "broken_reply",  # no JSON, cut short, too large, compressed, without a choice
+    "not_recorded",  # the recorded outputs have none for this item
+]
 
 LabelField = Literal["accuracy_score", "faithfulness_score"]
 # Two people label a sample without seeing each other's scores; where they differ, the third round settles it.
@@ -99,6 +119,8 @@ class Failure(_Fact, tag="failure", kw_only=True):
     ends: FailureEnds
     status: int | None = None
     detail: str = ""
+    cause: FailureCause | None = None  # None: written before derivation 3
+    parameter: str | None = None  # of the cause `parameter`: which
     request_sha256: str | None = None
     latency_ms: int = 0  # how long this attempt took
     queue_ms: int = 0
@@ -128,7 +150,12 @@ class Resumed(_Fact, tag="resumed", kw_only=True):
 
 
 class RunEnded(_Fact, tag="run_ended", kw_only=True):
-    """Every planned sample has its outcome, or the plan's rule has decided without the others."""
+    """Every planned sample has its outcome, or the plan's rule has decided without the others.
+
+    `accepts_unanswered`: whoever ran it ended it as it was, with samples that are unanswered (R1.3a).
+    """
+
+    accepts_unanswered: bool = False
 
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):

@@ -241,6 +241,8 @@ class Asker:
             ends=ends,
             status=failed.status,
             detail=failed.detail,
+            cause=failed.cause,
+            parameter=failed.parameter,
             request_sha256=sha256,
             latency_ms=failed.latency_ms,
             queue_ms=queue_ms,
