@@ -28,8 +28,8 @@ from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
 
 BEFORE = Path(__file__).parent / "record_of_before"
 WITHOUT = {  # sums, counts, and a quotient of two sums
-    "n_samples", "n_scored", "n_unscored", "n_no_answer", "n_timed_out", "total_input_tokens", "total_output_tokens",
-    "total_tokens", "tokens_per_correct_answer",
+    "n_samples", "n_scored", "n_unscored", "n_no_answer", "n_unanswered", "n_timed_out", "total_input_tokens",
+    "total_output_tokens", "total_tokens", "tokens_per_correct_answer",
 }  # fmt: skip
 
 

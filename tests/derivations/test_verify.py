@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchbook.derivations.rows import RubricRow
+from benchbook.derivations.rows import CausedRow, RubricRow
 from benchbook.derivations.rubric_tables import DERIVED_FILES, derive
 from benchbook.derivations.verify import Finding, verify
 from benchbook.records import JournalWriter, Record, canonical_json, read_journal
@@ -278,9 +278,9 @@ def test_a_number_that_was_improved_is_named_with_its_line(copy: Record, name: s
 def test_a_row_that_was_improved_is_named_with_sample_and_column(copy: Record) -> None:
     from benchbook.records.tables import write_table
 
-    rows = list(read_rows(copy.samples, RubricRow))
+    rows = list(read_rows(copy.samples, CausedRow))
     rows[3] = msgspec.structs.replace(rows[3], accuracy_score=1, passed=False)
-    write_table(copy.samples, RubricRow, rows)
+    write_table(copy.samples, CausedRow, rows)
     (finding,) = (one for one in verify(copy).findings if one.file == "samples.parquet")
     assert finding.line == 4
     assert finding.what == "row of sample 3: accuracy_score, passed differ"

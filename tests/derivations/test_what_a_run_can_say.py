@@ -86,7 +86,6 @@ def test_answers_that_were_cut_are_told(tmp_path: Path) -> None:
     [
         pytest.param({"status": 200, "content": "no JSON"}, "parse_error:malformed_json", id="unreadable"),
         pytest.param({"status": 200, "content": "[1]"}, "parse_error:not_an_object", id="no-object"),
-        pytest.param({"status": 400}, "provider_error", id="refused"),
         pytest.param({"status": 200, "content": None}, "parse_error:empty_reply", id="silent"),
     ],
 )
@@ -123,7 +122,6 @@ def test_an_unscored_sample_is_in_the_ledger_and_decides_nothing_by_itself(tmp_p
 @pytest.mark.parametrize(
     ("candidate_says", "reason"),
     [
-        pytest.param({"status": 400}, "provider_error", id="refused"),
         pytest.param({"status": 200, "content": ""}, "empty", id="empty"),
         pytest.param({"status": 200, "content": " \n"}, "empty", id="white-space"),
         pytest.param(

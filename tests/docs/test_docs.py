@@ -19,6 +19,7 @@ from benchbook.cli.main import COMMANDS
 from benchbook.decisions import Decision, Gate, Interval
 from benchbook.derivations import rows
 from benchbook.derivations.panel_rows import PanelRow, PanelVote
+from benchbook.derivations.unanswered import Unanswered
 from benchbook.records import facts
 from benchbook.runner.config import SETTINGS
 from benchbook.scorers.rubric_aggregates import RubricAggregates
@@ -163,7 +164,7 @@ def test_every_column_of_samples_is_in_the_reference() -> None:
     described = [row for table in tables_of(DOCS / "reference/samples.md") for row in table if "column" in row]
     found = [(row["column"], row["type"], row["null"] != "never") for row in described]
     of_a_panel = columns_of(PanelRow)[len(columns_of(rows.RubricRow)) :]
-    assert found == columns_of(rows.RubricRow) + columns_of(rows.JudgeReply) + of_a_panel + columns_of(PanelVote)
+    assert found == columns_of(rows.CausedRow) + columns_of(rows.JudgeReply) + of_a_panel + columns_of(PanelVote)
 
 
 def fields_of(struct: Any) -> list[str]:
@@ -176,6 +177,7 @@ def fields_of(struct: Any) -> list[str]:
         ("aggregates.md", RubricAggregates),
         ("aggregates.md", rows.AggregatesFile),
         ("aggregates.md", rows.Ledger),
+        ("aggregates.md", Unanswered),
         ("aggregates.md", rows.RepeatSummary),
         ("aggregates.md", rows.ItemAgreement),
         ("aggregates.md", rows.Slice),

@@ -117,7 +117,7 @@ def row(sample: int, outcome: Outcome, **given: Any) -> RubricRow:
 
 def outcome_of(one: RubricRow) -> Outcome:
     names = Outcome.__struct_fields__
-    return Outcome(**{name: getattr(one, name) for name in names})
+    return Outcome(**{name: getattr(one, name, False) for name in names})
 
 
 def report(

@@ -33,7 +33,7 @@ PARTS = {"meta", "scores", "verdict", "flags", "evidence", "notes"}
 
 @pytest.mark.parametrize(
     ("max_retries", "ends"),
-    [(4, ["attempt", "sample"]), (1, ["attempt", "sample"]), (0, ["sample"])],
+    [(4, ["attempt", "sitting"]), (1, ["attempt", "sitting"]), (0, ["sitting"])],
     ids=["once-and-not-as-often-as-a-servers", "once", "not-where-nothing-is"],
 )
 def test_its_time_out_is_tried_again_once(

@@ -148,7 +148,7 @@ def test_a_stopped_run_goes_on_with_the_judges_that_are_missing(tmp_path: Path) 
     with running(reply) as server:
         stopped = run_panel(tmp_path, server, JUDGES, 4, max_connections=1)
         assert stopped.stop.reason is not None
-        assert "judge 1's provider refuses" in stopped.stop.reason
+        assert "the judge b's server at http://" in stopped.stop.reason
         before = Counter((fact.sample, fact.judge) for fact in judge_facts(stopped.record))
         broken["is"] = False
         resumed = run_async(resume_run(stopped.record))

@@ -241,14 +241,19 @@ def recorded(folder: Path, server: ScriptedServer, text: str, **settings: Any) -
     return run_async(start_run(config(folder, server, 3, **values)))
 
 
-def test_recorded_outputs_are_judged_and_missing_ones_fail(tmp_path: Path) -> None:
+def test_recorded_outputs_are_judged_and_missing_ones_are_unanswered(tmp_path: Path) -> None:
     lines = '{"id": "i0", "completion": "1"}\n{"id": "i2", "completion": null}\n'
     with running(always_good) as server:
         result = recorded(tmp_path, server, lines, unmeasured=("latency", "tokens"))
         assert server.asked["candidate"] == []
         assert len(server.asked["judge"]) == 1
-    assert [row.accuracy_score for row in rows(result)] == [2, 0, 0]
-    assert result.derived.aggregates.ledger.no_answer_by_reason == {"empty": 1, "provider_error": 1}
+    assert [row.accuracy_score for row in rows(result)] == [2, None, 0]
+    ledger = result.derived.aggregates.ledger
+    assert (ledger.no_answer_by_reason, ledger.unanswered_by_cause) == ({"empty": 1}, {"not_recorded": 1})
+    assert result.stop.reason == (
+        "1 sample is unanswered: the recorded outputs have none for this item. "
+        "Add them to the file, and start a new run."
+    )
     assert result.derived.manifest.unmeasured == ["latency", "tokens"]
     assert verify(result.record).holds
 

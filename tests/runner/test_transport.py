@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.derivations.rows import RubricRow
+from benchbook.derivations.rows import CausedRow
 from benchbook.records.tables import read_rows
 from benchbook.runner import asking
 from benchbook.runner.config import RunConfig
@@ -48,8 +48,10 @@ def config_of(case: dict[str, Any], server: ScriptedServer, folder: Path) -> Run
     )  # fmt: skip
 
 
-def outcome_of(result: RunResult, row: RubricRow, role: str) -> str:
+def outcome_of(result: RunResult, row: CausedRow, role: str) -> str:
     ledger = result.derived.aggregates.ledger
+    if row.candidate_error is not None:
+        return "provider_error"  # R1.3a; its cause is in `candidate_error`
     if ledger.n_no_answer:
         (reason,) = ledger.no_answer_by_reason
         return reason if reason in ("provider_error", "timeout") else "no_answer"
@@ -68,9 +70,14 @@ def test_a_server_does_and_the_sample_becomes(
         started = time.monotonic()
         result = run_async(start_run(config_of(case, server, tmp_path)))
         took_ms = 1000 * (time.monotonic() - started)
-    (row,) = read_rows(result.record.samples, RubricRow)
+    (row,) = read_rows(result.record.samples, CausedRow)
     expect = dict(case["expect"])
     expect.pop("note", None)
+    if row.candidate_error is not None:
+        # R1.3a: it is unanswered. A case that was written before says that it is scored 0, by R1.3.
+        assert (row.accuracy_score, row.score_origin, row.latency_e2e_ms) == (None, None, None)
+        assert result.stop.reason is not None
+        expect = {name: value for name, value in expect.items() if name not in ("accuracy_score", "score_origin")}
     reasons = expect.pop("reasons", None)
     if reasons is not None:
         assert [reply.parse_error_reason for reply in row.judge_replies] == reasons

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from benchbook.records.facts import RunStarted
 
-__all__ = ["DERIVATION", "derivation_of"]
+__all__ = ["DERIVATION", "ONLY_THE_MODEL", "derivation_of"]
 
 DERIVATION = 3
+ONLY_THE_MODEL = 3  # from here on, only what the model did counts against it (R1.3a)
 
 
 def derivation_of(started: RunStarted) -> int:

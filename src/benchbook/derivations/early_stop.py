@@ -50,13 +50,15 @@ def early_stopping(plan: Plan) -> EarlyStopping | None:
     return EarlyStopping(items_in_order(rule, plan.evalset_sha256, plan.n_items), plan.repeats, rule.error)
 
 
-def early_decision(plan: Plan, samples: Iterable[tuple[int, list[SampleFact]]]) -> EarlyDecision | None:
+def early_decision(
+    plan: Plan, samples: Iterable[tuple[int, list[SampleFact]]], derivation: int
+) -> EarlyDecision | None:
     """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
     stopping = early_stopping(plan)
     if stopping is None:
         return None
     for sample, facts in samples:
-        history = read_history(facts, plan)
+        history = read_history(facts, plan, derivation)
         if is_finished(history):
             stopping.add(sample, outcome_of(history))
     return stopping.decision

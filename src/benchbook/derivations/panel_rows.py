@@ -6,7 +6,7 @@ import msgspec
 
 from benchbook.derivations.rows import JudgeReply, RubricRow
 
-__all__ = ["PanelRow", "PanelVote", "judge_of_reply"]
+__all__ = ["CausedPanelRow", "PanelRow", "PanelVote", "judge_of_reply"]
 
 
 class PanelVote(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +41,12 @@ class PanelRow(RubricRow, frozen=True, kw_only=True):
     verdicts_differ: bool  # the sample would pass by some judges and fail by others
     spread: int  # highest less lowest accuracy, plus the same of faithfulness: 0 to 4
     n_dissenting: int  # votes with other scores than the panel's; with any, where the panel has none
+
+
+class CausedPanelRow(PanelRow, frozen=True, kw_only=True):
+    """The same of derivation 3 and later, as `CausedRow` is of one judge."""
+
+    candidate_error: str | None
 
 
 def judge_of_reply(row: RubricRow, reply: JudgeReply) -> str | None:

@@ -8,12 +8,14 @@ import msgspec
 
 from benchbook.decisions import DecisionName, Interval
 from benchbook.decisions.early_stop import GateClaim
+from benchbook.derivations.unanswered import Unanswered
 from benchbook.scorers.rubric_aggregates import RubricAggregates
 from benchbook.scorers.rubric_panel import PanelRule
 
 __all__ = [
     "AggregatesFile",
     "Cases",
+    "CausedRow",
     "EarlyStop",
     "ItemAgreement",
     "JudgeReply",
@@ -91,6 +93,14 @@ class RubricRow(msgspec.Struct, frozen=True, kw_only=True):
     answer_sha256: str | None
 
 
+class CausedRow(RubricRow, frozen=True, kw_only=True):
+    """A row of derivation 3 and later: with the cause for which a sample is unanswered (R1.3a)."""
+
+    candidate_error: (
+        str | None
+    )  # of `records.facts.FailureCause`, or `not_asked`; None where an answer came, or a time-out
+
+
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """Where every planned sample went. The parts add up: attempted = scored + unscored; scored holds no_answer."""
 
@@ -101,6 +111,9 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
     n_no_answer: int
     no_answer_by_reason: dict[str, int]  # timeout, provider_error, empty, content_filter, …
+    # Before derivation 3 they are among n_no_answer. Of these, too, n_unscored holds all.
+    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET
+    unanswered_by_cause: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,6 +218,7 @@ class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
     cases: dict[str, Cases] | msgspec.UnsetType = msgspec.UNSET
     variance: list[VarianceSplit] | msgspec.UnsetType = msgspec.UNSET  # empty for a single repeat
     early_stop: EarlyStop | msgspec.UnsetType = msgspec.UNSET  # left out where the plan asks for all items
+    unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on: why samples are, in words
 
 
 class PanelJudge(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,3 +279,4 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     manifest_sha256: str  # of this manifest with this field empty: no byte of it changes unseen
     missing_metadata: list[str]  # names of R7.1 that are not known; a run with any is refused a decision
     panel: PanelManifest | msgspec.UnsetType = msgspec.UNSET  # left out where there was one judge
+    accepted_unanswered: bool | msgspec.UnsetType = msgspec.UNSET  # set where the user ended the run as it was (R1.3a)

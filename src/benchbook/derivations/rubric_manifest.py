@@ -69,6 +69,7 @@ def manifest_of(state: JournalState, plan: Plan) -> Manifest:
         derived_by={"tables": writer_version()},
         manifest_sha256="",
         panel=_panel(plan, versions),
+        accepted_unanswered=True if state.ended is not None and state.ended.accepts_unanswered else msgspec.UNSET,
         missing_metadata=[name for name, value in known.items() if value in (None, "", {})],
     )
 

@@ -26,7 +26,9 @@ def rubric_row(
     judge = last_replies[0] if last_replies and len(history.judges) == 1 else None
     unread = history.unread if outcome.evaluator_error is not None else None
     judge_failure = unread.failure if unread is not None else None
-    failure = history.candidate_failure if history.answer is None else judge_failure
+    failure = judge_failure if history.answer is not None else history.candidate_failure
+    if history.is_unanswered:
+        failure = history.last_failure
     call = candidate or history.candidate_failure
     return RubricRow(
         sample=sample,

@@ -6,12 +6,13 @@ on after a kill is nothing special.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
 
+from benchbook.derivations.derivation import DERIVATION, ONLY_THE_MODEL
 from benchbook.derivations.plan import Panel, Plan
 from benchbook.errors import RecordError
 from benchbook.records.facts import Failure, Reply
@@ -19,9 +20,23 @@ from benchbook.scorers.rubric import NO_ANSWER, EvaluatorError, Outcome
 from benchbook.scorers.rubric_panel import panel_score
 from benchbook.scorers.rubric_reply import Parsed, Rejected, parse_reply, split_reasoning
 
-__all__ = ["AskCandidate", "AskJudge", "Done", "History", "Judging", "SampleFact", "Step", "next_step", "read_history"]
+__all__ = [
+    "AskCandidate",
+    "AskJudge",
+    "Done",
+    "History",
+    "Judging",
+    "SampleFact",
+    "Step",
+    "candidate_error",
+    "next_step",
+    "no_answer_reason",
+    "outcome_of",
+    "read_history",
+]
 
 SampleFact = Reply | Failure
+NOT_ASKED = "not_asked"
 MAX_JUDGE_ATTEMPTS = 2  # R3.5: a rejected reply is asked for once more
 
 
@@ -52,12 +67,13 @@ class Judging:
     reasoning_tags: tuple[str, ...]
     replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
     failure: Failure | None = None
+    last_failure: Failure | None = None  # since the last reply, though it ended no more than its attempt
     parsed: Parsed | None = None
     rejected: Rejected | None = None
 
     @property
     def is_done(self) -> bool:
-        """A failure that ended the run is not the sample's end: it is asked again."""
+        """A failure that ended the run, or the sample for its sitting alone, is asked again."""
         failed = self.failure is not None and self.failure.ends == "sample"
         return failed or self.parsed is not None or len(self.replies) >= MAX_JUDGE_ATTEMPTS
 
@@ -73,9 +89,11 @@ class Judging:
 
     def add(self, fact: SampleFact) -> None:
         if isinstance(fact, Failure):
-            self.failure = fact
+            self.last_failure = fact
+            if fact.ends != "attempt":
+                self.failure = fact
         else:
-            self.failure = None
+            self.failure = self.last_failure = None
             found = _read_judge(fact, self.reasoning_tags)
             self.replies.append((fact, found))
             self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
@@ -89,13 +107,16 @@ class History:
     """
 
     __slots__ = (
-        "answer", "candidate", "candidate_failure", "judges", "plan", "reasoning", "transport_retries",
+        "answer", "candidate", "candidate_failure", "derivation", "judges", "last_failure", "plan", "reasoning",
+        "transport_retries",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, derivation: int = DERIVATION) -> None:
         self.plan = plan
+        self.derivation = derivation
         self.candidate: Reply | None = None
         self.candidate_failure: Failure | None = None
+        self.last_failure: Failure | None = None  # the candidate's last, though it ended no more than its attempt
         self.answer: str | None = None
         self.reasoning: str | None = None
         self.judges = [Judging(judge.reasoning_tags) for judge in plan.judges]
@@ -112,6 +133,21 @@ class History:
         return next((judging for judging in self.judges if judging.parsed is None), None)
 
     @property
+    def is_unanswered(self) -> bool:
+        """No answer came, and not by the model's doing (R1.3a): a time-out alone is."""
+        if self.derivation < ONLY_THE_MODEL or self.candidate is not None:
+            return False
+        failure = self.candidate_failure
+        return failure is None or failure.error != "timeout" or failure.ends != "sample"
+
+    @property
+    def unreached(self) -> list[tuple[int, Judging]]:
+        """The judges, with their numbers, that an answer still waits for (R1.3b)."""
+        if self.derivation < ONLY_THE_MODEL or self.answer is None:
+            return []
+        return [(number, judging) for number, judging in enumerate(self.judges) if not judging.is_done]
+
+    @property
     def scores(self) -> tuple[int, int] | None:
         """Accuracy and faithfulness as the judge, or the panel by its rule, gives them; None where either is open."""
         if not isinstance(self.plan.panel, Panel):
@@ -124,12 +160,14 @@ class History:
         return None if accuracy is None or faithfulness is None else (accuracy, faithfulness)
 
     def add(self, fact: SampleFact) -> None:
-        if isinstance(fact, Failure) and fact.ends == "attempt":
-            self.transport_retries += 1
-        elif fact.role == "judge":
+        is_attempt = isinstance(fact, Failure) and fact.ends == "attempt"
+        self.transport_retries += is_attempt
+        if fact.role == "judge":
             self._judging(fact).add(fact)
         elif isinstance(fact, Failure):
-            self.candidate_failure = fact
+            self.last_failure = fact
+            if not is_attempt:
+                self.candidate_failure = fact
         else:
             self._add_answer(fact)
 
@@ -141,15 +179,15 @@ class History:
         return self.judges[fact.judge]
 
     def _add_answer(self, reply: Reply) -> None:
-        self.candidate, self.candidate_failure = reply, None
+        self.candidate, self.candidate_failure, self.last_failure = reply, None, None
         if reply.text is not None:
             self.reasoning, answer = split_reasoning(reply.text, self.plan.candidate.reasoning_tags)
             self.answer = answer if answer.strip() else None
 
 
-def read_history(facts: Sequence[SampleFact], plan: Plan) -> History:
-    """Sort out a sample's facts."""
-    history = History(plan)
+def read_history(facts: Sequence[SampleFact], plan: Plan, derivation: int = DERIVATION) -> History:
+    """Sort out a sample's facts, as the record's derivation reads them."""
+    history = History(plan, derivation)
     for fact in facts:
         history.add(fact)
     return history
@@ -164,22 +202,25 @@ def _read_judge(fact: Reply, reasoning_tags: tuple[str, ...]) -> Parsed | Reject
     return found
 
 
-def next_step(history: History) -> Step:
-    """What is to be asked next. A failure that ended the run is not the sample's end: it is asked again."""
+def next_step(history: History, given_up: Container[int] = ()) -> Step:
+    """What is to be asked next. `given_up` are judges that can't be reached in this sitting.
+
+    A failure that ended the run, or the sample for its sitting alone, is not the sample's end: it is asked again.
+    """
     if history.candidate is None:
         failure = history.candidate_failure
         return Done() if failure is not None and failure.ends == "sample" else AskCandidate()
     if history.answer is None:
         return Done()  # R1.3: no text, no judge
     for number, judging in enumerate(history.judges):
-        if not judging.is_done:
+        if not judging.is_done and number not in given_up:
             return AskJudge(number, len(judging.replies) + 1, history.answer)
     return Done()
 
 
 def no_answer_reason(history: History) -> str | None:
     """Why the candidate gave no answer (R1.3); None where it gave one."""
-    if history.answer is not None:
+    if history.answer is not None or history.is_unanswered:
         return None
     if history.candidate is None:
         failure = history.candidate_failure
@@ -187,8 +228,18 @@ def no_answer_reason(history: History) -> str | None:
     return "content_filter" if history.candidate.finish_reason == "content_filter" else "empty"
 
 
+def candidate_error(history: History) -> str | None:
+    """Why a sample is unanswered (R1.3a): its last failure's cause; `not_asked` where nobody was asked."""
+    if not history.is_unanswered:
+        return None
+    failure = history.last_failure
+    return NOT_ASKED if failure is None else failure.cause or failure.error
+
+
 def outcome_of(history: History) -> Outcome:
     """What the scores are computed from."""
+    if history.is_unanswered:
+        return Outcome(unanswered=True)
     candidate, failure = history.candidate, history.candidate_failure
     if history.answer is None:
         # Only a time-out has a latency (R1.2): a call that failed at once was not quick to answer.
@@ -211,6 +262,7 @@ def outcome_of(history: History) -> Outcome:
         faithfulness_score=faithfulness,
         # Of an answer without a score: the error of the first judge who gave none.
         evaluator_error=unread.error if unread is not None and scores is None else None,
+        awaits_judge=scores is None and bool(history.unreached),
         latency_e2e_ms=candidate.latency_e2e_ms,
         latency_model_ms=candidate.latency_model_ms,
         input_tokens=candidate.input_tokens,

@@ -16,20 +16,28 @@ from benchbook.canonical import ready
 from benchbook.decisions import Decision, decide
 from benchbook.decisions.early_stop import EarlyDecision
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
-from benchbook.derivations.derivation import derivation_of
+from benchbook.derivations.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.derivations.early_stop import early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.derivations.experiment import Repeats
 from benchbook.derivations.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.derivations.panel_row import panel_row
-from benchbook.derivations.panel_rows import PanelRow
+from benchbook.derivations.panel_rows import CausedPanelRow, PanelRow
 from benchbook.derivations.plan import Panel, Plan
-from benchbook.derivations.rows import AggregatesFile, Ledger, Manifest, RubricRow
+from benchbook.derivations.rows import AggregatesFile, CausedRow, Ledger, Manifest, RubricRow
 from benchbook.derivations.rubric_manifest import manifest_of, refusal
 from benchbook.derivations.rubric_row import rubric_row
-from benchbook.derivations.rubric_steps import History, SampleFact, no_answer_reason, outcome_of, read_history
+from benchbook.derivations.rubric_steps import (
+    History,
+    SampleFact,
+    candidate_error,
+    no_answer_reason,
+    outcome_of,
+    read_history,
+)
 from benchbook.derivations.slices import Slices
 from benchbook.derivations.state import JournalState, read_state
+from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.derivations.warnings import judge_names, reported_by_name, score_warnings, state_warnings
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item, open_evalset
@@ -56,8 +64,11 @@ class Derived:
 
 
 def row_type_of(started: RunStarted) -> type[RubricRow]:
-    """What a row of samples.parquet is: with the votes, where a panel judged."""
-    return PanelRow if isinstance(plan_of(started).panel, Panel) else RubricRow
+    """What a row of samples.parquet is: with the votes, where a panel judged, and by the record's derivation."""
+    is_panel = isinstance(plan_of(started).panel, Panel)
+    if derivation_of(started) < ONLY_THE_MODEL:
+        return PanelRow if is_panel else RubricRow
+    return CausedPanelRow if is_panel else CausedRow
 
 
 def plan_of(started: RunStarted) -> Plan:
@@ -129,17 +140,20 @@ class _Counts:
         self.sums: Counter[str] = Counter()
         self.paid = PaidTokens()
         self.derivation = derivation_of(state.started)
-        self.early = early_decision(self.plan, state.index.by_sample())
+        self.unanswered = UnansweredCauses(self.plan.n_samples)
+        self.unanswered_causes: Counter[str] = Counter()
+        self._model, self._judges = _who(state, self.plan)
+        self.early = early_decision(self.plan, state.index.by_sample(), self.derivation)
         self._items = items_that_decided(self.plan, self.early)
         self._groups: dict[str, int] = {}
         self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
 
     def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[RubricRow]:
-        for sample, facts in self.state.index.by_sample():
+        for sample, facts in self._samples():
             item = evalset[sample % self.plan.n_items]
             if check is not None:
                 check(sample, item, facts)
-            history = read_history(facts, self.plan)
+            history = read_history(facts, self.plan, self.derivation)
             self._count_paid(history)
             if self._items is not None and sample % self.plan.n_items not in self._items:
                 self.sums["after_the_decision"] += was_asked(facts)
@@ -154,12 +168,38 @@ class _Counts:
                 self.no_answer[reason] += 1
             self._count(row)
             self._count_scores(history)
+            self._count_unanswered(history)
             yield row
+
+    def _samples(self) -> Iterator[tuple[int, list[SampleFact]]]:
+        """Every sample with facts, in plan order; all of the plan's where the user ended the run as it was (R1.3a)."""
+        ended = self.state.ended
+        if ended is None or not ended.accepts_unanswered:
+            yield from self.state.index.by_sample()
+            return
+        following = 0
+        for sample, facts in self.state.index.by_sample():
+            yield from ((one, []) for one in range(following, sample))
+            yield sample, facts
+            following = sample + 1
+        yield from ((one, []) for one in range(following, self.plan.n_samples))
+
+    def _count_unanswered(self, history: History) -> None:
+        if (cause := candidate_error(history)) is not None:
+            self.unanswered.add(self._model, history.last_failure)
+            self.unanswered_causes[cause] += 1
+        for number, judging in history.unreached:
+            self.unanswered.add(self._judges[number], judging.last_failure)
 
     def _row(self, sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore) -> RubricRow:
         row = rubric_row(sample, item, history, outcome, score, self.plan)
         panel = self.plan.panel
-        return panel_row(row, history, outcome, self.tally.scale, panel.names) if isinstance(panel, Panel) else row
+        if isinstance(panel, Panel):
+            row = panel_row(row, history, outcome, self.tally.scale, panel.names)
+        if self.derivation < ONLY_THE_MODEL:
+            return row
+        kind = CausedPanelRow if isinstance(panel, Panel) else CausedRow
+        return kind(**msgspec.structs.asdict(row), candidate_error=candidate_error(history))
 
     def _cluster(self, sample: int, item: Item) -> int | None:
         """Items of one group, and the repeats of one item, rise and fall together."""
@@ -196,6 +236,9 @@ class _Counts:
     def aggregates_file(self) -> AggregatesFile:
         tally, sums = self.tally, self.sums
         aggregates = tally.aggregates()
+        by_model = self.derivation >= ONLY_THE_MODEL
+        if not by_model:
+            aggregates = msgspec.structs.replace(aggregates, n_unanswered=msgspec.UNSET)
         ledger = Ledger(
             n_planned=self.plan.n_samples,
             n_attempted=aggregates.n_samples,
@@ -204,8 +247,11 @@ class _Counts:
             unscored_by_reason=dict(sorted(self.unscored.items())),
             n_no_answer=aggregates.n_no_answer,
             no_answer_by_reason=dict(sorted(self.no_answer.items())),
+            n_unanswered=aggregates.n_unanswered,
+            unanswered_by_cause=dict(sorted(self.unanswered_causes.items())) if by_model else msgspec.UNSET,
         )
         config = self.state.started.config
+        unanswered = self.unanswered.found()
         return AggregatesFile(
             spec=self.plan.spec,
             ledger=ledger,
@@ -227,13 +273,29 @@ class _Counts:
             parse_retries=sums["parse_retries"],
             cached=sums["cached"],
             warnings=[
+                *(one.words for one in unanswered if by_model),
                 *score_warnings(self.pairs, ledger, sums["truncated"], sums["cached"]),
                 *state_warnings(self.state, self.plan),
             ],
             cases=cases_of(tally) if self.derivation >= 2 else msgspec.UNSET,
             variance=self.repeats.variance() if self.derivation >= 2 else msgspec.UNSET,
             early_stop=early_stop_of(self.plan, self.early, tally.n_samples, sums["after_the_decision"]),
+            unanswered=unanswered if by_model else msgspec.UNSET,
         )
+
+
+def _who(state: JournalState, plan: Plan) -> tuple[Who, list[Who]]:
+    """The model and each judge, at the addresses of the last sitting."""
+    config = state.config
+    model = who_is_asked(plan.candidate, "candidate", {"base_url": config.get("model_base_url")}, "model_")
+    if not isinstance(plan.panel, Panel):
+        judge = who_is_asked(plan.judge, "judge", {"base_url": config.get("judge_base_url")}, "judge_")
+        return model, [judge]
+    settings = config.get("judges") or [{}] * len(plan.judges)
+    return model, [
+        who_is_asked(judge, "judge", settings[number], f"judges[{number}].", plan.panel.names[number])
+        for number, judge in enumerate(plan.judges)
+    ]
 
 
 def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: EarlyDecision | None) -> list[str]:

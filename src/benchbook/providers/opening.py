@@ -8,7 +8,7 @@ from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed, Provider
 from benchbook.providers.secrets import Secret
 
-__all__ = ["KINDS", "ProviderSettings", "offers_json_schema", "open_provider"]
+__all__ = ["KINDS", "ProviderSettings", "default_address", "offers_json_schema", "open_provider"]
 
 KINDS = ("openai", "local", "recorded", "scripted", "any-llm")
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -25,6 +25,13 @@ class ProviderSettings:
     api_key_env: str | None
     path: str | None
     timeout_ms: int
+
+
+def default_address(kind: str) -> str | None:
+    """Where a provider is asked that was given no address; None where it has none of its own."""
+    from benchbook.providers.openai import DEFAULT_BASE_URL
+
+    return DEFAULT_BASE_URL if kind == "openai" else None
 
 
 def offers_json_schema(settings: ProviderSettings) -> bool:
@@ -101,7 +108,7 @@ class _Recorded:
 
     async def ask(self, body: bytes) -> Answer:
         del body
-        raise CallFailed("provider_error", "the recorded outputs have none for this item")
+        raise CallFailed("provider_error", "the recorded outputs have none for this item", cause="not_recorded")
 
     async def close(self) -> None:
         pass

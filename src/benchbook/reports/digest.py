@@ -11,6 +11,7 @@ import msgspec
 from benchbook.derivations.rows import JudgeReply, RubricRow
 from benchbook.evalsets import Item
 from benchbook.reports.model import RunReport
+from benchbook.reports.unanswered import unscored_because
 from benchbook.specs.template import as_text
 
 __all__ = ["MAX_CHARS", "MAX_FAILED", "MAX_PASSED", "SCORE_BINS", "Asked", "Digest", "Spread", "digest", "digest_of"]
@@ -87,7 +88,7 @@ class Digest:
     def add(self, row: RubricRow) -> None:
         self.n_rows += 1
         self.n_passed += row.passed
-        self.n_unscored += row.evaluator_error is not None
+        self.n_unscored += unscored_because(row) is not None
         if row.sample_score is not None:
             bins = self.scores_passed if row.passed else self.scores_failed
             bins[min(round(row.sample_score * 1e9) // _BIN_NANO, SCORE_BINS - 1)] += 1

@@ -12,6 +12,7 @@ from benchbook.reports import numbers
 from benchbook.reports.digest import Digest, digest_of
 from benchbook.reports.gates import gate_rule, gate_state, gate_value
 from benchbook.reports.model import RunReport
+from benchbook.reports.unanswered import unanswered_of, unscored_because
 from benchbook.reports.words import fail_reason, reason
 from benchbook.text import one_line, visible
 
@@ -26,15 +27,20 @@ def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str
     found = digest_of(report) if found is None else found
     gates = [] if report.decision is None else list(report.decision.gates)
     failed, errors = found.n_failed - found.n_unscored, found.n_unscored
+    n_causes = len(unanswered_of(report.aggregates))
     n_open, n_skipped = sum(not _firm(gate) for gate in gates), sum(gate.unmeasured for gate in gates)
     refused = report.decision is None
     not_ready = report.decision is not None and not report.decision.release_ready
-    total = found.n_rows + len(gates) + 1
+    total = found.n_rows + len(gates) + n_causes + 1
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield (
         f'<testsuites name={_attribute(report.manifest.run_id)} tests="{total}" '
-        f'failures="{failed + n_open + not_ready}" errors="{errors + refused}" skipped="{n_skipped}">\n'
+        f'failures="{failed + n_open + not_ready}" errors="{errors + refused + n_causes}" skipped="{n_skipped}">\n'
     )
+    if n_causes:
+        yield _suite("unanswered", n_causes, 0, n_causes, 0, report.manifest.timestamp_utc)
+        yield from _unanswered(report)
+        yield "</testsuite>\n"
     yield _suite("decision", 1, int(not_ready), int(refused), 0, report.manifest.timestamp_utc)
     yield from _decision(report)
     yield "</testsuite>\n"
@@ -54,6 +60,14 @@ def _suite(name: str, tests: int, failures: int, errors: int, skipped: int, at: 
         f'<testsuite name={_attribute(name)} tests="{tests}" failures="{failures}" errors="{errors}" '
         f'skipped="{skipped}" timestamp={_attribute(at.removesuffix("Z"))}>\n'
     )
+
+
+def _unanswered(report: RunReport) -> Iterator[str]:
+    """What kept samples without an answer: an error that stands before all others (R1.3a)."""
+    for one in unanswered_of(report.aggregates):
+        yield f'<testcase classname="unanswered" name={_attribute(f"{one.role}: {one.cause}")}>\n'
+        yield _outcome("error", one.cause, one.words, one.detail)
+        yield "</testcase>\n"
 
 
 def _decision(report: RunReport) -> Iterator[str]:
@@ -92,9 +106,8 @@ def _sample(row: RubricRow, report: RunReport) -> Iterator[str]:
         f'time="{numbers.seconds(row.latency_e2e_ms)}">\n'
     )
     reasons = ", ".join(fail_reason(name) for name in row.fail_reasons)
-    if row.evaluator_error is not None:
-        why = f"{row.evaluator_error}: {row.parse_error_reason}" if row.parse_error_reason else row.evaluator_error
-        yield _outcome("error", row.evaluator_error, f"unscored ({why})", _details(row))
+    if (why := unscored_because(row)) is not None:
+        yield _outcome("error", why[0], why[1], _details(row))
     elif not row.passed:
         yield _outcome("failure", row.fail_reasons[0] if row.fail_reasons else "failed", reasons, _details(row))
     yield "</testcase>\n"

@@ -17,6 +17,7 @@ from benchbook.reports.gates import settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.plots import plot_table, plots
 from benchbook.reports.tables import Table
+from benchbook.reports.unanswered import unanswered_lines, unscored_because
 from benchbook.reports.words import decision_word, fail_reason, plural, reason
 from benchbook.text import one_line, shorten, visible
 
@@ -43,6 +44,8 @@ def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[
     """The report, in pieces. `found` is the digest of `report`, where the caller has it already."""
     found = digest_of(report) if found is None else found
     file = report.aggregates
+    if first := unanswered_lines(file):
+        yield bullets(first)
     yield from _decision(report)
     yield from _identity(report)
     yield from _gates(report)
@@ -82,7 +85,8 @@ def _decision(report: RunReport) -> Iterator[str]:
         if settling := settling_lines(decision):
             yield "What would settle it:\n\n"
             yield bullets(settling)
-    if warnings := tables.notices(report):
+    first = unanswered_lines(report.aggregates)
+    if warnings := [one for one in tables.notices(report) if one not in first]:
         yield "## Read this first\n\n"
         yield bullets(warnings)
 
@@ -189,7 +193,9 @@ def _samples(run_id: str, found: Digest) -> Iterator[str]:
 def _sample(row: RubricRow, asked: Asked | None) -> Iterator[str]:
     repeat = f", repeat {row.repeat + 1}" if row.repeat else ""
     yield f"### Sample {row.sample}: {inline(shorten(row.item_id, 80))}{repeat}\n\n"
-    if row.fail_reasons:
+    if (why := unscored_because(row)) is not None:
+        yield f"{inline(why[1].capitalize())}.\n\n"
+    elif row.fail_reasons:
         yield f"Did not pass: {inline(', '.join(fail_reason(name) for name in row.fail_reasons))}.\n\n"
     yield _table(tables.sample_facts(row))
     if asked is not None:

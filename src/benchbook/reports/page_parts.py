@@ -14,6 +14,7 @@ from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.plots import Plot, plot_table, plots
 from benchbook.reports.svg import Segment, gate_scale, histogram, legend, parts_bar
 from benchbook.reports.tables import Column, Table
+from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.words import aggregate_word, decision_word, plural, reason
 from benchbook.text import shorten
 
@@ -85,17 +86,17 @@ def decision_part(report: RunReport) -> Html:
     code = "refused" if decision is None else decision.decision
     meaning = el("p", text(word.meaning), class_="meaning")
     says = opening(word.headline, code, word.tone, meaning, *_why(report, decision))
-    return join(
-        el(
-            "section",
-            says,
-            identity_list(_identity(report)),
-            id="decision",
-            class_=f"tone-{word.tone}",
-            aria_labelledby="decision-heading",
-        ),
-        notices_part(tables.notices(report)),
+    decided = el(
+        "section",
+        says,
+        identity_list(_identity(report)),
+        id="decision",
+        class_=f"tone-{word.tone}",
+        aria_labelledby="decision-heading",
     )
+    notices = notices_part(tables.notices(report))
+    # What a fault of a server left open stands before any number (R1.3a).
+    return join(notices, decided) if unanswered_lines(report.aggregates) else join(decided, notices)
 
 
 def opening(headline: str, code: str, tone: Tone, *content: Html) -> Html:

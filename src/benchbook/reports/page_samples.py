@@ -11,6 +11,7 @@ from benchbook.reports.digest import MAX_CHARS, Asked, Digest
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.page_parts import render_table, section
 from benchbook.reports.tables import sample_facts
+from benchbook.reports.unanswered import unscored_because
 from benchbook.reports.words import fail_reason, plural
 from benchbook.text import shorten
 
@@ -55,9 +56,8 @@ def _scores(row: RubricRow) -> str:
 
 def _why(row: RubricRow) -> str:
     reasons = [fail_reason(name) for name in row.fail_reasons]
-    if row.evaluator_error:
-        error = f"{row.evaluator_error}: {row.parse_error_reason}" if row.parse_error_reason else row.evaluator_error
-        return f"unscored ({error})"
+    if (why := unscored_because(row)) is not None:
+        return why[1]
     if row.score_origin:
         reasons.insert(0, "not answered")
     return ", ".join(reasons)

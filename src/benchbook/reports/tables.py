@@ -133,8 +133,14 @@ def ledger_table(ledger: Ledger) -> Table:
         *((f"not answered: {one_line(why)}", numbers.count(n)) for why, n in ledger.no_answer_by_reason.items()),
         ("Unscored", numbers.count(ledger.n_unscored)),
         *((f"unscored: {one_line(why)}", numbers.count(n)) for why, n in ledger.unscored_by_reason.items()),
+        *((f"unanswered: {one_line(why)}", numbers.count(n)) for why, n in _causes(ledger).items()),
     ]
     return Table("Where every planned sample went", (Column("Samples"), Column("Count", number=True)), tuple(rows))
+
+
+def _causes(ledger: Ledger) -> dict[str, int]:
+    """Empty before derivation 3."""
+    return {} if isinstance(ledger.unanswered_by_cause, msgspec.UnsetType) else ledger.unanswered_by_cause
 
 
 def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:

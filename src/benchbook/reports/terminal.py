@@ -13,17 +13,29 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+import msgspec
+
 from benchbook.decisions import Gate
 from benchbook.derivations.rows import Ledger
 from benchbook.reports import numbers, tables
 from benchbook.reports.gates import gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.panel_tables import panel_lines
+from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.views import SummaryLines
 from benchbook.reports.words import aggregate_word, decision_word, plural, reason
 from benchbook.text import one_line
 
-__all__ = ["COLOURS", "encodable", "painted", "print_summary", "summary_lines", "table_lines", "wrapped"]
+__all__ = [
+    "COLOURS",
+    "encodable",
+    "painted",
+    "print_summary",
+    "summary_lines",
+    "table_lines",
+    "unanswered_first",
+    "wrapped",
+]
 
 COLOURS = {"good": "32", "bad": "31", "doubt": "33", "none": "2"}
 _NEXT_BEST = {
@@ -72,6 +84,8 @@ def summary_lines(
     manifest, decision = report.manifest, report.decision
     word = decision_word(decision)
     code = "refused" if decision is None else decision.decision
+    first = unanswered_lines(report.aggregates)
+    yield from unanswered_first(first, width, colour)
     yield ""
     yield painted(f"{word.headline} ({code})", f"1;{COLOURS[word.tone]}", colour)
     yield from wrapped(word.meaning, width, "")
@@ -88,7 +102,7 @@ def summary_lines(
     )
     for line in [] if report.panel is None else panel_lines(report.panel):
         yield from wrapped(line, width, "")
-    for warning in tables.notices(report):
+    for warning in (one for one in tables.notices(report) if one not in first):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
     if decision is not None:
         yield ""
@@ -100,6 +114,14 @@ def summary_lines(
     for path in written:
         yield from wrapped(str(path), max(width, 10_000), "  ")
     yield ""
+
+
+def unanswered_first(lines: Sequence[str], width: int, colour: bool) -> Iterator[str]:
+    """What stands above everything else where samples are unanswered (R1.3a)."""
+    if lines:
+        yield ""
+    for line in lines:
+        yield from (painted(one, COLOURS["doubt"], colour) for one in wrapped(line, width, "! "))
 
 
 def _gate(gate: Gate, width: int, colour: bool) -> Iterator[str]:
@@ -135,7 +157,9 @@ def _ledger(ledger: Ledger) -> str:
     if ledger.n_no_answer:
         why = ", ".join(f"{name} {n:,}" for name, n in ledger.no_answer_by_reason.items())
         parts.append(f"of these {ledger.n_no_answer:,} not answered ({why})")
-    why = ", ".join(f"{name} {n:,}" for name, n in ledger.unscored_by_reason.items())
+    unanswered = {} if ledger.unanswered_by_cause is msgspec.UNSET else ledger.unanswered_by_cause
+    reasons = [*ledger.unscored_by_reason.items(), *((f"unanswered: {name}", n) for name, n in unanswered.items())]
+    why = ", ".join(f"{name} {n:,}" for name, n in reasons)
     parts.append(f"{ledger.n_unscored:,} unscored" + (f" ({why})" if why else ""))
     return ", ".join(parts)
 

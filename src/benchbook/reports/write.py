@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchbook.derivations.panel_rows import PanelRow
-from benchbook.derivations.rows import RubricRow
+import msgspec
+
+from benchbook.derivations.panel_rows import CausedPanelRow, PanelRow
+from benchbook.derivations.rows import CausedRow, RubricRow
 from benchbook.errors import RecordError
 from benchbook.reports.digest import digest_of
 from benchbook.reports.html import html_report
@@ -25,13 +27,18 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
     UTF-8 and the same bytes whatever the locale and the platform. Raises: RecordError where a file can't be written.
     """
     found = digest_of(report)
-    row_type = RubricRow if report.panel is None else PanelRow
     return [
         write_pieces(folder / "report.html", html_report(report, found)),
         write_pieces(folder / "report.md", markdown_report(report, found)),
         write_pieces(folder / "junit.xml", junit_report(report, found)),
-        write_pieces(folder / "samples.csv", csv_report(report.rows(), row_type)),
+        write_pieces(folder / "samples.csv", csv_report(report.rows(), _row_type(report))),
     ]
+
+
+def _row_type(report: RunReport) -> type[RubricRow]:
+    if report.aggregates.unanswered is msgspec.UNSET:
+        return RubricRow if report.panel is None else PanelRow
+    return CausedRow if report.panel is None else CausedPanelRow
 
 
 def write_pieces(path: Path, pieces: Iterator[str]) -> Path:

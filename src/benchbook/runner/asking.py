@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from benchbook.derivations.requests import request_sha256
+from benchbook.derivations.unanswered import Who, advice_on, said_by
 from benchbook.providers import Answer, CallFailed, Provider
 from benchbook.records import Failure, JournalWriter, Reply
 from benchbook.records.facts import FailureEnds, Role
@@ -36,6 +37,7 @@ class Endpoint:
     input_price: Decimal | None = None
     output_price: Decimal | None = None
     cache_scope: str = ""  # what the response cache's key holds besides the request: the address and model id
+    who: Who | None = None  # as texts name it
 
     def cost_usd(self, input_tokens: int | None, output_tokens: int | None) -> Decimal:
         cost = Decimal(0)
@@ -186,17 +188,19 @@ class Asker:
 
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
         """What a failure ends, and how long to wait where that is only the attempt."""
+        who = self.endpoints[call.endpoint].who or Who(role=call.role, prefix=f"{call.role}_")
+        said = said_by(who, failed.cause, failed.detail)
+        advice = advice_on(who, failed.cause, failed.parameter)
         if failed.stops_run:
-            self.stop.because(f"the {call.whose}'s provider refuses: {failed.detail}", failed=True)
+            self.stop.because(f"{said}. {advice}", failed=True)
             return "run", 0.0
         if failed.error == "timeout" and call.role == "candidate":
             return "sample", 0.0  # R1.3: the candidate's time-out is its outcome
-        if not (failed.retryable or failed.error == "timeout"):
-            self.stop.note_final_failure(f"{call.whose}: {failed.status}: {failed.detail}")
-            return "sample", 0.0
         most = self.max_retries if failed.most_retries is None else min(self.max_retries, failed.most_retries)
-        if retries >= most:
-            return "sample", 0.0
+        if not (failed.retryable or failed.error == "timeout") or retries >= most:
+            # R1.3a: it is no outcome of the model's. A file that lacks outputs is no server that is down.
+            self.stop.note_unanswered(said, advice, in_a_row=failed.cause != "not_recorded")
+            return "sitting", 0.0
         wait_s = failed.retry_after_s if failed.retry_after_s is not None else backoff_s(retries, self.jitter)
         if wait_s * 1000 > self.max_wait_ms:
             reason = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"

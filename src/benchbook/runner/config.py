@@ -146,6 +146,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "timeout_ms": "how long one answer may take, in milliseconds",
         "max_retries": "how often a transport fault is retried",
         "max_wait_ms": "the longest wait that a server may ask for; a longer one stops the run, resumably",
+        "accept_unanswered": "end the run though some samples are unanswered; with --resume as it is, asking nobody",
         "cache": "a file that keeps whole answers between runs; by default none is kept",
     },
     "Where it goes": {

@@ -31,7 +31,7 @@ from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import RoleSettings, judge_role_settings, open_means, plan_of_role
-from benchbook.runner.run import new_run_id
+from benchbook.runner.run import is_ended_as_it_is, new_run_id
 from benchbook.runner.sitting import Means, Sitting
 from benchbook.runner.stopping import Stop
 from benchbook.scorers.judge_probes import PROBES_ID
@@ -45,7 +45,7 @@ __all__ = ["JudgingResult", "inputs_of_set", "resume_judging", "start_judging"]
 _MAY_CHANGE = frozenset(
     {
         "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
-        "max_retries", "max_wait_ms", "cache", "reports",
+        "max_retries", "max_wait_ms", "cache", "reports", "accept_unanswered",
     }
 )  # fmt: skip
 _DEFAULTS = {"temperature": 0, "top_p": 1, "max_tokens": 2048, "seed": 42}
@@ -101,7 +101,7 @@ async def resume_judging(
     config = judging_config_from_mapping({**started.config, **(changes or {})}, "resume")
     async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=_storable(config))
-        return await _sit(record, config, plan, means, resumed, on_progress)
+        return await _sit(record, config, plan, means, resumed, on_progress, as_it_is=is_ended_as_it_is(changes))
 
 
 async def _sit(
@@ -111,6 +111,8 @@ async def _sit(
     means: Means,
     resumed: Resumed | None,
     on_progress: ProgressHandler | None,
+    *,
+    as_it_is: bool = False,
 ) -> JudgingResult:
     sitting = Sitting(
         record, config, means, plan.n_samples, is_answered, on_progress,
@@ -126,7 +128,7 @@ async def _sit(
         endpoint_name(number): parse_model_id(judge.role.model_id, f"judges[{number}].model")
         for number, judge in enumerate(plan.judges)
     }
-    await sitting.ask(resumed, begin, PinCheck(models, benchmark=False))
+    await sitting.ask(resumed, begin, PinCheck(models, benchmark=False), as_it_is=as_it_is)
     return JudgingResult(record, derive_protocol(record, record.path), sitting.stop)
 
 

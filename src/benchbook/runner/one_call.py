@@ -20,10 +20,14 @@ class OneCall:
 
     def __init__(self, call: Call, facts: Sequence[Reply | Failure]) -> None:
         self._call = call
-        self._is_done = is_answered(facts)
+        self._asked = False  # in this sitting
+        self.is_finished = is_answered(facts)
 
     def add(self, fact: Reply | Failure) -> None:
-        self._is_done = is_answered([fact])
+        self.is_finished = is_answered([fact])
 
     def next_call(self) -> Call | None:
-        return None if self._is_done else self._call
+        if self.is_finished or self._asked:
+            return None
+        self._asked = True
+        return self._call

@@ -11,7 +11,7 @@ import msgspec
 from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.tabular import TableForm, read_table
-from benchbook.records import Failure, JournalWriter, Reply
+from benchbook.records import JournalWriter, Reply
 from benchbook.runner.progress import Resume
 
 __all__ = ["COLUMNS", "RecordedOutput", "imported_samples", "read_outputs", "resolve_columns"]
@@ -137,13 +137,8 @@ def imported_samples(
             resume.begun[output.sample] = [fact]
         yield output.sample
     for sample, lacks in enumerate(missing):
-        if lacks and _is_new(sample, resume):
-            detail = "the recorded outputs have none for this item"
-            failure = Failure(sample=sample, role="candidate", error="provider_error", ends="sample", detail=detail)
-            journal.append(failure)
-            resume.begun[sample] = [failure]  # finished, as whoever begins it finds
         if lacks:
-            yield sample
+            yield sample  # whoever is asked has none: it is unanswered (R1.3a)
 
 
 def _is_new(sample: int, resume: Resume) -> bool:

@@ -10,9 +10,11 @@ from typing import Any
 
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import RolePlan
+from benchbook.derivations.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.providers.local import SLOTS, find_model, weights_version
 from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider
+from benchbook.records.facts import Role
 from benchbook.runner.asking import Endpoint
 from benchbook.runner.cache import ResponseCache
 from benchbook.runner.judge_config import JudgeConfig
@@ -120,9 +122,18 @@ def _open_endpoints(roles: dict[str, tuple[RoleSettings, RolePlan]], max_connect
             input_price=role.input_price,
             output_price=role.output_price,
             cache_scope=f"{settings.base_url}\n{plan.model_id}",
+            who=_who(name, role, plan),
         )
         opened.setdefault(same, endpoints[name])
     return endpoints
+
+
+def _who(name: str, role: RoleSettings, plan: RolePlan) -> Who:
+    """As texts name whoever is asked; `name` is the endpoint's, and that of the one judge is its role."""
+    is_one = role.prefix.endswith("_")
+    judge = None if is_one else plan.name
+    role_name: Role = "candidate" if name == "candidate" else "judge"
+    return who_is_asked(plan, role_name, {"base_url": role.base_url}, role.prefix, judge)
 
 
 @asynccontextmanager

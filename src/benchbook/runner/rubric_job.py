@@ -28,12 +28,14 @@ class RubricJob:
     def __init__(
         self,
         plan: Plan,
+        derivation: int,
         evalset: EvalSet,
         requests: Requests,
         order: Iterable[int],
         on_finished: Callable[[int, History], None],
     ) -> None:
         self._plan = plan
+        self._derivation = derivation
         self._evalset = evalset
         self._requests = requests
         self._order = order
@@ -50,7 +52,7 @@ class RubricJob:
         item = self._evalset[sample % self._plan.n_items]
         # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
         return _RubricSteps(
-            sample, item, read_history(facts, self._plan), self._requests, self._on_finished,
+            sample, item, read_history(facts, self._plan, self._derivation), self._requests, self._on_finished,
             first_repeat=sample < self._plan.n_items,
         )  # fmt: skip
 
@@ -72,12 +74,24 @@ class _RubricSteps:
         self._requests = requests
         self._on_finished = on_finished
         self._first_repeat = first_repeat
+        self._asked = False  # anything, in this sitting
+        self._given_up: set[int] = set()  # judges that could not be reached in this sitting
+
+    @property
+    def is_finished(self) -> bool:
+        return isinstance(next_step(self._history), Done)
 
     def add(self, fact: Reply | Failure) -> None:
         self._history.add(fact)
+        if isinstance(fact, Failure) and fact.role == "judge" and fact.ends == "sitting":
+            self._given_up.add(fact.judge)
 
     def next_call(self) -> Call | None:
-        match next_step(self._history):
+        candidate = self._history.candidate_failure
+        if candidate is not None and candidate.ends == "sitting" and self._asked:
+            return None
+        self._asked = True
+        match next_step(self._history, self._given_up):
             case AskCandidate():
                 body = self._requests.candidate(self._item)
                 return Call(self._sample, "candidate", 1, body, "candidate", self._first_repeat, begins=True)
@@ -86,5 +100,6 @@ class _RubricSteps:
                 cacheable = self._first_repeat and attempt == 1
                 return Call(self._sample, "judge", attempt, body, endpoint_name(judge), cacheable, judge=judge)
             case Done():
-                self._on_finished(self._sample, self._history)
+                if self.is_finished:
+                    self._on_finished(self._sample, self._history)
                 return None

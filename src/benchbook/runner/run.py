@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.derivations.derivation import DERIVATION
+from benchbook.derivations.derivation import DERIVATION, derivation_of
 from benchbook.derivations.early_stop import samples_in_order
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
@@ -38,6 +38,7 @@ __all__ = [
     "RunResult",
     "changed_config",
     "four_params",
+    "is_ended_as_it_is",
     "new_run_id",
     "resume_run",
     "start_run",
@@ -49,7 +50,7 @@ MAY_CHANGE = frozenset(
     {
         "model_base_url", "model_api_key_env", "model_path", "judge_base_url", "judge_api_key_env", "judge_path",
         "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
-        "max_retries", "max_wait_ms", "cache", "reports", "confidence",
+        "max_retries", "max_wait_ms", "cache", "reports", "confidence", "accept_unanswered",
     }
 )  # fmt: skip
 
@@ -95,7 +96,14 @@ async def resume_run(
     async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
         evalset = open_evalset(record.input(started.inputs["evalset"]))
-        return await _sit(record, config, plan, means, evalset, resumed, on_progress)
+        return await _sit(
+            record, config, plan, means, evalset, resumed, on_progress, as_it_is=is_ended_as_it_is(changes)
+        )
+
+
+def is_ended_as_it_is(changes: dict[str, Any] | None) -> bool:
+    """Whether a run is resumed to end with what is unanswered; a setting of its first sitting says nothing of that."""
+    return bool((changes or {}).get("accept_unanswered"))
 
 
 def changed_config(started: RunStarted, changes: dict[str, Any] | None) -> RunConfig:
@@ -117,16 +125,18 @@ async def _sit(
     evalset: EvalSet,
     resumed: Resumed | None,
     on_progress: ProgressHandler | None,
+    *,
+    as_it_is: bool = False,
 ) -> RunResult:
     """Ask what the journal lacks, and derive what follows from it."""
-    rule = StoppingRule(plan)
+    started = record.started()
+    rule = StoppingRule(plan, derivation_of(started))
     sitting = Sitting(
         record, config, means, plan.n_samples, rule.is_finished, on_progress,
         endpoint_of=lambda reply: endpoint_name(reply.judge) if reply.role == "judge" else reply.role,
         is_decided=lambda: rule.is_decided,
     )  # fmt: skip
     rule.stop = sitting.stop
-    started = record.started()
 
     def begin(journal: JournalWriter, resume: Resume) -> RubricJob:
         order = samples_in_order(plan)
@@ -136,10 +146,12 @@ async def _sit(
             imported = imported_samples(outputs, form, columns, evalset, plan.repeats, resume, journal)
             # An order that chance draws needs all of them first.
             order = imported if plan.until_decided is msgspec.UNSET else _after(imported, order)
-        return RubricJob(plan, evalset, Requests(plan, template_of(record, started)), order, rule.add)
+        requests = Requests(plan, template_of(record, started))
+        return RubricJob(plan, derivation_of(started), evalset, requests, order, rule.add)
 
     with evalset:
-        await sitting.ask(resumed, begin, PinCheck(_models(plan), benchmark=plan.benchmark))
+        pins = PinCheck(_models(plan), benchmark=plan.benchmark)
+        await sitting.ask(resumed, begin, pins, as_it_is=as_it_is)
     return RunResult(record, derive(record, record.path), sitting.stop)
 
 

@@ -25,7 +25,7 @@ from benchbook.runner.pinning import PinCheck
 from benchbook.runner.preparing import evalset_path, model_settings, read_template
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import open_means, plan_of_role
-from benchbook.runner.run import changed_config, four_params, new_run_id, storable_config
+from benchbook.runner.run import changed_config, four_params, is_ended_as_it_is, new_run_id, storable_config
 from benchbook.runner.score import SPEC, ScoreResult
 from benchbook.runner.score_job import ScoreJob
 from benchbook.runner.sitting import Means, Sitting
@@ -88,7 +88,9 @@ async def resume_score(
     async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
         evalset = open_evalset(record.input(started.inputs["evalset"]))
-        return await _sit(record, config, plan, means, evalset, resumed, on_progress)
+        return await _sit(
+            record, config, plan, means, evalset, resumed, on_progress, as_it_is=is_ended_as_it_is(changes)
+        )
 
 
 def _prepare(config: RunConfig) -> _Prepared:
@@ -137,6 +139,8 @@ async def _sit(
     evalset: EvalSet,
     resumed: Resumed | None,
     on_progress: ProgressHandler | None,
+    *,
+    as_it_is: bool = False,
 ) -> ScoreResult:
     sitting = Sitting(record, config, means, plan.n_samples, is_answered, on_progress)
     requests = CandidateRequests(plan, template_of(record, record.started()))
@@ -147,7 +151,7 @@ async def _sit(
 
     models = {"candidate": parse_model_id(plan.candidate.model_id, "model")}
     with evalset:
-        await sitting.ask(resumed, begin, PinCheck(models, benchmark=plan.benchmark))
+        await sitting.ask(resumed, begin, PinCheck(models, benchmark=plan.benchmark), as_it_is=as_it_is)
     return ScoreResult(record, derive_correctness(record, record.path), sitting.stop)
 
 

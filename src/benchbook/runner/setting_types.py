@@ -32,6 +32,7 @@ class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     timeout_ms: Positive = 60_000
     max_retries: Count = 4
     max_wait_ms: Count = 60_000
+    accept_unanswered: bool = False
     cache: str | None = None
 
     runs: str = "runs"

@@ -41,6 +41,8 @@ class Limits(Protocol):
     def max_retries(self) -> int: ...
     @property
     def max_wait_ms(self) -> int: ...
+    @property
+    def accept_unanswered(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +78,27 @@ class Sitting:
         self._resume = Resume(n_samples, is_finished, endpoint_of)
         self._ended = False
 
-    async def ask(self, resumed: Resumed | None, begin: Begin, pins: PinCheck) -> None:
-        """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first."""
+    async def ask(self, resumed: Resumed | None, begin: Begin, pins: PinCheck, *, as_it_is: bool = False) -> None:
+        """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first.
+
+        `as_it_is`: nobody is asked, and the run ends with what is unanswered (R1.3a).
+        """
         with JournalWriter(self._record.journal, on_line=self._note) as journal:
             if self._ended:
                 return
             if resumed is not None:
                 journal.append(resumed)
-            if not self._is_decided():
+            accepts = as_it_is or self._config.accept_unanswered
+            if not self._is_decided() and not as_it_is:
                 await self._ask_all(journal, begin(journal, self._resume), pins)
+                self.stop.over_unanswered(len(self._resume.begun), accept=accepts)
             if self._is_decided():
                 journal.append(RunEnded())
                 self.stop.settle()  # nothing is left to resume
             elif self._resume.n_done == self._n_samples:
                 journal.append(RunEnded())
+            elif accepts and self.stop.reason is None:
+                journal.append(RunEnded(accepts_unanswered=True))
             else:
                 journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 __all__ = ["Stop"]
 
-# A word that has a digit in it: request ids, counts of tokens. It differs from one error to the next of a kind.
-_NUMBERED = re.compile(r"\S*\d\S*")
-SAME_FAILURES = 10  # R3.6: so many samples in a row that end in the same non-retryable error
+UNANSWERED_IN_A_ROW = 10  # R3.6a: so many samples in a row that end unanswered stop the run
 
 
 class Stop:
@@ -24,8 +21,10 @@ class Stop:
         self.interrupted = False  # by a person, once already
         self.usage = False  # what is wrong is how the run was set up
         self.on_stop: Callable[[], None] = lambda: None
-        self._last_failure: str | None = None
+        self.n_answered = 0  # in this sitting
         self._in_a_row = 0
+        self._last_said = ""
+        self._last_advice = ""
 
     def because(self, reason: str, *, failed: bool = False, usage: bool = False) -> None:
         """The first reason stays."""
@@ -37,13 +36,23 @@ class Stop:
         """What stopped the asking was no limit and nobody's wish: the run is whole as it is."""
         self.reason, self.failed, self.usage, self.interrupted = None, False, False, False
 
-    def note_final_failure(self, what: str) -> None:
-        """A sample ended in a non-retryable error."""
-        kind = _NUMBERED.sub("#", what)
-        self._in_a_row = self._in_a_row + 1 if kind == self._last_failure else 1
-        self._last_failure = kind
-        if self._in_a_row >= SAME_FAILURES:
-            self.because(f"{SAME_FAILURES} samples in a row ended in the same error: {what}", failed=True)
+    def note_unanswered(self, said: str, advice: str, *, in_a_row: bool = True) -> None:
+        """A sample ended unanswered: `said` has who was asked and what came of it, `advice` what mends that."""
+        self._in_a_row += in_a_row
+        self._last_said, self._last_advice = said, advice
+        if self._in_a_row >= UNANSWERED_IN_A_ROW:
+            self.because(f"{UNANSWERED_IN_A_ROW} samples in a row are unanswered: {said}. {advice}", failed=True)
 
     def note_answer(self) -> None:
+        """A sample came to its end; a candidate's answer does not undo its judge's failure."""
         self._in_a_row = 0
+        self.n_answered += 1
+
+    def over_unanswered(self, n_left: int, *, accept: bool) -> None:
+        """The asking is over, and `n_left` samples wait for an answer: the run stops, resumably, unless it may `accept`
+        them. A set of which none was answered is never accepted at once (R3.6a)."""
+        if self.reason is not None or not n_left or (accept and self.n_answered):
+            return
+        are = "1 sample is" if n_left == 1 else f"{n_left:,} samples are"
+        said = f": {self._last_said}. {self._last_advice}" if self._last_said else ""
+        self.because(f"{are} unanswered{said}", failed=True)

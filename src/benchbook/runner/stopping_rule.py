@@ -13,8 +13,9 @@ __all__ = ["StoppingRule"]
 class StoppingRule:
     """Looks at every sample that is finished: those that a journal has already, then those of this sitting."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, derivation: int) -> None:
         self._plan = plan
+        self._derivation = derivation
         self._stopping = early_stopping(plan)
         self.stop: Stop | None = None  # of the sitting, once there is one
 
@@ -24,7 +25,7 @@ class StoppingRule:
 
     def is_finished(self, facts: list[SampleFact]) -> bool:
         """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
-        history = read_history(facts, self._plan)
+        history = read_history(facts, self._plan, self._derivation)
         if not is_finished(history):
             return False
         self.add(facts[0].sample, history)

@@ -16,6 +16,9 @@ from benchbook.runner.progress import Resume
 
 __all__ = ["Job", "Steps", "Work"]
 
+# What is no other a while later: the request itself is refused, or nobody can be asked.
+_LASTING = frozenset({"request", "not_recorded"})
+
 
 class Steps(Protocol):
     """One sample, as far as it has come."""
@@ -25,6 +28,11 @@ class Steps(Protocol):
         ...
 
     def add(self, fact: Reply | Failure) -> None: ...
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be asked of it, in a later sitting neither."""
+        ...
 
 
 class Job(Protocol):
@@ -64,12 +72,20 @@ class Work:
         self._deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self._max_seconds = max_seconds
         self._on_sample = on_sample
+        self._may_pass: list[int] = []  # unanswered for what may be over by the end of the sitting
 
     async def run(self) -> None:
         """Raises: RecordError where the journal can't be written; then every worker ends at once."""
-        pending = self._pending()
+        pending = self._pending(self._job.order())
         if self._first_alone():
             await self._worker(islice(pending, 1))
+        await self._ask(pending)
+        # What passed meanwhile is no reason to be resumed by hand: each is asked once more (R1.3a).
+        if self._may_pass and self._asker.stop.n_answered and self._asker.stop.reason is None:
+            again, self._may_pass = self._may_pass, []
+            await self._ask(self._pending(again))
+
+    async def _ask(self, pending: Iterator[int]) -> None:
         count = min(self._workers, self._job.n_samples - self._resume.n_done)
         try:
             async with asyncio.TaskGroup() as workers:
@@ -82,9 +98,9 @@ class Work:
         """Whether one sample is to come back before others are paid for: it tells what they cost, and who answers."""
         return self._asker.budget.limit_usd is not None or self._pins.unsure
 
-    def _pending(self) -> Iterator[int]:
-        """Unfinished samples in the job's order, as long as no limit says to stop."""
-        for sample in self._job.order():
+    def _pending(self, samples: Iterable[int]) -> Iterator[int]:
+        """Unfinished samples in the order given, as long as no limit says to stop."""
+        for sample in samples:
             if self._resume.is_done(sample):
                 continue
             self._look_at_limits()
@@ -108,7 +124,8 @@ class Work:
 
     async def _sample(self, sample: int) -> bool:
         """Ask what this sample lacks, one step after the other; whether it is finished."""
-        steps = self._job.begin(sample, self._resume.begun.pop(sample, ()))
+        facts = list(self._resume.begun.pop(sample, ()))
+        steps = self._job.begin(sample, facts)
         cost = Decimal(0)
         fact: Reply | Failure | None = None
         try:
@@ -117,6 +134,7 @@ class Work:
                 if fact is None:
                     return False
                 steps.add(fact)
+                facts.append(fact)
                 if isinstance(fact, Reply):
                     cost += self._asker.cost_of(call, fact)
                     self._pins.look_at(call.endpoint, fact, self._asker.stop)
@@ -124,6 +142,10 @@ class Work:
                     return False
         finally:
             self._asker.budget.end(cost)
-        if isinstance(fact, Reply):
-            self._asker.stop.note_answer()  # R3.6 counts samples: a candidate's answer does not undo its judge's error
-        return True
+        if steps.is_finished:
+            self._asker.stop.note_answer()
+            return True
+        if isinstance(fact, Failure) and fact.cause not in _LASTING:
+            self._may_pass.append(sample)
+        self._resume.begun[sample] = facts
+        return False

@@ -53,6 +53,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     latency_e2e_ms: int | None = None
     latency_model_ms: int | None = None
     timed_out: bool = False
+    unanswered: bool = False  # nothing came, and not by the model's doing (R1.3a)
+    awaits_judge: bool = False  # an answer came, and no score, for its judge was not reached (R1.3b)
     input_tokens: int | None = None
     output_tokens: int | None = None
 

@@ -21,6 +21,7 @@ class RubricAggregates(msgspec.Struct, frozen=True, kw_only=True):
     n_scored: int
     n_unscored: int
     n_no_answer: int
+    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # left out before derivation 3
     n_timed_out: int
     accuracy_mean: float | None
     accuracy_full_credit_rate: float | None
@@ -103,6 +104,7 @@ class RubricTally:
     scale: RubricScale
     n_samples: int = 0
     n_no_answer: int = 0
+    n_unanswered: int = 0
     n_timed_out: int = 0
     n_evaluator_errors: int = 0
     accuracy_counts: Counter[int] = field(default_factory=Counter)
@@ -131,6 +133,7 @@ class RubricTally:
         """
         self.n_samples += 1
         self.n_no_answer += outcome.no_answer
+        self.n_unanswered += outcome.unanswered or outcome.awaits_judge
         self.n_timed_out += outcome.timed_out
         if outcome.evaluator_error is not None:
             self.n_evaluator_errors += 1
@@ -197,6 +200,7 @@ class RubricTally:
             n_scored=self.n_scored,
             n_unscored=self.n_samples - self.n_scored,
             n_no_answer=self.n_no_answer,
+            n_unanswered=self.n_unanswered,
             n_timed_out=self.n_timed_out,
             accuracy_mean=as_float(ratio(_total(self.accuracy_counts), n_accuracy)),
             accuracy_full_credit_rate=as_float(ratio(self.accuracy_counts[2], n_accuracy)),
