@@ -27,7 +27,11 @@ def test_a_score_and_what_follows_from_it(tmp_path: Path) -> None:
     runs = str(tmp_path / "runs")
     made = benchbook(*words_of(tmp_path, "--out", runs, "--reports", str(tmp_path / "reports")), cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    for words in (b"0.4000 (answer_correctness@v1, pass)", b"2 of 5 items correct", b"numerically_equal"):
+    for words in (
+        b"Score 0.4000 by answer_correctness@v1; the run itself completed",
+        b"2 of 5 items correct",
+        b"numerically_equal",
+    ):
         assert words in made.stdout
     assert sorted(path.name for path in (tmp_path / "reports" / "one").iterdir()) == ["report.html", "report.md"]
 
@@ -59,8 +63,10 @@ def test_a_crashed_run_ends_with_1(tmp_path: Path) -> None:
     words = words_of(tmp_path, "--runs", str(tmp_path / "runs"), "--reports", "none")
     made = benchbook(*words, "--run-status", "crashed", "--reason", "out of memory")
     assert made.returncode == 1
-    assert b"The run failed (answer_correctness@v1, fail)" in made.stdout
-    assert b"the run crashed: out of memory" in made.stdout
+    assert b"The run crashed\nthe run crashed: out of memory. Score 0.0000 by answer_correctness@v1" in made.stdout
+    assert b"crashed      5" in made.stdout
+    for words in (b"provider_error", b"no_prediction"):  # a crash is a crash
+        assert words not in made.stdout
 
 
 @pytest.mark.parametrize(
@@ -71,7 +77,7 @@ def test_a_crashed_run_ends_with_1(tmp_path: Path) -> None:
         pytest.param(
             ("--columns", "item_id=key,predicted=gone"), b"columns.predicted: found gone", id="no-such-column"
         ),
-        pytest.param(("--run-status", "crashed"), b"reason: found nothing", id="no-reason"),
+        pytest.param(("--reason", "no disk"), b"reason: found a reason for a run that completed", id="reason"),
     ],
 )
 def test_wrong_use_ends_with_2(more: tuple[str, ...], says: bytes, tmp_path: Path) -> None:

@@ -199,36 +199,52 @@ def test_a_real_checkpoint_becomes_a_record(name: str, n_inside: int, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "words"),
+    ("status", "words"),
     [
-        ("crashed", "provider_error", "the run crashed: out of memory at step 300"),
-        ("timed_out", "timeout", "the run timed out: out of memory at step 300"),
+        ("crashed", "the run crashed: out of memory at step 300"),
+        ("timed_out", "the run timed out: out of memory at step 300"),
     ],
 )
-def test_a_run_that_failed_scores_0_and_fails(status: str, error: str, words: str, tmp_path: Path) -> None:
+def test_a_run_that_failed_scores_0_and_fails(status: str, words: str, tmp_path: Path) -> None:
     made = scored(tmp_path, run_status=status, reason="out of memory\nat step 300")
     file, decision = made.derived.aggregates, made.derived.decision
     assert (decision.verdict, decision.reason) == ("fail", words)
     assert (file.primary_score, file.n_correct, file.metrics) == (0.0, 0, {"answer_correctness": 0.0})
     assert (file.n_items, file.n_scored, file.stddev) == (5, 4, 0.0)
     assert {one.mean for one in (*file.section, *file.category, *file.difficulty)} == {0.0}
-    assert file.errors == {error: 5}
+    assert file.errors == {status: 5}
     rows = rows_of(made.record)
-    assert {(row["correctness"], row["error"]) for row in rows} == {(0.0, error)}
+    assert {(row["correctness"], row["error"], row["candidate_error"]) for row in rows} == {(0.0, status, None)}
     assert rows[1]["predicted"] == " PARIS \n"  # what was said is kept
     assert verify(made.record).holds
 
 
 def test_a_run_that_failed_needs_no_predictions(tmp_path: Path) -> None:
-    made = scored(tmp_path, None, run_status="crashed", reason="no disk")
+    made = scored(tmp_path, None, run_status="crashed")
     assert (made.derived.aggregates.n_skipped, made.derived.aggregates.primary_score) == (5, 0.0)
-    assert made.derived.decision.verdict == "fail"
+    assert (made.derived.decision.verdict, made.derived.decision.reason) == ("fail", "the run crashed")
     assert verify(made.record).holds
 
 
-def test_a_run_that_said_nothing_fails(tmp_path: Path) -> None:
-    made = scored(tmp_path, [{"item_id": "a", "predicted": None}])
+@pytest.mark.parametrize("text", [None, "", " \n\u00a0"], ids=["null", "empty", "blank"])
+def test_a_run_that_said_nothing_fails(text: str | None, tmp_path: Path) -> None:
+    made = scored(tmp_path, [{"item_id": "a", "predicted": text}])
     assert made.derived.decision.reason == "no item has a prediction"
+    assert (made.derived.aggregates.n_scored, made.derived.aggregates.n_skipped) == (0, 5)
+
+
+def test_missing_is_counted_once_and_by_one_rule(tmp_path: Path) -> None:
+    """A blank text, one of white space, an empty `Answer:` and no row at all: none is a prediction (A4, A7)."""
+    items = [{"id": n, "prompt": "?", "expected_answer": "2", "section": "core"} for n in "abcde"]
+    items[2] |= {"answer_format": "answer_prefix"}
+    given = [("a", ""), ("b", "\t"), ("c", "2\nAnswer: "), ("d", "2")]
+    made = scored(tmp_path, [{"item_id": n, "predicted": text} for n, text in given], items)
+    file = made.derived.aggregates
+    assert (file.n_scored, file.n_skipped, file.n_unanswered, file.misses["no_prediction"]) == (1, 4, 0, 4)
+    assert [(one.n_items, one.n_scored) for one in file.section] == [(5, 1)]
+    assert file.warnings == ["4 of 5 items have no prediction; each counts 0.0 (SPEC A3)."]
+    assert [row["predicted"] for row in rows_of(made.record)] == ["", "\t", "2\nAnswer: ", "2", None]
+    assert verify(made.record).holds
 
 
 def test_items_of_one_group_are_one_cluster(tmp_path: Path) -> None:

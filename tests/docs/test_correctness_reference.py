@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessRow
+from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessRow, ItemRow
 from benchbook.derivations.correctness_rows import CorrectnessManifest as Manifest
 from benchbook.derivations.rows import Manifest as RubricManifest
 from docs.sessions import tables_of
@@ -28,7 +28,7 @@ def _type_of(hint: Any) -> tuple[str, bool]:
     return words, "None" in str(hint)
 
 
-@pytest.mark.parametrize("struct", [CorrectnessAggregates, CorrectnessDecision], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("struct", [CorrectnessAggregates, CorrectnessDecision, ItemRow], ids=lambda one: one.__name__)
 def test_every_field_is_there(struct: Any) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert [name for name in struct.__struct_fields__ if f"`{name}`" not in text] == []

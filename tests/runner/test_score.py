@@ -44,7 +44,6 @@ GOOD = [{"item_id": "a", "predicted": "2"}, {"item_id": "b", "predicted": "Rome"
         pytest.param(GOOD, {"columns": {"answer": "predicted"}}, "columns", id="a-mapping-of-nothing"),
         pytest.param([], {}, "no predictions", id="empty"),
         pytest.param(None, {}, "predictions: found nothing", id="none"),
-        pytest.param(GOOD, {"run_status": "crashed"}, "reason: found nothing", id="crashed-for-no-reason"),
         pytest.param(GOOD, {"reason": "bored"}, "reason: found a reason", id="a-reason-for-nothing"),
         pytest.param(GOOD, {"model": "gemma"}, "model: found 'gemma'", id="no-model-id"),
         pytest.param(GOOD, {"run_id": "../out"}, "run id '../out'", id="no-run-id"),

@@ -70,6 +70,6 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     files = {"--evalset": evalset, "--predictions": predictions, "--table": tmp_path / "o.parquet"}
     words = ["score", *(word for name, path in files.items() for word in (name, str(path)))]
     made = benchbook(*words)
-    assert (made.returncode, made.stdout.splitlines()[0]) == (0, b"0.4: 2 of 5 items correct; 1 skipped")
+    assert (made.returncode, made.stdout.splitlines()[0]) == (0, b"0.4: 2 of 5 items correct; 1 without a prediction")
     refused = benchbook(*words, "--run-id", "x")
     assert (refused.returncode, b"--run-id: nothing is recorded" in refused.stderr) == (2, True)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
+from benchbook.scorers.answer_correctness import reason
 from benchbook.scorers.answer_correctness_columns import score_columns
 from benchbook.scorers.answer_correctness_scorecard import (
     GROUPINGS,
@@ -60,25 +61,25 @@ def test_a_scorecard_worked_out_by_hand() -> None:
     ]
     assert scorecard(answers) == Scorecard(
         n_items=4,
-        n_scored=3,
-        n_skipped=1,
+        n_scored=2,
+        n_skipped=2,  # as many as have no_prediction: a blank text is none (A7)
         primary_score=0.25,
         stddev=0.5,  # of 1, 0, 0, 0: 3/4 * (1/4)^2 + ... = 0.75 / 3 = 0.25, its root
         metrics={"answer_correctness": 0.25},
         misses={"no_prediction": 2, "expected_inside_longer_text": 1, "numerically_equal": 0, "different": 0},
         section=(
             Slice(value="core", n_items=2, n_scored=2, mean=0.5),
-            Slice(value="edge_case", n_items=2, n_scored=1, mean=0.0),
+            Slice(value="edge_case", n_items=2, n_scored=0, mean=0.0),
         ),
         category=(
             Slice(value="arithmetic", n_items=2, n_scored=2, mean=0.5),
             Slice(value="formatting", n_items=1, n_scored=0, mean=0.0),
-            Slice(value="mine", n_items=1, n_scored=1, mean=0.0),
+            Slice(value="mine", n_items=1, n_scored=0, mean=0.0),
         ),
         difficulty=(
             Slice(value="easy", n_items=2, n_scored=1, mean=0.5),
             Slice(value="hard", n_items=1, n_scored=1, mean=0.0),
-            Slice(value=None, n_items=1, n_scored=1, mean=0.0),
+            Slice(value=None, n_items=1, n_scored=0, mean=0.0),
         ),
     )
 
@@ -101,6 +102,7 @@ def test_neither_order_nor_form_matters(answers: list[Answer], rng: random.Rando
 def test_the_parts_add_up(answers: list[Answer]) -> None:
     card = scorecard(answers)
     assert card.n_scored + card.n_skipped == card.n_items == len(answers)
+    assert card.n_skipped == card.misses["no_prediction"]  # one rule for both
     for name in GROUPINGS:
         assert sum(part.n_items for part in getattr(card, name)) == card.n_items
         assert sum(part.n_scored for part in getattr(card, name)) == card.n_scored
@@ -108,6 +110,45 @@ def test_the_parts_add_up(answers: list[Answer]) -> None:
     assert card.primary_score == pytest.approx(n_correct / card.n_items, abs=5e-10)
     spread = statistics.stdev([1.0] * n_correct + [0.0] * (card.n_items - n_correct))
     assert card.stddev == pytest.approx(spread, abs=1e-9)
+
+
+_UNANSWERED = st.tuples(st.sampled_from([None, "core"]), st.booleans())
+
+
+@given(st.lists(_ANSWERS), st.lists(_UNANSWERED))
+def test_what_is_unanswered_is_of_no_mean_until_its_run_was_ended(
+    answers: list[Answer], unanswered: list[tuple[str | None, bool]]
+) -> None:  # R1.3b
+    tally = ScorecardTally(asked=True)
+    for answer in answers:
+        why = reason(answer.expected, answer.predicted, answer.answer_format)
+        tally.add({name: getattr(answer, name) for name in GROUPINGS}, why)
+    for section, counts_zero in unanswered:
+        tally.add_unanswered({"section": section}, counts_zero=counts_zero)
+    card, alone = tally.scorecard(), scorecard(answers)
+    n_zero = sum(counts_zero for _, counts_zero in unanswered)
+    assert (card.n_unanswered, card.n_items) == (len(unanswered), len(answers) + len(unanswered))
+    assert (card.n_scored, card.n_skipped) == (alone.n_scored, alone.n_skipped)
+    assert sum(card.misses.values()) == sum(alone.misses.values()) + n_zero
+    n_correct = len(answers) - sum(alone.misses.values())
+    if counted := len(answers) + n_zero:
+        assert card.primary_score == pytest.approx(n_correct / counted, abs=5e-10)
+    else:
+        assert card.primary_score is None
+    for name in GROUPINGS:
+        parts = getattr(card, name)
+        assert sum(part.n_unanswered for part in parts) == len(unanswered)
+        assert sum(part.n_items for part in parts) == card.n_items
+
+
+def test_form_is_held_against_what_is_answered() -> None:
+    tally = ScorecardTally(asked=True)
+    tally.add({}, "expected_inside_longer_text", n_items=4)
+    for _ in range(96):
+        tally.add_unanswered({}, counts_zero=False)
+    said = floor_warning(tally.scorecard())
+    assert said is not None
+    assert "0 of 4 items are correct" in said
 
 
 def test_columns_may_lack_the_groupings() -> None:

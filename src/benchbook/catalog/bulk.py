@@ -20,11 +20,12 @@ BATCH = 1_024
 # position, item_id, expected, predicted, correctness, eval_time_ms, own
 PredictionRow = tuple[int, str, str, str | None, float, int | None, str | None]
 _SAMPLE_COLUMNS = ("sample", "item_id", "expected", "predicted", "correctness", "eval_time_ms", "own")
+_CORRECTNESS = _SAMPLE_COLUMNS.index("correctness")
 _COLUMNS = ("position", *_SAMPLE_COLUMNS[1:])
 
 
 def read_predictions(samples: Path) -> Iterator[PredictionRow]:
-    """The rows of a samples.parquet of answer_correctness@v1.
+    """The rows of a samples.parquet of answer_correctness@v1; an item that is not answered yet has no row yet (A5).
 
     Raises: RecordError for a file that is no such table.
     """
@@ -37,7 +38,8 @@ def read_predictions(samples: Path) -> Iterator[PredictionRow]:
             if missing:
                 raise RecordError(f"{samples}: lacks the columns {', '.join(missing)}")
             for batch in file.iter_batches(batch_size=BATCH, columns=list(_SAMPLE_COLUMNS)):
-                yield from zip(*(batch.column(name).to_pylist() for name in _SAMPLE_COLUMNS), strict=True)
+                rows = zip(*(batch.column(name).to_pylist() for name in _SAMPLE_COLUMNS), strict=True)
+                yield from (row for row in rows if row[_CORRECTNESS] is not None)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise RecordError(f"{samples}: not a readable table ({error})") from None
 

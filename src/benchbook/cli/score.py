@@ -34,8 +34,8 @@ _OF_PREDICTIONS = (
 @click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
 @click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
 @click.option("--model", help="Who said it; without --predictions, who is asked: provider/name@version.")
-@click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run failed: it scores 0.0.")
-@click.option("--reason", help="Why it failed.")
+@click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run itself failed: it scores 0.0.")
+@click.option("--reason", help="Why it crashed or timed out, in words; may be left out.")
 @click.option("--training-metrics", multiple=True, metavar="FILE", help="A log of its training; may be given again.")
 @click.option("--training-columns", help="Its columns, where they have other names: step=it,loss=objective.")
 @click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
@@ -52,7 +52,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     """Score answers under SPEC against the expected answers of an eval set, and record every item.
 
     The answers are read from --predictions; without them, --model is asked. Ends with 1 where the run itself failed,
-    whatever its score.
+    whatever its score, and with 3 where it is not complete and can be resumed.
     """
     for name in ("columns", "training_columns"):
         options[name] = _columns(options[name], f"--{name.replace('_', '-')}")
@@ -71,7 +71,8 @@ def score(ctx: click.Context, /, **options: Any) -> None:
         quiet=options["quiet"],
     )
     say_stopped(result, "score")
-    ctx.exit(3 if result.stop.reason else 0 if result.derived.decision.verdict != "fail" else 1)
+    verdict = result.derived.decision.verdict
+    ctx.exit(3 if result.stop.reason or verdict == "incomplete" else 1 if verdict == "fail" else 0)
 
 
 def _read(options: dict[str, Any]) -> Any:
@@ -127,7 +128,8 @@ def _score_table(options: dict[str, Any]) -> None:
         print_json({"table": table, "scorecard": card})
     else:
         correct = card.n_items - sum(card.misses.values())
-        click.echo(f"{card.primary_score}: {correct:,} of {card.n_items:,} items correct; {card.n_skipped:,} skipped")
+        missing = f"{card.n_skipped:,} without a prediction"
+        click.echo(f"{card.primary_score}: {correct:,} of {card.n_items:,} items correct; {missing}")
         click.echo(table)
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from benchbook.canonical import ready
+from benchbook.derivations.correctness_row import row_type_of
 from benchbook.derivations.correctness_rows import (
     CorrectnessAggregates,
     CorrectnessDecision,
     CorrectnessManifest,
-    CorrectnessRow,
 )
 from benchbook.derivations.correctness_tables import (
     DERIVED_FILES,
@@ -123,7 +123,7 @@ def _read(record: Record) -> CorrectnessDerived:
 KIND = Kind(
     spec="answer_correctness@v1",
     files=DERIVED_FILES,
-    tables=lambda _: {"samples.parquet": CorrectnessRow, TRAINING_TABLE: TrainingMetricRow},
+    tables=lambda started: {"samples.parquet": row_type_of(started), TRAINING_TABLE: TrainingMetricRow},
     derive=derive_correctness,
     derive_checked=_derive_checked,
     read=_read,

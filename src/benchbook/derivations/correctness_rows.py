@@ -14,11 +14,15 @@ __all__ = [
     "CorrectnessDecision",
     "CorrectnessManifest",
     "CorrectnessRow",
+    "ItemRow",
     "RunStatus",
+    "Verdict",
 ]
 
 # What a run that was recorded elsewhere came to; the last two fail it, and it scores 0.0 (A3).
 RunStatus = Literal["completed", "crashed", "timed_out"]
+# Whether the run itself held. `incomplete`: it may go on, so there is nothing to say yet (from derivation 3 on).
+Verdict = Literal["pass", "fail", "incomplete", "unavailable"]
 
 
 class CorrectnessRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,15 +39,21 @@ class CorrectnessRow(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     expected: str
     predicted: str | None
-    correctness: float  # 0.0 or 1.0; 0.0 throughout where the run failed (A3)
-    miss_reason: str | None  # the first of A7 that fits; null for a text that is right
-    error: str | None  # provider_error, timeout, cancelled: of its call, or of the whole run
+    correctness: float | None  # 0.0 or 1.0; 0.0 throughout where the run failed (A3); null where it is not answered yet
+    miss_reason: str | None  # the first of A7 that fits, or `unanswered`; null for a text that is right
+    error: str | None  # provider_error, timeout, cancelled: of its call. crashed, timed_out: of the whole run
     eval_time_ms: int | None
     input_tokens: int | None
     output_tokens: int | None
     model_reported: str | None
     own: str | None  # the run's own keys, as canonical JSON
     fact_seq: int | None  # the fact in the journal
+
+
+class ItemRow(CorrectnessRow, frozen=True, kw_only=True):
+    """The row since derivation 3: it says why an item that a model was asked has no answer (R1.3b)."""
+
+    candidate_error: str | None  # a cause of `facts.FailureCause`, or not_asked; null for an item that was answered
 
 
 class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):
@@ -63,7 +73,7 @@ class CorrectnessDecision(msgspec.Struct, frozen=True, kw_only=True):
     A dry run is `unavailable`: it neither held nor failed (A6).
     """
 
-    verdict: Literal["pass", "fail", "unavailable"]
+    verdict: Verdict
     reason: str | None  # why it did not pass
 
 

@@ -15,12 +15,13 @@ from typing import BinaryIO
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.derivations.correctness_row import correctness_row
+from benchbook.derivations.correctness_row import RunOfItems, correctness_row, row_type_of
 from benchbook.derivations.correctness_rows import (
     CorrectnessAggregates,
     CorrectnessDecision,
     CorrectnessManifest,
     CorrectnessRow,
+    ItemRow,
     RunStatus,
 )
 from benchbook.derivations.derivation import derivation_of
@@ -80,7 +81,7 @@ def derive_correctness(
         _whole_file(target / "samples.jsonl") as lines,
     ):
         rows = _written_to(lines, counts.rows(evalset, check))
-        write_table(target / "samples.parquet", CorrectnessRow, rows)
+        write_table(target / "samples.parquet", row_type_of(state.started), rows)
     write_training(record, state.started, target)
     aggregates, decision = counts.aggregates(), counts.decision()
     write_file(target / "aggregates.json", pretty_json(aggregates))
@@ -115,9 +116,17 @@ class _Counts:
     """All that is counted while the rows go by."""
 
     state: JournalState
-    tally: ScorecardTally = field(default_factory=ScorecardTally)
+    tally: ScorecardTally = field(init=False)
     errors: Counter[str] = field(default_factory=Counter)
+    unanswered: Counter[str] = field(default_factory=Counter)  # by cause
     _clusters: dict[str, list[int]] = field(default_factory=dict)  # a group, or an item: its size, and its right ones
+
+    def __post_init__(self) -> None:
+        self.tally = ScorecardTally(asked=self.derivation >= 3 and bool(self.plan.prompt_template_id))
+
+    @property
+    def derivation(self) -> int:
+        return derivation_of(self.state.started)
 
     @property
     def plan(self) -> CandidatePlan:
@@ -129,7 +138,8 @@ class _Counts:
         return status
 
     def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[CorrectnessRow]:
-        plan, run_status = self.plan, self.run_status
+        plan = self.plan
+        run = RunOfItems(plan, self.run_status, self.state.ended is not None, self.derivation)
         if dry_run_reason(self.state.started) is not None:
             return
         clustered = evalset.grouped or plan.repeats > 1
@@ -137,16 +147,21 @@ class _Counts:
             item = evalset[sample % plan.n_items]
             if check is not None and facts:
                 check(sample, item, facts)
-            row = correctness_row(sample, item, facts, plan, run_status)
+            row = correctness_row(sample, item, facts, run)
             self._count(row, item, clustered=clustered)
             yield row
 
     def _count(self, row: CorrectnessRow, item: Item, *, clustered: bool) -> None:
         values = {name: getattr(item, name) for name in GROUPINGS}
-        self.tally.add(values, row.miss_reason, n_scored=int(row.predicted is not None))  # type: ignore[arg-type]
         if row.error is not None:
             self.errors[row.error] += 1
-        if clustered:
+        if isinstance(row, ItemRow) and row.candidate_error is not None:
+            self.unanswered[row.candidate_error] += 1
+            self.tally.add_unanswered(values, counts_zero=row.correctness is not None)
+        else:
+            n_scored = None if self.derivation >= 3 else int(row.predicted is not None)
+            self.tally.add(values, row.miss_reason, n_scored=n_scored)  # type: ignore[arg-type]
+        if clustered and row.correctness is not None:
             name = f"group {item.group}" if item.group is not None else f"item {item.id}"
             sums = self._clusters.setdefault(name, [0, 0])
             sums[0] += 1
@@ -154,15 +169,17 @@ class _Counts:
 
     def scorecard(self) -> Scorecard:
         card = self.tally.scorecard()
+        if self.derivation >= 3 and not self.tally.asked:
+            card = msgspec.structs.replace(card, n_unanswered=0)  # a recorded prediction is there, or missing
         return card if self.run_status == "completed" else failed_scorecard(card)
 
     def aggregates(self) -> CorrectnessAggregates:
         card = self.scorecard()
         failed = self.run_status != "completed"
-        n_correct = 0 if failed else self.tally.whole.n_correct
+        whole = self.tally.whole
+        n_correct = 0 if failed else whole.n_correct
         clusters = [(n, k) for n, k in self._clusters.values()]
-        derivation = derivation_of(self.state.started)
-        interval = rate_interval(n_correct, card.n_items, clusters, CONFIDENCE, derivation)
+        interval = rate_interval(n_correct, whole.n_items - whole.n_left_out, clusters, CONFIDENCE, self.derivation)
         if failed:
             interval = msgspec.structs.replace(interval, low=None, high=None, reason="run_failed")
         return CorrectnessAggregates(
@@ -176,28 +193,41 @@ class _Counts:
         )
 
     def _warnings(self, card: Scorecard) -> Iterator[str]:
+        if n := self.tally.whole.n_unanswered:
+            what = "left out of the score until they are answered" if self.tally.whole.n_left_out else "each counts 0.0"
+            yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what} (SPEC R1.3b)."
         if card.n_skipped:
             yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0 (SPEC A3)."
         if self.state.candidate_reported.changed:
             yield "The model's snapshot or fingerprint changed during the run."
 
+    def _causes(self) -> str:
+        return ", ".join(f"{cause} {n}" for cause, n in sorted(self.unanswered.items()))
+
     def decision(self) -> CorrectnessDecision:
         if (dry := dry_run_reason(self.state.started)) is not None:
             return CorrectnessDecision(verdict="unavailable", reason=dry)
+        if self.derivation >= 3 and self.state.ended is None:
+            return CorrectnessDecision(verdict="incomplete", reason=self._how_it_stands())
         why = self._why_failed()
         return CorrectnessDecision(verdict="pass" if why is None else "fail", reason=why)
 
     def _why_failed(self) -> str | None:
-        state = self.state
         if self.run_status != "completed":
-            return f"the run {self.run_status.replace('_', ' ')}: {state.started.identity['run_status_reason']}"
-        if state.state != "complete":
-            detail = f" ({state.interrupted.reason})" if state.interrupted else ""
-            whole = self.tally.whole
-            return f"the run is {state.state}{detail}: {whole.n_scored} of {whole.n_items} items have a prediction"
-        if not self.tally.whole.n_scored:
-            return "no item has a prediction"
-        return None
+            why = self.state.started.identity["run_status_reason"]
+            return f"the run {self.run_status.replace('_', ' ')}" + (f": {why}" if why else "")
+        whole = self.tally.whole
+        if self.state.ended is None:
+            return self._how_it_stands()
+        if whole.n_unanswered:
+            return f"it was ended with {whole.n_unanswered} of {whole.n_items} items unanswered: {self._causes()}"
+        return None if whole.n_scored else "no item has a prediction"
+
+    def _how_it_stands(self) -> str:
+        """Of a run that was not ended."""
+        detail = f" ({self.state.interrupted.reason})" if self.state.interrupted else ""
+        whole = self.tally.whole
+        return f"the run is {self.state.state}{detail}: {whole.n_scored} of {whole.n_items} items have a prediction"
 
 
 def _with_the_missing(

@@ -111,7 +111,7 @@ def _outputs(batch: list[Item], generate: Generate) -> list[str | None]:
 
 def _scored(item: Item, output: str | None, tally: ScorecardTally) -> bytes:
     why = reason(item.expected_answer, output, item.answer_format)
-    tally.add({name: getattr(item, name) for name in GROUPINGS}, why, n_scored=int(output is not None))
+    tally.add({name: getattr(item, name) for name in GROUPINGS}, why)
     row = {
         "item_id": item.id,
         "expected": item.expected_answer,

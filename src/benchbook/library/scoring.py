@@ -39,8 +39,8 @@ def score(
     With `predictions` they are read from that file; `columns` maps our names (item_id, predicted, expected,
     eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
     `benchbook run` that go for a model and its limits. A run elsewhere that crashed or timed out says so in
-    `run_status`, with a `reason`: it scores 0.0 (SPEC A3). `training_metrics` are logs of the training that led here,
-    `training_columns` maps our names of their columns (step, tokens, time, loss, …) to their own.
+    `run_status`, maybe with a `reason`: it scores 0.0 (SPEC A3). `training_metrics` are logs of the training that led
+    here, `training_columns` maps our names of their columns (step, tokens, time, loss, …) to their own.
 
     Raises: InputError naming the line of a prediction that does not fit the eval set; UsageError; RecordError. Nothing
     is written then. A model that was stopped early (a limit, a refused key) returns: see `Run.stopped`.

@@ -58,9 +58,7 @@ def correctness_html(report: CorrectnessReport, missed: Sequence[CorrectnessRow]
 
 def _opening(report: CorrectnessReport) -> Html:
     manifest, top = report.manifest, headline(report)
-    says = opening(
-        top.words, report.decision.verdict, top.tone, el("p", text(top.meaning), class_="meaning", dir="auto")
-    )
+    says = opening(top.words, None, top.tone, el("p", text(top.meaning), class_="meaning", dir="auto"))
     identity = identity_list(
         [
             ("Model", named_model(manifest.model_id, manifest.model_version)),

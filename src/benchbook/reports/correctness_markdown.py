@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchbook.derivations.correctness_rows import CorrectnessRow
 from benchbook.reports.comparison_tables import training_table
-from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
+from benchbook.reports.correctness_model import CorrectnessReport, headline, n_missed, notices
 from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
 from benchbook.reports.markdown import bullets, fenced, inline, table_section
 from benchbook.reports.tables import reproducibility
@@ -19,7 +19,7 @@ def correctness_markdown(report: CorrectnessReport, missed: Sequence[Correctness
     """The report, in pieces. `missed` are the missed items that are shown."""
     manifest, file = report.manifest, report.aggregates
     top = headline(report)
-    yield f"# {inline(top.words)} (`{manifest.spec}`, `{report.decision.verdict}`)\n\n{inline(top.meaning)}\n\n"
+    yield f"# {inline(top.words)}\n\n{inline(top.meaning)}\n\n"
     if found := notices(report):
         yield "## Read this first\n\n"
         yield bullets(found)
@@ -48,10 +48,10 @@ def correctness_markdown(report: CorrectnessReport, missed: Sequence[Correctness
 
 def left_out(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> str | None:
     """How many missed items are not shown; None where all are."""
-    n_missed = report.aggregates.n_items - report.aggregates.n_correct
-    if n_missed <= len(missed):
+    n_all = n_missed(report.aggregates)
+    if n_all <= len(missed):
         return None
     return (
-        f"{plural(n_missed, 'item')} missed; here are the first {len(missed):,}. samples.jsonl in the record has them "
+        f"{plural(n_all, 'item')} missed; here are the first {len(missed):,}. samples.jsonl in the record has them "
         f"all, and `benchbook show {report.manifest.run_id} --sample N` shows one."
     )

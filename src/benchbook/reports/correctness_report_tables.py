@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessRow
 from benchbook.reports import numbers
-from benchbook.reports.correctness_model import reason_words, why_missed
+from benchbook.reports.correctness_model import misses_of, reason_words, why_missed
 from benchbook.reports.tables import Column, Table
-from benchbook.scorers.answer_correctness import REASONS
-from benchbook.scorers.answer_correctness_scorecard import GROUPINGS
+from benchbook.reports.words import plural
+from benchbook.scorers.answer_correctness_scorecard import GROUPINGS, UNANSWERED
 from benchbook.text import one_line, shorten
 
-__all__ = ["missed_table", "misses_table", "scorecard_table", "slice_tables"]
+__all__ = ["counted_line", "missed_table", "misses_table", "scorecard_table", "slice_tables"]
 
 _TEXT = 300  # characters of a text in a cell
 
@@ -29,9 +29,25 @@ def scorecard_table(file: CorrectnessAggregates) -> Table:
         ("Items", numbers.count(file.n_items)),
         ("Items with a prediction", numbers.count(file.n_scored)),
         ("Items without, each counted 0.0", numbers.count(file.n_skipped)),
+        *_unanswered_row(file),
         ("Correct items", numbers.count(file.n_correct)),
     )
     return Table("Scorecard", (Column("What"), Column("Value", number=True)), rows)
+
+
+def _unanswered_row(file: CorrectnessAggregates) -> tuple[tuple[str, str], ...]:
+    if not isinstance(file.n_unanswered, int):
+        return ()
+    counted = "each counted 0.0" if UNANSWERED in file.misses else "left out until they are answered"
+    return ((f"Items unanswered{f', {counted}' if file.n_unanswered else ''}", numbers.count(file.n_unanswered)),)
+
+
+def counted_line(file: CorrectnessAggregates) -> str:
+    """`34 items: 29 with a prediction, 5 without, 0 unanswered`."""
+    parts = [f"{numbers.count(file.n_scored)} with a prediction", f"{numbers.count(file.n_skipped)} without"]
+    if isinstance(file.n_unanswered, int):
+        parts.append(f"{numbers.count(file.n_unanswered)} unanswered")
+    return f"{plural(file.n_items, 'item')}: {', '.join(parts)}"
 
 
 def slice_tables(file: CorrectnessAggregates) -> list[Table]:
@@ -47,6 +63,7 @@ def slice_tables(file: CorrectnessAggregates) -> list[Table]:
                 numbers.score(one.mean),
                 numbers.count(one.n_items),
                 numbers.count(one.n_scored),
+                *((numbers.count(one.n_unanswered),) if isinstance(one.n_unanswered, int) else ()),
             )
             for one in slices
         )
@@ -55,17 +72,18 @@ def slice_tables(file: CorrectnessAggregates) -> list[Table]:
             Column("Mean", number=True),
             Column("Items", number=True),
             Column("With a prediction", number=True),
+            *((Column("Unanswered", number=True),) if isinstance(slices[0].n_unanswered, int) else ()),
         )
         tables.append(Table(f"By {name}", columns, rows))
     return tables
 
 
 def misses_table(file: CorrectnessAggregates) -> Table:
-    """A7: how many items missed for which reason, and the calls that failed."""
+    """A7: how many items missed for which reason."""
     n_items = file.n_items
     rows = tuple(
-        (reason_words(name), name, numbers.count(n), numbers.rate(n / n_items, n_items))
-        for name, n in [*((name, file.misses[name]) for name in REASONS), *file.errors.items()]
+        (words, name, numbers.count(n), numbers.rate(n / n_items, n_items))
+        for words, name, n in misses_of(file)
         if n and n_items
     )
     columns = (Column("Why"), Column("Name"), Column("Items", number=True), Column("Share", number=True))

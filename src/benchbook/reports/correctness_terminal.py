@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchbook.reports import numbers
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
-from benchbook.reports.correctness_report_tables import misses_table, slice_tables
+from benchbook.reports.correctness_report_tables import counted_line, misses_table, slice_tables
 from benchbook.reports.tables import Table
 from benchbook.reports.terminal import COLOURS, painted, table_lines, wrapped
 from benchbook.reports.words import plural
@@ -22,7 +22,7 @@ def correctness_lines(
     manifest, file = report.manifest, report.aggregates
     top = headline(report)
     yield ""
-    yield painted(f"{top.words} ({manifest.spec}, {report.decision.verdict})", f"1;{COLOURS[top.tone]}", colour)
+    yield from (painted(line, f"1;{COLOURS[top.tone]}", colour) for line in wrapped(top.words, width, ""))
     yield from wrapped(top.meaning, width, "")
     yield ""
     yield from wrapped(numbers.short_model(manifest.model_id), width, "")
@@ -32,8 +32,7 @@ def correctness_lines(
     yield ""
     for table in (_by_name(misses_table(file)), *slice_tables(file)):
         yield from table_lines(table, width, wrap=True)
-    counted = f"{numbers.count(file.n_scored)} with a prediction, {numbers.count(file.n_skipped)} without"
-    yield from wrapped(f"{plural(file.n_items, 'item')}: {counted}", width, "")
+    yield from wrapped(counted_line(file), width, "")
     yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
     for path in written:
         yield from wrapped(str(path), max(width, 10_000), "  ")

@@ -99,13 +99,13 @@ def decision_part(report: RunReport) -> Html:
     return join(notices, decided) if unanswered_lines(report.aggregates) else join(decided, notices)
 
 
-def opening(headline: str, code: str, tone: Tone, *content: Html) -> Html:
-    """The headline of a page: what it says in large, the name that programs know it by, and what follows."""
+def opening(headline: str, code: str | None, tone: Tone, *content: Html) -> Html:
+    """The headline of a page: what it says in large, the name that programs know it by, if any, and what follows."""
     heading = el(
         "h1",
         el("span", text(_MARKS[tone]), class_="mark", aria_hidden="true"),
         el("span", text(headline)),
-        el("code", text(code)),
+        *([] if code is None else [el("code", text(code))]),
         id="decision-heading",
     )
     return el("div", heading, *content, class_="says")

@@ -40,8 +40,8 @@ class ScoreConfig:
     """What is scored. `evalset` is a file, or `@NAME` for one that Benchbook ships.
 
     `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
-    A run that crashed or timed out says so in `run_status`, with a `reason`; it needs no predictions (A3). A dry run
-    checks everything and scores nothing: its record says that MockJudge stood in, and has no samples (A6).
+    A run that crashed or timed out says so in `run_status`, maybe with a `reason`; it needs no predictions (A3).
+    A dry run checks everything and scores nothing: its record says that MockJudge stood in, and has no samples (A6).
     `training_metrics` are logs of the training that led here: files, or folders with TensorBoard's; `training_columns`
     maps our names of their columns to their own.
     """
@@ -113,8 +113,6 @@ def _check(config: ScoreConfig) -> None:
         raise ConfigError("columns", "a mapping without predictions", "none")
     if config.training_columns and not config.training_metrics:
         raise ConfigError("training_columns", "a mapping without training_metrics", "none")
-    if failed and not (config.reason or "").strip():
-        raise ConfigError("reason", "nothing", f"why the run {config.run_status.replace('_', ' ')}")
     if not failed and config.reason is not None:
         raise ConfigError("reason", "a reason for a run that completed", "none, or run_status crashed or timed_out")
 

@@ -48,7 +48,7 @@ def score_table(
         _refuse_texts(Path(evalset), items)
         raise
     _write(scored.rename({"reason": "miss_reason"}), target)
-    names = [name for name in ("predicted", "reason", *_TEXTS[:3]) if name in scored.columns]
+    names = [name for name in ("reason", *_TEXTS[:3]) if name in scored.columns]
     return tally_columns(pl.DataFrame(scored.select(names))).scorecard()
 
 

@@ -10,7 +10,10 @@ from typing import Literal, get_args
 from benchbook.errors import UsageError
 from benchbook.scorers.decimals import same_number
 
-__all__ = ["REASONS", "SPEC_ID", "AnswerFormat", "MissReason", "compared_text", "correctness", "normalize", "reason"]
+__all__ = [
+    "REASONS", "SPEC_ID", "AnswerFormat", "MissReason", "compared_text", "correctness", "has_prediction", "normalize",
+    "reason",
+]  # fmt: skip
 
 SPEC_ID = "answer_correctness@v1"
 
@@ -65,6 +68,11 @@ def reason(expected: str | None, predicted: str | None, answer_format: AnswerFor
     if wanted in found:
         return "expected_inside_longer_text"
     return "numerically_equal" if same_number(wanted, found) else "different"
+
+
+def has_prediction(why: MissReason | None) -> bool:
+    """Whether an item has a prediction (A4), by its reason: one whose compared text is blank has none (A7)."""
+    return why != "no_prediction"
 
 
 def _wanted(expected: str | None) -> str:

@@ -136,7 +136,8 @@ def _frame(path: Path, spec: str) -> polars.DataFrame:
     nothing = pl.lit(None, pl.String)
     match spec:
         case "answer_correctness":
-            reasons = pl.concat_list("error", "miss_reason")
+            names = ("error", "miss_reason", "candidate_error")  # the last since derivation 3
+            reasons = pl.concat_list([name for name in names if name in table.collect_schema()])
             own = {"score": pl.col("correctness"), "passed": pl.col("correctness") == 1, "text": pl.col("predicted")}
         case "rubric":
             reasons = pl.concat_list(pl.concat_list("evaluator_error", "parse_error_reason"), pl.col("fail_reasons"))
