@@ -29,7 +29,10 @@ def test_rebuild_show_and_refresh(folder: Path, address: str) -> None:
         .stdout.decode()
         .splitlines()
     )
-    assert [line.split()[:4] for line in shown[1:]] == [["a", "complete", "pass", "0.2500"], ["b", "damaged", "-", "-"]]
+    assert [line.split()[:4] for line in shown[1:]] == [
+        ["a", "complete", "completed", "0.2500"],
+        ["b", "damaged", "-", "-"],
+    ]
     start(folder, "c")
     again = benchbook_here("catalog", *words(folder, "refresh", "--url", address, "--json"))
     assert json.loads(again.stdout) == {"read": ["c"], "unchanged": ["a", "b"], "removed": [], "damaged": []}

@@ -20,7 +20,7 @@ from benchbook.catalog.numbers import Aggregate
 from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
 from benchbook.catalog.schema import aggregates, predictions, runs
 from benchbook.errors import RecordError, UsageError
-from benchbook.records.folder import Record
+from benchbook.records.folder import Record, is_record
 
 __all__ = ["Indexed", "index_record", "is_as_indexed", "rebuild", "refresh"]
 
@@ -66,7 +66,7 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
     # First the catalog, then the folder: a record that another process adds in between is not taken for one gone.
     with catalog.read() as connection:
         stamps = {row.run_id: row.stamp for row in connection.execute(select(runs.c.run_id, runs.c.stamp))}
-    records = {path.name: Record(path) for path in sorted(folder.glob("[!.]*")) if (path / "journal").is_dir()}
+    records = {path.name: Record(path) for path in sorted(folder.glob("[!.]*")) if is_record(path)}
     done: dict[str, list[str]] = {"read": [], "unchanged": [], "removed": [], "damaged": []}
     for run_id, record in records.items():
         if not everything and run_id in stamps and _is_unchanged(record, stamps[run_id]):

@@ -8,7 +8,6 @@ what is wrong, and no number of it.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,8 +20,9 @@ from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headli
 from benchbook.derivations.state import JournalState
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
 from benchbook.records.facts import Failure, LabelsStarted, Reply, RunStarted
-from benchbook.records.folder import Record
+from benchbook.records.folder import Record, is_record
 from benchbook.records.reading import FactIndex, read_journal, read_segment, segment_files
+from benchbook.records.whole import check_whole, inside
 from benchbook.scorers.mock_judge import MockJudge
 from benchbook.text import shorten
 
@@ -75,9 +75,14 @@ class Observation:
 
 
 def stamp_of(record: Record) -> str:
-    """Size and time of whatever a record's row is made from. It changes with every fact and every derived file."""
-    segments = sorted(path.name for path in record.journal.iterdir())
-    files = [*(record.journal / name for name in segments[-1:]), record.manifest, record.aggregates, record.decision]
+    """Size and time of whatever a record's row is made from. It changes with every fact and every derived file.
+
+    Raises: FileNotFoundError where the record is gone.
+    """
+    has_lost_journal = is_record(record.path) and not record.journal.is_dir()
+    segments = [] if has_lost_journal else sorted(path.name for path in record.journal.iterdir())
+    ends = sorted({*segments[:1], *segments[-1:]})
+    files = [*(record.journal / name for name in ends), record.manifest, record.aggregates, record.decision]
     return " ".join([str(len(segments)), *(_stamp(path) for path in (*files, record.samples))])
 
 
@@ -100,7 +105,7 @@ def observe(record: Record) -> Observation | None:
             return _read(record, stamp)
         except FileNotFoundError as error:
             # The writer seals a segment, which renames it, or the whole record is being removed.
-            if not record.journal.is_dir():
+            if not is_record(record.path):
                 raise
             if attempt == _ATTEMPTS:
                 return damaged(record, stamp, f"{error.filename}: is missing")
@@ -113,12 +118,13 @@ def observe(record: Record) -> Observation | None:
 
 def damaged(record: Record, stamp: str, error: str) -> Observation:
     """The row of a record that can't be read."""
-    reason = shorten(error.replace(f"{record.path}{os.sep}", ""), 500)
+    reason = shorten(inside(record, error), 500)
     row = _row(record, stamp, state="damaged", error=reason, unavailable=f"the record is damaged: {reason}")
     return Observation(row)
 
 
 def _read(record: Record, stamp: str) -> Observation | None:
+    check_whole(record)
     manifest = _manifest_of(record)
     if manifest is not None and manifest.journal_sha256 == _last_sha256(record.journal):
         return _finished(record, stamp, manifest)

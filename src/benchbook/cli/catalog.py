@@ -110,12 +110,14 @@ def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: An
 
 
 def _shown(row: RunRow) -> dict[str, str]:
+    from benchbook.reports.words import outcome_word
+
     score = "-" if row.primary_nano is None else f"{row.primary_nano / 1e9:.4f}"
     scored = "-" if row.n_scored is None else f"{row.n_scored}/{row.n_planned}"
     return {
         "run": shorten(row.run_id, 40),
         "state": row.state,
-        "decision": shorten(row.decision or "-", 20),
+        "decision": shorten(outcome_word(row.decision or "-"), 20),
         "score": score,
         "scored": scored,
         "model": shorten(row.model_id or "-", 40),

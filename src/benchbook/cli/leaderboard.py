@@ -30,7 +30,7 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     """
     from benchbook.decisions.leaderboard import leaderboard as ranked
     from benchbook.derivations.compared_run import compared_run
-    from benchbook.library.gating import records_on_one_evalset
+    from benchbook.library.gating import damaged_in, records_on_one_evalset
 
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")
@@ -44,5 +44,6 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     from benchbook.reports.comparison_terminal import leaderboard_lines
     from benchbook.reports.terminal import encodable
 
-    for line in leaderboard_lines(found, n_others):
+    damaged = [] if names else [f"{record.run_id}: {what}" for record, what in damaged_in(runs)]
+    for line in leaderboard_lines(found, n_others, damaged):
         click.echo(encodable(line, sys.stdout.encoding))

@@ -11,9 +11,9 @@ import click
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.records.folder import Record
+from benchbook.records.folder import Record, is_record, records_in
 
-__all__ = ["find_record", "json_option", "json_text", "newest_first", "print_json", "run_argument", "runs_option"]
+__all__ = ["find_record", "json_option", "json_text", "print_json", "run_argument", "runs_option"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
@@ -47,19 +47,13 @@ def find_record(run: str | None, runs: str) -> Record:
     Raises: UsageError.
     """
     if run is None:
-        records = newest_first(runs)
+        records = records_in(runs)
         if not records:
             raise UsageError(f"{runs}: there is no record yet; name one, or start with `benchbook run`")
-        return Record(records[0])
+        return records[0]
     for path in (Path(run), Path(runs) / run):
-        if (path / "journal").is_dir():
+        if is_record(path):
             return Record(path)
     if Path(run).exists():
         raise UsageError(f"{run}: not a record (it has no journal/)")
     raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there")
-
-
-def newest_first(runs: str) -> list[Path]:
-    """The records in a folder, the one that was last written to first."""
-    records = [path for path in Path(runs).glob("[!.]*") if (path / "journal").is_dir()]
-    return sorted(records, key=lambda path: (path / "journal").stat().st_mtime_ns, reverse=True)

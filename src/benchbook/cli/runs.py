@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from benchbook.cli.output import json_option, newest_first, print_json, runs_option
-from benchbook.errors import UsageError
-from benchbook.text import shorten
+from benchbook.cli.output import json_option, print_json, runs_option
+from benchbook.errors import RecordError, UsageError
+from benchbook.records.folder import Record, records_in
+from benchbook.text import one_line, shorten
 
 __all__ = ["runs"]
 
@@ -23,24 +24,36 @@ def runs(runs: str, as_json: bool) -> None:
     """List the records in a folder, the newest first."""
     if Path(runs).exists() and not Path(runs).is_dir():
         raise UsageError(f"{runs}: not a folder; expected the one with the records")
-    rows = [_row(path) for path in newest_first(runs)]
+    rows = [_row(record) for record in records_in(runs)]
     if as_json:
         print_json(rows)
         return
     if not rows:
         click.echo(f"{runs}: no records", err=True)
         return
-    rows = [{name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items()} for row in rows]
-    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
-    click.echo("  ".join(name.ljust(width) for name, width in widths.items()).rstrip())
+    _print_table([_shown(row) for row in rows])
     for row in rows:
-        click.echo("  ".join(row[name].ljust(width) for name, width in widths.items()).rstrip())
+        if "error" in row:
+            click.echo(f"! {row['run']}: {one_line(row['error'])}")
 
 
-def _row(path: Path) -> dict[str, str]:
-    manifest, decision = _read(path / "manifest.json"), _read(path / "decision.json")
+def _row(record: Record) -> dict[str, str]:
+    """A record as its derived files have it; of one that is damaged `error` says what is wrong, and nothing more."""
+    from benchbook.records.whole import check_whole, inside
+
+    try:
+        check_whole(record)
+        return _whole_row(record)
+    except RecordError as error:
+        nothing = dict.fromkeys(("model", "judge", "eval set", "hash"), "-")
+        told = {"error": inside(record, str(error))}
+        return {"run": record.run_id, "decision": "-", "state": "damaged"} | nothing | told
+
+
+def _whole_row(record: Record) -> dict[str, str]:
+    manifest, decision = _read(record.manifest), _read(record.decision)
     return {
-        "run": path.name,
+        "run": record.run_id,
         "decision": str(decision.get("decision") or decision.get("verdict") or "-"),
         "state": str(manifest.get("state") or "open"),
         "model": str(manifest.get("model_id") or "-"),
@@ -51,10 +64,36 @@ def _row(path: Path) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """A derived file; empty for one that is not there: the run goes on, or its spec has none.
+
+    Raises: RecordError for one that can't be read.
+    """
     import msgspec
 
+    from benchbook.records.altered import why_unreadable
+
     try:
-        value = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        data = path.read_bytes()
+    except FileNotFoundError:
         return {}
-    return value if isinstance(value, dict) else {}
+    except OSError as error:
+        raise RecordError(f"{path}: can't be read ({error.strerror})") from None
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = why_unreadable(path, f"can't be read ({error}); `benchbook rescore` it")
+        raise RecordError(f"{path}: {why}") from None
+
+
+def _shown(row: dict[str, str]) -> dict[str, str]:
+    from benchbook.reports.words import outcome_word
+
+    shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name != "error"}
+    return shown | {"decision": shorten(outcome_word(row["decision"]), 100)}
+
+
+def _print_table(rows: list[dict[str, str]]) -> None:
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    click.echo("  ".join(name.ljust(width) for name, width in widths.items()).rstrip())
+    for row in rows:
+        click.echo("  ".join(row[name].ljust(width) for name, width in widths.items()).rstrip())

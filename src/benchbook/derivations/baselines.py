@@ -7,8 +7,9 @@ from pathlib import Path
 from benchbook.decisions.baseline import BASELINE_FILE, Baseline, baseline_from_json, baseline_json
 from benchbook.errors import RecordError, UsageError
 from benchbook.records.facts import RunEnded
-from benchbook.records.folder import Record, write_file
+from benchbook.records.folder import Record, is_record, write_file
 from benchbook.records.reading import read_journal
+from benchbook.records.whole import check_whole
 
 __all__ = ["baseline_record", "clear_baseline", "read_baseline", "set_baseline"]
 
@@ -24,6 +25,7 @@ def set_baseline(runs: str | Path, record: Record) -> Baseline:
     last_sha256, is_ended = _end_of(record)
     if not is_ended:
         raise UsageError(f"{record.path}: the run has not come to its end; resume it, or choose another baseline")
+    check_whole(record)
     identity = record.started().identity
     status = "dry_run" if identity.get("dry_run") else identity.get("run_status", "completed")
     if status != "completed":
@@ -70,7 +72,7 @@ def baseline_record(runs: str | Path) -> Record:
     if baseline is None:
         raise UsageError(f"{runs}: no baseline is set; `benchbook baseline set RUN`, or name one with --baseline")
     record = Record(Path(runs) / baseline.run_id)
-    if Path(baseline.run_id).name != baseline.run_id or not record.journal.is_dir():
+    if Path(baseline.run_id).name != baseline.run_id or not is_record(record.path):
         raise UsageError(f"{Path(runs) / BASELINE_FILE}: names the run {baseline.run_id!r}, which is not there")
     found, _ = _end_of(record)
     if found != baseline.journal_sha256:

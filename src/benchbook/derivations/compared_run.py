@@ -15,7 +15,9 @@ from benchbook.decisions.comparison_items import ComparedRun, compared_items
 from benchbook.derivations.kinds import kind_of_record
 from benchbook.errors import RecordError
 from benchbook.evalsets import open_evalset
+from benchbook.records.altered import why_unreadable
 from benchbook.records.folder import Record
+from benchbook.records.whole import check_whole
 from benchbook.text import storable
 
 if TYPE_CHECKING:
@@ -38,8 +40,10 @@ _COLUMNS = frozenset({
 def compared_run(record: Record) -> ComparedRun:
     """The run by its derived files as they are on disk; `verify` tells whether these hold.
 
-    Raises: RecordError where one is missing or can't be read; UsageError for a scorer without items to compare.
+    Raises: RecordError where one is missing or can't be read, or its journal is gone; UsageError for a scorer without
+    items to compare.
     """
+    check_whole(record)
     return _read(record, record)
 
 
@@ -70,6 +74,7 @@ def rows_of_items(record: Record) -> RowsOfItems | None:
     """
     import polars as pl
 
+    check_whole(record)
     manifest = manifest_of(record)
     spec, inputs, n_items = manifest.get("spec"), manifest.get("inputs"), manifest.get("n_items")
     if spec != "answer_correctness@v1" or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
@@ -140,7 +145,8 @@ def _scanned(derived: Record, chosen: Callable[[polars.LazyFrame], polars.LazyFr
     except FileNotFoundError:
         raise RecordError(f"{derived.samples}: not there; resume the run, or `benchbook rescore` it") from None
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise RecordError(f"{derived.samples}: not a readable table ({error}); `benchbook rescore` it") from None
+        why = why_unreadable(derived.samples, f"not a readable table ({error}); `benchbook rescore` it")
+        raise RecordError(f"{derived.samples}: {why}") from None
 
 
 def _asked(record: Record, manifest: dict[str, Any]) -> polars.DataFrame:

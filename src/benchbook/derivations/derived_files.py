@@ -12,7 +12,9 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError
+from benchbook.records.altered import LFS_POINTER, why_unreadable
 from benchbook.records.folder import Record, write_file
+from benchbook.records.whole import check_whole
 
 __all__ = ["hashes_of", "pretty_json", "reading_derived", "sha256_of", "write_manifest"]
 
@@ -41,11 +43,18 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
 
 @contextmanager
 def reading_derived(record: Record) -> Iterator[None]:
-    """While a record's derived files are read: whatever is wrong with them is told as RecordError."""
+    """While a record's derived files are read: whatever is wrong with them is told as RecordError.
+
+    They are not read at all where the journal that they came from is gone or another one (RecordDamagedError).
+    """
+    check_whole(record)
     try:
         yield
     except FileNotFoundError as error:
         hint = "the run was not ended: resume it, or `benchbook rescore` it"
         raise RecordError(f"{error.filename or record.path}: not there; {hint}") from None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise RecordError(f"{record.path}: its derived files can't be read ({error}); `benchbook rescore` it") from None
+        why = f"its derived files can't be read ({error}); `benchbook rescore` it"
+        for path in (record.aggregates, record.decision):
+            why = f"{path.name} {LFS_POINTER}" if why_unreadable(path, why) == LFS_POINTER else why
+        raise RecordError(f"{record.path}: {why}") from None

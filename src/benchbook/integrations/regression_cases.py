@@ -16,7 +16,7 @@ from benchbook.decisions.regressions import why_failed
 from benchbook.derivations.baselines import baseline_record
 from benchbook.derivations.compared_run import compared_run_derived
 from benchbook.errors import UsageError
-from benchbook.records.folder import Record, open_record
+from benchbook.records.folder import Record, is_record, open_record
 from benchbook.scorers.exact import as_float
 from benchbook.text import shorten
 
@@ -82,7 +82,7 @@ def case_names(ids: Iterable[str]) -> Iterator[str]:
 
 def _record(name: str, runs: str | Path) -> Record:
     inside = Path(runs) / name
-    return Record(inside) if (inside / "journal").is_dir() and not Path(name).exists() else open_record(name)
+    return Record(inside) if is_record(inside) and not Path(name).exists() else open_record(name)
 
 
 def _same_measured(comparison: Comparison, allow_different: Collection[Measured]) -> RegressionCase:

@@ -14,9 +14,10 @@ from benchbook.decisions.metadata_difference import Measured
 from benchbook.decisions.regressions import RegressionCheck, check_regressions, check_score
 from benchbook.derivations.compared_run import compared_run_derived, manifest_of
 from benchbook.errors import RecordError, UsageError
-from benchbook.records.folder import Record
+from benchbook.records.folder import Record, records_in
+from benchbook.records.whole import check_whole, inside
 
-__all__ = ["GateResult", "records_on_one_evalset", "regression_gate"]
+__all__ = ["GateResult", "damaged_in", "records_on_one_evalset", "regression_gate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +62,31 @@ def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tupl
 
     Raises: UsageError where there is no such record.
     """
-    folders = [path for path in Path(runs).glob("[!.]*") if (path / "journal").is_dir()]
-    newest_first = sorted(folders, key=lambda path: (path / "journal").stat().st_mtime_ns, reverse=True)
-    found = [(Record(path), measure) for path in newest_first if (measure := _measure(Record(path))) is not None]
+    newest_first = records_in(runs)
+    found = [(record, measure) for record in newest_first if (measure := _measure(record)) is not None]
     if evalset is not None:
         found = [one for one in found if evalset in one[1][1:]]
     if not found:
         raise UsageError(f"{runs}: no finished record{f' on eval set {evalset!r}' if evalset else ''}")
     records = [record for record, measure in found if measure == found[0][1]]
-    return records, len(folders) - len(records)
+    return records, len(newest_first) - len(records)
+
+
+def damaged_in(runs: str | Path) -> list[tuple[Record, str]]:
+    """The folder's records that can't be read, each with what is wrong: no leaderboard has them."""
+    found = []
+    for record in records_in(runs):
+        try:
+            check_whole(record)
+        except RecordError as error:
+            found.append((record, inside(record, str(error))))
+    return found
 
 
 def _measure(record: Record) -> tuple[str, str, str] | None:
     """Scorer, eval set's id and its hash; None for a run that is not finished, scored nothing, or can't be read."""
     try:
+        check_whole(record)
         manifest = manifest_of(record)
     except RecordError:
         return None

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.records.facts import RunStarted
 from benchbook.records.journal import JournalWriter
 from benchbook.records.reading import read_journal
 
-__all__ = ["RUN_ID", "Record", "create_record", "open_record", "write_file"]
+__all__ = ["RUN_ID", "Record", "create_record", "is_record", "open_record", "records_in", "write_file"]
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -66,6 +66,9 @@ class Record:
             if isinstance(line.fact, RunStarted):
                 return line.fact
             break
+        else:
+            if self.manifest.is_file():
+                raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
         raise RecordError(f"{self.path}: the journal does not begin with run_started")
 
 
@@ -74,10 +77,28 @@ def open_record(path: str | Path) -> Record:
 
     Raises: UsageError where there is none.
     """
+    if not is_record(path):
+        raise UsageError(f"{path}: not a record (it has no journal/)")
+    return Record(path)
+
+
+def is_record(path: str | Path) -> bool:
+    """Whether a folder is a record's, be it one that has lost its journal."""
     record = Record(path)
-    if not record.journal.is_dir():
-        raise UsageError(f"{record.path}: not a record (it has no journal/)")
-    return record
+    return record.journal.is_dir() or (record.manifest.is_file() and record.aggregates.is_file())
+
+
+def records_in(runs: str | Path) -> list[Record]:
+    """The records in a folder, the one that was last written to first."""
+    found = [Record(path) for path in Path(runs).glob("[!.]*") if is_record(path)]
+    return sorted(found, key=_written_ns, reverse=True)
+
+
+def _written_ns(record: Record) -> int:
+    for path in (record.journal, record.manifest):
+        with suppress(OSError):
+            return path.stat().st_mtime_ns
+    return 0
 
 
 def create_record(

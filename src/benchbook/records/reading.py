@@ -13,6 +13,7 @@ import zstandard
 
 from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError
+from benchbook.records.altered import CR_LF, LFS_POINTER, is_lfs_pointer
 from benchbook.records.facts import FIRST_PREV, Fact, Failure, Reply, fact_decoder
 
 __all__ = ["FactIndex", "Line", "SegmentCache", "read_journal", "segment_files", "segment_number"]
@@ -59,9 +60,11 @@ def segment_files(journal: Path) -> list[Path]:
 def read_segment(path: Path) -> bytes:
     """A segment's lines.
 
-    Raises: RecordDamagedError for a file that does not decompress.
+    Raises: RecordDamagedError for a file that does not decompress, and for a pointer to one.
     """
     data = path.read_bytes()
+    if is_lfs_pointer(data):
+        raise RecordDamagedError(path, None, LFS_POINTER)
     if path.suffix != ".zst":
         return data
     try:
@@ -87,6 +90,8 @@ def read_journal(journal: Path) -> Iterator[Line]:
         while (end := data.find(b"\n", offset)) >= 0:
             number += 1
             raw = data[offset:end]
+            if raw.endswith(b"\r"):
+                raise RecordDamagedError(path, number, f"the line {CR_LF}")
             fact = _decode(raw, path, number)
             if fact.prev != prev or fact.seq != seq:
                 intact = _next_prev(data, end + 1) == hashlib.sha256(raw).hexdigest()

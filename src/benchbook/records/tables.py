@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from benchbook.canonical import ready
 from benchbook.errors import RecordError
+from benchbook.records.altered import why_unreadable
 from benchbook.text import storable
 
 __all__ = ["ROW_GROUP", "arrow_schema", "read_rows", "write_table", "writer_version"]
@@ -126,4 +127,4 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
                 for row in batch.to_pylist():
                     yield msgspec.convert(row, kind)
     except (OSError, ValueError, MemoryError, pa.ArrowException, msgspec.ValidationError) as error:
-        raise RecordError(f"{path}: not a readable table ({error})") from None
+        raise RecordError(f"{path}: {why_unreadable(path, f'not a readable table ({error})')}") from None

@@ -113,8 +113,11 @@ def _middle_cut(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:50]} … {text[-50:]}"
 
 
-def leaderboard_lines(found: Leaderboard, n_others: int = 0) -> Iterator[str]:
-    """The ranking, and in words who may be the best. `n_others` records of the folder are not in it."""
+def leaderboard_lines(found: Leaderboard, n_others: int = 0, damaged: Sequence[str] = ()) -> Iterator[str]:
+    """The ranking, and in words who may be the best. `n_others` records of the folder are not in it.
+
+    `damaged` are those among them that can't be read, each with what is wrong with it.
+    """
     yield from table_lines(tables.leaderboard_table(found), 160)
     best = [one.run for one in found.places if one.among_best]
     if len(best) > 1:
@@ -127,8 +130,10 @@ def leaderboard_lines(found: Leaderboard, n_others: int = 0) -> Iterator[str]:
     for warning in found.warnings:
         yield f"Beware: {WARNINGS.get(warning, warning)}."
     if n_others:
-        why = "not finished, a dry run, or on another eval set or scorer"
+        why = "damaged, not finished, a dry run, or on another eval set or scorer"
         yield f"{plural(n_others, 'other record')} not ranked: {why}."
+    for one in damaged:
+        yield f"Damaged: {one_line(one)}"
 
 
 def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:

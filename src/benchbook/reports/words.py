@@ -19,6 +19,7 @@ __all__ = [
     "aggregate_word",
     "decision_word",
     "fail_reason",
+    "outcome_word",
     "plural",
     "reason",
 ]
@@ -86,6 +87,14 @@ _REFUSED = DecisionWord(
     "none",
 )
 
+# What decision.json of answer_correctness@v1 says is of the run, and not of its score (A3).
+_VERDICTS: Mapping[str, str] = {
+    "pass": "completed",
+    "fail": "failed",
+    "incomplete": "incomplete",
+    "unavailable": "dry-run",
+}
+
 _REASONS: Mapping[str, str] = {"no_samples": "the run has no samples"}
 
 _FAIL_REASONS: Mapping[str, str] = {
@@ -112,6 +121,11 @@ def decision_word(decision: Decision | None) -> DecisionWord:
     if decision.reasons == ("no_samples",):
         return _NO_SAMPLES
     return _DECISIONS[decision.decision]
+
+
+def outcome_word(code: str) -> str:
+    """A run's decision or verdict as a list of runs says it: no verdict on a run can be taken for one on its score."""
+    return _VERDICTS.get(code, code)
 
 
 def reason(text: str) -> str:
