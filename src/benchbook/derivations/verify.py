@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import decode_json, ready
-from benchbook.derivations.derived_files import hashes_of, write_manifest
+from benchbook.derivations.derived_files import hashes_of, sha256_of, write_manifest
 from benchbook.derivations.finding import Finding
+from benchbook.derivations.first_difference import first_difference, what_was_done
 from benchbook.derivations.kinds import Kind, Tables, kind_of
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.errors import BenchbookError, RecordDamagedError
@@ -156,11 +158,15 @@ def _check_inputs(record: Record, started: RunStarted) -> list[Finding]:
     for name in sorted(present - wanted):
         findings.append(Finding(f"inputs/{name}", None, "does not belong to the record"))
     for name in sorted(wanted & present):
-        with record.input(name).open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != name:
-            findings.append(Finding(f"inputs/{name}", None, f"was changed: its bytes hash to {found}"))
+        if (found := sha256_of(record.input(name))) != name:
+            done = what_was_done(record.input(name).read_bytes(), partial(_hashes_to, name))
+            what = f"was changed: its bytes hash to {found}" + (f". It {done}" if done else "")
+            findings.append(Finding(f"inputs/{name}", None, what))
     return findings
+
+
+def _hashes_to(sha256: str, data: bytes) -> bool:
+    return hashlib.sha256(data).hexdigest() == sha256
 
 
 def _check_folder(record: Record, started: RunStarted, kind: Kind) -> list[Finding]:
@@ -233,12 +239,7 @@ def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Find
         return []
     if name in tables:
         return _compare_tables(name, found, derived, tables[name])
-    lines = zip_longest(found.read_bytes().split(b"\n"), derived.read_bytes().split(b"\n"), fillvalue=b"(no line)")
-    for number, (one, other) in enumerate(lines, start=1):
-        if one != other:
-            what = f"found {_shown(one)}; the journal gives {_shown(other)}"
-            return [Finding(name, number, what)]
-    return [Finding(name, None, "differs")]
+    return [Finding(name, *first_difference(found.read_bytes(), derived.read_bytes()))]
 
 
 def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
@@ -258,10 +259,6 @@ def _same_bytes(one: Path, other: Path) -> bool:
         return False
     with one.open("rb") as first, other.open("rb") as second:
         return hashlib.file_digest(first, "sha256").digest() == hashlib.file_digest(second, "sha256").digest()
-
-
-def _shown(line: bytes) -> str:
-    return repr(line[:80].decode("utf-8", "replace").strip())
 
 
 def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspec.Struct]) -> list[Finding]:
