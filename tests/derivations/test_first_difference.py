@@ -67,7 +67,8 @@ def test_what_was_done_to_all_of_a_file_is_named(found: bytes, says: str) -> Non
             id="another-form",
         ),
         pytest.param(
-            "x\u00a0", "x", r"found 'x\xa0'; the journal gives 'x' (U+00A0 where the journal gives the end)", id="at-the-end"
+            "x\u00a0", "x", r"found 'x\xa0'; the journal gives 'x' (U+00A0 where the journal gives the end)",
+            id="at-the-end",
         ),
         pytest.param(r"\u200b", "\u200b",
             r"found '\\u200b'; the journal gives '\u200b' (U+005C where the journal gives U+200B)", id="an-escape",

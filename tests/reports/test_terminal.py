@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from benchbook.derivations.rows import RepeatSummary
 from benchbook.reports import print_summary, summary_lines
 from benchbook.reports.tables import Column, Table
 from benchbook.reports.terminal import encodable, table_lines
@@ -95,6 +98,31 @@ def test_it_says_what_matters() -> None:
     assert "! The judge gave all 48 answers the same scores" in whole
     assert "48 of 48 samples attempted, 48 scored, 0 unscored" in whole
     assert "missing: model_version" in "\n".join(summary_lines(shown("missing")))
+
+
+def test_it_has_the_means_and_what_repeats_say() -> None:  # R4, R7.3
+    report = shown("realistic")
+    file = report.aggregates
+    shown_lines = list(summary_lines(report))
+    n_accuracy, n_faithfulness = sum(file.accuracy_counts.values()), sum(file.faithfulness_counts.values())
+    assert f"Accuracy, mean of 0 to 2: {file.aggregates.accuracy_mean:.3f} (n = {n_accuracy})" in shown_lines
+    assert (
+        f"Faithfulness, mean of 0 to 2: {file.aggregates.faithfulness_mean:.3f} (n = {n_faithfulness})" in shown_lines
+    )
+    assert f"Tokens per fully correct answer: {file.aggregates.tokens_per_correct_answer:,.0f}" in shown_lines
+    repeats = [
+        RepeatSummary(aggregate="aggregate_score", per_repeat=[0.5, 0.7, 0.9], mean=0.7, sd=0.2),
+        RepeatSummary(aggregate="latency_e2e_p95_ms", per_repeat=[1_000.0, None, 1_200.0], mean=1_100.0, sd=141.421356),
+    ]
+    repeated = dataclasses.replace(report, aggregates=msgspec.structs.replace(file, repeats=repeats))
+    lines = list(summary_lines(repeated))
+    assert "Mean sample score, over 3 repeats: mean 0.7000, SD 0.2000" in lines
+    assert "Latency end to end, p95, over 3 repeats, 1 without a value: mean 1,100 ms, SD 141 ms" in lines
+
+
+def test_what_was_not_measured_is_no_zero() -> None:
+    words = "\n".join(summary_lines(shown("nothing")))
+    assert "Accuracy, mean of 0 to 2: – (nothing was scored)" in words
 
 
 @pytest.mark.parametrize(

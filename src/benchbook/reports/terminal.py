@@ -21,6 +21,7 @@ from benchbook.reports import numbers, tables
 from benchbook.reports.gates import gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.panel_tables import panel_lines
+from benchbook.reports.summary_numbers import measured_lines, repeats_lines
 from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.views import SummaryLines
 from benchbook.reports.words import aggregate_word, decision_word, plural, reason
@@ -109,6 +110,8 @@ def summary_lines(
         for gate in decision.gates:
             yield from _gate(gate, width, colour)
     yield ""
+    for line in (*measured_lines(report.aggregates), *repeats_lines(report.aggregates)):
+        yield from wrapped(line, width, "")
     yield from wrapped(_ledger(report.aggregates.ledger), width, "")
     yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
     for path in written:
