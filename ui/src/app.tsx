@@ -1,4 +1,5 @@
 import { Component, useEffect, useRef, type ComponentType, type ReactNode } from "react";
+import { outer } from "./base";
 import { loaded, type Loaded } from "./parts/loaded";
 import { Empty } from "./parts/states";
 import { Link } from "./parts/link";
@@ -54,7 +55,7 @@ export function App() {
       </a>
       <header className="masthead">
         <Link to="/" className="name">
-          <img src="/icon.svg" alt="" />
+          <img src={outer("/icon.svg")} alt="" />
           Benchbook
         </Link>
         <nav aria-label="Pages">

@@ -1,6 +1,7 @@
 /** Every state of the page is in its address: a path says what is looked at, the query how. */
 
 import { useMemo, useSyncExternalStore } from "react";
+import { inner, outer } from "./base";
 
 const MOVED = "benchbook:moved";
 
@@ -13,18 +14,19 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-const address = (): string => window.location.pathname + window.location.search;
+const path = (): string => inner(window.location.pathname);
+const address = (): string => path() + window.location.search;
 
 /** Go to an address of this page. `replace` leaves no step behind in the browser's history. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (to === address()) return;
-  if (replace) window.history.replaceState(null, "", to);
-  else window.history.pushState(null, "", to);
+  if (replace) window.history.replaceState(null, "", outer(to));
+  else window.history.pushState(null, "", outer(to));
   window.dispatchEvent(new Event(MOVED));
 }
 
 export function usePath(): string {
-  return useSyncExternalStore(subscribe, () => window.location.pathname);
+  return useSyncExternalStore(subscribe, path);
 }
 
 export type Changes = Record<string, string | readonly string[] | null | undefined>;
@@ -50,7 +52,7 @@ export function useQuery(): [URLSearchParams, (changes: Changes, options?: { rep
 }
 
 function changeQuery(changes: Changes, options?: { replace?: boolean }): void {
-  navigate(window.location.pathname + changedQuery(window.location.search, changes), options);
+  navigate(path() + changedQuery(window.location.search, changes), options);
 }
 
 /** `/runs/{run_id}` with whatever stands in the id made safe. */

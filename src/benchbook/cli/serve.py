@@ -26,6 +26,13 @@ __all__ = ["serve"]
 )
 @click.option("--token-file", type=click.Path(path_type=Path), help="Ask for tokens, which this file has.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name under which the server is asked.")
+@click.option(
+    "--root-path",
+    default="",
+    metavar="PATH",
+    help="What stands before all addresses where a server in front leaves it there, such as /bench. One that cuts it "
+    "off needs nothing.",
+)
 @click.option("--inputs", type=click.Path(path_type=Path), help="The folder whose files a run over HTTP may name.")
 @click.option("--endpoint", multiple=True, metavar="URL", help="An address that a run over HTTP may ask.")
 @click.option("--quiet", is_flag=True, help="Log nothing but what goes wrong.")
@@ -43,6 +50,7 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
         raise UsageError(f"{error.name} is not installed: pip install 'benchbook[server]'") from None
     from benchbook.catalog.database import default_path
     from benchbook.server.access import check_setup
+    from benchbook.server.below import checked_root_path
     from benchbook.server.logs import log_to_stderr, no_log
     from benchbook.server.services import Settings
 
@@ -53,6 +61,7 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
         port=port,
         token_file=more["token_file"],
         hosts=more["allow_host"],
+        root_path=checked_root_path(more["root_path"]),
         inputs=more["inputs"],
         endpoints=tuple(url.rstrip("/") for url in more["endpoint"]),
     )

@@ -91,9 +91,10 @@ def _decoded(data: bytes, encoding: str, name: str) -> tuple[str, bytes] | None:
 
 
 def _lines_differ(found: bytes | None, wanted: bytes | None) -> str:
-    if found is None or wanted is None:
-        only = _quoted(_text(wanted if found is None else found or b""), 0)
-        return f"found no such line; the journal gives {only}" if found is None else f"found {only}, a line too many"
+    if found is None:
+        return f"found no such line; the journal gives {_quoted(_text(wanted or b''), 0)}"
+    if wanted is None:
+        return f"found {_quoted(_text(found), 0)}, a line too many"
     one, other = _text(found), _text(wanted)
     same = _n_same(one, other)
     drop = _indentation(one[:same])

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
@@ -20,6 +20,7 @@ from benchbook.canonical import canonical_json
 from benchbook.catalog.indexing import Indexed
 from benchbook.errors import BenchbookError
 from benchbook.server.access import Principal
+from benchbook.server.below import path_before
 from benchbook.server.decoding import decoded_body, decoded_query
 from benchbook.server.logs import Log, no_log
 from benchbook.server.operations import JSON, Bytes, Call, NotModified, Operation, Router, Stream
@@ -111,8 +112,8 @@ class App:
     def route(self, method: str, raw_path: bytes) -> tuple[Operation, dict[str, str]]:
         return self._router.find(method, raw_path)
 
-    def file(self, path: str) -> Any:
-        return self._pages.find(path)
+    def file(self, path: str, raw_path: bytes) -> Any:
+        return self._pages.find(path, raw_path)
 
     async def in_thread(self, operation: Operation, work: Callable[[], Any]) -> Any:
         """Files and databases are waited for in threads. Raises: ProblemError (503) where too much waits already."""
@@ -179,6 +180,7 @@ class _Exchange:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        self.below = ""  # the path that stands before all addresses of this server, where one is known
         self.operation: Operation | None = None
         self.values: dict[str, str] = {}
         self.principal: Principal | None = None
@@ -213,10 +215,16 @@ class _Exchange:
         services.access.check_host(self.headers.get("host"))
         raw_path: bytes = self._scope.get("raw_path") or quote(self.path).encode()
         raw_path = raw_path.partition(b"?")[0]
+        before = self.headers.get("x-forwarded-prefix")
+        cut, self.below = path_before(raw_path, services.settings.root_path, before)
+        raw_path = raw_path[len(cut) :]
         if len(raw_path) + len(self._scope["query_string"]) > _LONGEST_TARGET:
             raise ProblemError(HTTPStatus.REQUEST_URI_TOO_LONG, f"expected at most {_LONGEST_TARGET:,} bytes")
+        if not raw_path:  # relative addresses of the page need the mark at the end
+            await self._finish(HTTPStatus.PERMANENT_REDIRECT, b"", None, {"location": f"{self.below}/"})
+            return
         if not raw_path.startswith((b"/api/", b"/healthz", b"/readyz", b"/metrics")):
-            await self._file()
+            await self._file(raw_path)
             return
         self.operation, self.values = self._app.route(self.method, raw_path)
         self.principal = services.access.principal(self.headers)
@@ -246,6 +254,8 @@ class _Exchange:
         if call is None:
             return {}
         found = dict(call.headers)
+        if "location" in found:
+            found["location"] = self.below + found["location"]
         if call.etag is not None:
             found["etag"] = call.etag
             found["cache-control"] = "private, no-cache"  # kept, and asked about each time
@@ -290,10 +300,10 @@ class _Exchange:
 
     # ── what goes out ────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _file(self) -> None:
+    async def _file(self, raw_path: bytes) -> None:
         if self.method not in ("GET", "HEAD"):
             raise ProblemError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes GET", {"allow": "GET"})
-        file = self._app.file(self.path)
+        file = self._app.file(unquote(raw_path.decode("latin-1")), raw_path)
         headers = {
             "etag": file.etag,
             "cache-control": "public, max-age=31536000, immutable" if file.immutable else "no-cache",

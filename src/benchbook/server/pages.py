@@ -1,4 +1,8 @@
-"""The page: built files, the same index for every page of it, and nothing from another origin."""
+"""The page: built files, the same index for every page of it, and nothing from another origin.
+
+The page may lie below a path that only the browser knows, where another server hands on what it was asked. So the
+addresses in the index are written relative to what was asked: `../assets/…` for `/runs/a`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ PAGE_POLICY = (
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.\w+")
+_ADDRESS = re.compile(rb'((?:src|href)=")/')
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 # What the page calls its own addresses (ui/src/router.ts): a reload of one gives the page again.
 _PAGES = frozenset({"", "runs", "compare", "judges", "label", "leaderboard", "login"})
@@ -39,8 +44,11 @@ class Pages:
     def __init__(self, folder: Path) -> None:
         self._files = {path.relative_to(folder).as_posix(): _read(path) for path in folder.rglob("*") if path.is_file()}
 
-    def find(self, path: str) -> File:
-        """The file of a path, or the page. Raises: ProblemError (404)."""
+    def find(self, path: str, raw_path: bytes) -> File:
+        """The file of a path, or the page. `raw_path` is the same as the browser has it, with its escapes.
+
+        Raises: ProblemError (404).
+        """
         parts = path.strip("/").split("/")
         file = self._files.get("/".join(parts)) if all(_NAME.fullmatch(part) for part in parts) else None
         if file is None and parts[0] in _PAGES:
@@ -49,9 +57,20 @@ class Pages:
                 raise ProblemError(
                     HTTPStatus.NOT_FOUND, "the page was not built into this installation; the API is at /api/v1"
                 )
+            file = _seen_from(file, raw_path)
         if file is None:
             raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such address")
         return file
+
+
+def _seen_from(index: File, raw_path: bytes) -> File:
+    """The index with its addresses relative to the path that was asked."""
+    up = b"../" * (raw_path.count(b"/") - 1)
+    return _file(_ADDRESS.sub(lambda found: found[1] + (up or b"./"), index.data), index.media)
+
+
+def _file(data: bytes, media: str, *, immutable: bool = False) -> File:
+    return File(data, media, f'"{hashlib.sha256(data).hexdigest()[:32]}"', immutable)
 
 
 def _read(path: Path) -> File:
@@ -59,4 +78,4 @@ def _read(path: Path) -> File:
     media = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     if media.startswith("text/") or media.endswith(("javascript", "json", "svg+xml")):
         media += "; charset=utf-8"
-    return File(data, media, f'"{hashlib.sha256(data).hexdigest()[:32]}"', _HASHED.fullmatch(path.name) is not None)
+    return _file(data, media, immutable=_HASHED.fullmatch(path.name) is not None)

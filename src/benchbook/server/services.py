@@ -36,7 +36,7 @@ class Settings:
     """How a server is set up. `inputs`: the folder whose files a run that is started over HTTP may name.
 
     `endpoints`: the addresses that such a run may ask, beside the providers' own. `hosts`: the names under which the
-    server is asked, beside the ones of this machine.
+    server is asked, beside the ones of this machine. `root_path`: as `below.checked_root_path` gives it.
     """
 
     runs: Path
@@ -49,6 +49,7 @@ class Settings:
     endpoints: tuple[str, ...] = ()
     look_s: float = 1.0  # how often the folder of records is looked through, at most
     kept_bytes: int = 512 << 20
+    root_path: str = ""  # what stands before all addresses, where the server in front leaves it there
     static: Path = field(default=Path(__file__).with_name("static"))
 
 

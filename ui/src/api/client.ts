@@ -1,5 +1,7 @@
 /** The only place that asks the server. Every answer is JSON or a problem (RFC 9457). */
 
+import { outer } from "../base";
+
 export class ApiError extends Error {
   readonly status: number;
   readonly detail: string | null;
@@ -21,7 +23,7 @@ export const sentenceOf = (error: ApiError): string => (error.detail === null ? 
 
 export type Params = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
-export const API = "/api/v1";
+export const API = outer("/api/v1");
 
 /** An address of the API; parts of a path are escaped by the caller with `segment`. */
 export function address(path: string, params: Params = {}): string {

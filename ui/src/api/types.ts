@@ -246,6 +246,7 @@ export interface Aggregates {
   n_invalid?: number;
   n_items?: number;
   n_scored?: number;
+  n_unanswered?: number; // of answer_correctness@v1, from derivation 3 on
   section?: CorrectnessSlice[];
   category?: CorrectnessSlice[];
   difficulty?: CorrectnessSlice[];

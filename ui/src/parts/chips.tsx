@@ -7,6 +7,7 @@ const DECISIONS: Record<string, { text: string; tone: Tone; mark: string }> = {
   NOT_READY: { text: "Not ready", tone: "bad", mark: "✕" },
   INCONCLUSIVE: { text: "Inconclusive", tone: "doubt", mark: "?" },
   fail: { text: "Run failed", tone: "bad", mark: "✕" },
+  incomplete: { text: "Run incomplete", tone: "doubt", mark: "?" },
 };
 
 export const decisionWord = (decision: string | null | undefined): { text: string; tone: Tone; mark: string } =>

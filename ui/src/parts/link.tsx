@@ -1,4 +1,5 @@
 import type { MouseEvent, ReactNode } from "react";
+import { outer } from "../base";
 import { navigate } from "../router";
 
 interface Props {
@@ -19,7 +20,7 @@ export function Link({ to, children, className, current, label, keep = false }: 
     if (!keep) window.scrollTo(0, 0);
   };
   return (
-    <a href={to} onClick={follow} className={className} aria-label={label} aria-current={current ? "page" : undefined}>
+    <a href={outer(to)} onClick={follow} className={className} aria-label={label} aria-current={current ? "page" : undefined}>
       {children}
     </a>
   );

@@ -12,6 +12,14 @@ const MEANINGS: Record<string, string> = {
   INCONCLUSIVE: "This run does not show that the model is ready, and does not show that it is not.",
 };
 
+/** What `answer_correctness@v1` says is of the run itself, and not of its score (A3). */
+const VERDICTS: Record<string, string> = {
+  pass: "The run itself completed",
+  fail: "The run itself failed",
+  incomplete: "The run is not complete",
+  unavailable: "Nothing was scored",
+};
+
 /** The first thing to be read: the decision in words, and why; else the number that the spec ranks runs by. */
 export function Headline({ row, decision, aggregates }: { row: RunRow; decision: Decision | null; aggregates: Aggregates | null }) {
   if (decision?.decision !== undefined) {
@@ -44,8 +52,8 @@ export function Headline({ row, decision, aggregates }: { row: RunRow; decision:
         {words(name)}, {span(row.primary_low, row.primary_high, (found) => value(found, kind))} (95 % interval), n = {(row.n_scored ?? 0).toLocaleString("en")}
       </p>
       {row.primary === null && row.n_planned !== null && <p>{(row.n_attempted ?? 0).toLocaleString("en")} of {counted(row.n_planned, "sample")} so far.</p>}
-      {decision?.verdict !== undefined && decision.verdict !== "pass" && <p>The run itself failed: <Inline text={decision.reason ?? decision.verdict} /></p>}
-      {aggregates?.n_items !== undefined && <p className="quiet">{counted(aggregates.n_items, "item")}, {(aggregates.n_scored ?? 0).toLocaleString("en")} scored.</p>}
+      {decision?.verdict !== undefined && <p>{VERDICTS[decision.verdict] ?? words(decision.verdict)}{decision.reason && <>: <Inline text={decision.reason} /></>}.</p>}
+      {aggregates?.n_items !== undefined && <p className="quiet">{counted(aggregates.n_items, "item")}, {(aggregates.n_scored ?? 0).toLocaleString("en")} scored{aggregates.n_unanswered ? `, ${aggregates.n_unanswered.toLocaleString("en")} unanswered` : ""}.</p>}
     </section>
   );
 }
