@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import shutil
@@ -17,8 +18,10 @@ from benchbook.derivations.correctness_tables import DERIVED_FILES, derive_corre
 from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.kinds import kind_of_record
 from benchbook.derivations.verify import verify
+from benchbook.evalsets.predictions import Predictions, read_predictions
 from benchbook.records import Record, read_journal
 from benchbook.runner.score import ScoreConfig, score_predictions
+from benchbook.runner.score_table import score_table
 from benchbook.scorers.answer_correctness import correctness, reason
 from scored import ITEMS, PREDICTIONS, scored
 from support import shared_data
@@ -231,6 +234,25 @@ def test_a_run_that_said_nothing_fails(text: str | None, tmp_path: Path) -> None
     made = scored(tmp_path, [{"item_id": "a", "predicted": text}])
     assert made.derived.decision.reason == "no item has a prediction"
     assert (made.derived.aggregates.n_scored, made.derived.aggregates.n_skipped) == (0, 5)
+
+
+def test_a_file_without_a_row_is_one_in_which_all_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_rows(path: str | Path, **more: Any) -> Predictions:
+        read = read_predictions(path, **more)
+        return dataclasses.replace(read, columns={}, frame=read.frame.clear())
+
+    monkeypatch.setattr("benchbook.evalsets.predictions.read_predictions", without_rows)
+    made = scored(tmp_path)
+    file, decision = made.derived.aggregates, made.derived.decision
+    assert (file.n_items, file.n_scored, file.n_skipped, file.primary_score) == (5, 0, 5, 0.0)
+    assert (file.misses["no_prediction"], file.errors) == (5, {})
+    assert (decision.verdict, decision.reason) == ("fail", "no item has a prediction")
+    assert {(row["predicted"], row["correctness"], row["miss_reason"]) for row in rows_of(made.record)} == {
+        (None, 0.0, "no_prediction")
+    }
+    assert verify(made.record).holds
+    card = score_table(tmp_path / "items.jsonl", tmp_path / "predictions.jsonl", tmp_path / "out.parquet")
+    assert (card.n_scored, card.n_skipped, card.misses) == (0, 5, file.misses)
 
 
 def test_missing_is_counted_once_and_by_one_rule(tmp_path: Path) -> None:

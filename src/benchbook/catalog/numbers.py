@@ -86,7 +86,8 @@ def _aggregate(value: Any) -> Aggregate:
 def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
     """The headline of a finished run.
 
-    Items without a prediction count as unscored under answer_correctness@v1 (its n_skipped), though they score 0 (A3).
+    Items without a prediction count as unscored under answer_correctness@v1 (its n_skipped), though they score 0 (A3);
+    those that are unanswered do as well.
     """
 
     def nano(name: str) -> int | None:
@@ -96,6 +97,8 @@ def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
         value = _first(*map(nano, names))
         return None if value is None else value // NANO
 
+    n_skipped, n_unanswered = count("n_skipped"), count("n_unanswered")
+    without = None if n_skipped is None else n_skipped + (n_unanswered or 0)
     primary = _PRIMARY.get(spec)
     return Headline(
         primary_name=primary,
@@ -104,7 +107,7 @@ def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
         primary_high_nano=_first(nano(f"intervals.{primary}.high"), nano("interval.high")),
         n_attempted=count("ledger.n_attempted", "n_attempted", "n_items"),
         n_scored=count("n_scored", "n_valid"),
-        n_unscored=count("n_unscored", "n_skipped", "n_invalid"),
+        n_unscored=_first(count("n_unscored"), without, count("n_invalid")),
     )
 
 
