@@ -63,6 +63,11 @@ FLOATS, UNTOLD = "is a floating alias", "neither the id nor the provider tells a
         pytest.param("openai/gpt-4o", "gpt-4o", None, UNTOLD, FLOATS, id="an-alias"),
         pytest.param("openai/m-latest@1", "m", None, None, FLOATS, id="latest-though-declared"),
         pytest.param("openai/m-latest@1", "m-20260101", None, None, None, id="latest-with-a-snapshot"),
+        pytest.param("openai/gpt-4o@1", "gpt-4o", "fp_1", None, FLOATS, id="an-alias-with-a-version-that-is-none"),
+        pytest.param("openai/gpt-4o@1", "gpt-4o-2024-08-06", None, None, None, id="which-the-provider-mends"),
+        pytest.param("openai/m@stable", "m", None, None, FLOATS, id="stable"),
+        pytest.param("openai/j@main", "j", "fp_1", None, FLOATS, id="main"),
+        pytest.param("openai/mistral-large", "mistral-large-2407", None, None, None, id="a-snapshot-by-year-and-month"),
     ],
 )
 @pytest.mark.parametrize("role", ["candidate", "judge"])

@@ -73,7 +73,7 @@ def _started(config: str | None, options: dict[str, Any]) -> Any:
     values = read_judging_file(config) if config is not None else {}
     checked = judging_config_from_mapping(values | _given(options), config or "options")
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return run_async(start_judging(checked, on_progress))
+        return run_async(start_judging(checked, on_progress, config))
 
 
 def _resumed(config: str | None, options: dict[str, Any]) -> Any:

@@ -58,7 +58,7 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
         print_dry_run(checked, as_json=options["as_json"])
         ctx.exit(0)
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return run_async(start_run(checked, on_progress))
+        return run_async(start_run(checked, on_progress, config))
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:

@@ -26,7 +26,8 @@ from benchbook.derivations.correctness_rows import (
 )
 from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
-from benchbook.derivations.identity import model_version
+from benchbook.derivations.identity import floating_of, model_version
+from benchbook.derivations.identity_warnings import identity_warnings
 from benchbook.derivations.intervals import rate_interval
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of
@@ -200,6 +201,11 @@ class _Counts:
             yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0 (SPEC A3)."
         if self.state.candidate_reported.changed:
             yield "The model's snapshot or fingerprint changed during the run."
+        if derivation_of(self.state.started) >= 3:
+            model_id = parse_model_id(self.plan.candidate.model_id, "model")
+            yield from identity_warnings(
+                self.state.started.identity, [("model", model_id, self.state.candidate_reported)]
+            )
 
     def _causes(self) -> str:
         return ", ".join(f"{cause} {n}" for cause, n in sorted(self.unanswered.items()))
@@ -263,7 +269,12 @@ def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> 
         repeats=plan.repeats,
         benchmark=plan.benchmark,
         model_id=plan.candidate.model_id,
-        model_version=model_version(parse_model_id(plan.candidate.model_id, "model"), state.candidate_reported),
+        model_version=model_version(
+            parse_model_id(plan.candidate.model_id, "model"),
+            state.candidate_reported,
+            derivation_of(started),
+            only_snapshot=plan.benchmark and "model" in floating_of(identity),
+        ),
         prompt_template_id=plan.prompt_template_id or None,
         prompt_template_version_or_hash=f"sha256:{plan.prompt_template_sha256}" if plan.prompt_template_id else None,
         generation_params=identity["generation_params"],
@@ -282,4 +293,5 @@ def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> 
         derived=derived,
         derived_by={"tables": writer_version()},
         manifest_sha256="",
+        project_version=identity.get("project_version", msgspec.UNSET),
     )

@@ -36,6 +36,7 @@ def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
     """Write manifest.json with its own hash in it, as `manifest_sha256`, and return that hash."""
+    manifest = {name: value for name, value in manifest.items() if value is not msgspec.UNSET}
     digest = hashlib.sha256(canonical_json(manifest | {"manifest_sha256": ""})).hexdigest()
     write_file(folder / "manifest.json", pretty_json(manifest | {"manifest_sha256": digest}))
     return digest

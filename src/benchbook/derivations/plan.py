@@ -73,6 +73,7 @@ class Plan(CandidatePlan, frozen=True, kw_only=True):
     unmeasured: tuple[str, ...] = ()
     until_decided: UntilDecided | msgspec.UnsetType = msgspec.UNSET  # left out, and of no weight in the hash, if not so
     panel: Panel | msgspec.UnsetType = msgspec.UNSET  # left out where there is one judge
+    no_variance: bool | msgspec.UnsetType = msgspec.UNSET  # declared: no repeat would answer otherwise (R7.3)
 
     @property
     def judges(self) -> tuple[RolePlan, ...]:

@@ -91,3 +91,5 @@ class ProtocolManifest(msgspec.Struct, frozen=True, kw_only=True):
     derived: dict[str, str]  # file -> its SHA-256
     derived_by: dict[str, str]
     manifest_sha256: str  # of this manifest with this field empty
+    # Of the repository that holds the user's config; left out of records before derivation 3.
+    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET

@@ -12,12 +12,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.derivations.evaluation_rows import EvaluationRow, coverage_gaps, row_of
 from benchbook.derivations.identity import Reported, model_version
+from benchbook.derivations.identity_warnings import identity_warnings
 from benchbook.derivations.judge_analysis import analyse
-from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
 from benchbook.derivations.protocol_rows import JudgeLedger, ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.derivations.protocol_samples import ProtocolSample, ProtocolSamples, open_samples
@@ -73,6 +76,7 @@ class _Judge:
     """What is counted of one judge."""
 
     plan: JudgePlan
+    derivation: int
     reported: Reported = field(default_factory=Reported)
     failures: Counter[str] = field(default_factory=Counter)
     latencies: Counter[int] = field(default_factory=Counter)
@@ -96,8 +100,12 @@ class _Judge:
                     self.sums[f"paid_{name}"] += 0 if fact.cached else count
                     self.sums[f"known_{name}"] += 1
 
+    @property
+    def model_id(self) -> ModelId:
+        return parse_model_id(self.plan.role.model_id, "judge")
+
     def version(self) -> str | None:
-        return model_version(parse_model_id(self.plan.role.model_id, "judge"), self.reported)
+        return model_version(self.model_id, self.reported, self.derivation)
 
     def ledger(self, prices: dict[str, Any]) -> JudgeLedger:
         return JudgeLedger(
@@ -129,7 +137,7 @@ class _Counts:
         self.state = state
         self.plan = plan
         self.samples = samples
-        self.judges = [_Judge(judge) for judge in plan.judges]
+        self.judges = [_Judge(judge, derivation_of(state.started)) for judge in plan.judges]
         self._number_of = {judge.name: number for number, judge in enumerate(plan.judges)}
         self._rows: list[EvaluationRow] = []
         self._probes: list[ProbeResult] = []
@@ -218,6 +226,9 @@ class _Counts:
                 warnings.append(f"The judge {judge.plan.name} changed during the run.")
             if (n_truncated := judge.sums["truncated"]) > 0:
                 warnings.append(f"{n_truncated} replies of {judge.plan.name} were cut by max_tokens.")
+        if derivation_of(self.state.started) >= 3:
+            roles = [(f"judge {judge.plan.name}", judge.model_id, judge.reported) for judge in self.judges]
+            warnings += identity_warnings(self.state.started.identity, roles)
         if self._rows and not n_valid:
             warnings.append("No evaluation is valid: nothing here says anything about the targets.")
         if self.state.state != "complete":
@@ -263,4 +274,5 @@ def _manifest(state: JournalState, plan: ProtocolPlan, counts: _Counts, derived:
         derived=derived,
         derived_by={"tables": writer_version()},
         manifest_sha256="",
+        project_version=started.identity.get("project_version", msgspec.UNSET),
     )

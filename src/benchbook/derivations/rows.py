@@ -256,8 +256,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model_version: str | None
     evaluator_model_id: str
     evaluator_model_version: str | None
-    prompt_template_id: str
-    prompt_template_version_or_hash: str
+    prompt_template_id: str | None  # null, as the next, where outputs were made elsewhere and nobody declared it
+    prompt_template_version_or_hash: str | None
     evaluator_prompt_template_id: str
     evaluator_prompt_template_version_or_hash: str
     generation_params: dict[str, Any]
@@ -280,3 +280,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     missing_metadata: list[str]  # names of R7.1 that are not known; a run with any is refused a decision
     panel: PanelManifest | msgspec.UnsetType = msgspec.UNSET  # left out where there was one judge
     accepted_unanswered: bool | msgspec.UnsetType = msgspec.UNSET  # set where the user ended the run as it was (R1.3a)
+    # Names of R7.1 that nobody declared, of outputs that were made elsewhere; left out where there are none.
+    not_known: list[str] | msgspec.UnsetType = msgspec.UNSET
+    # Of the repository that holds the user's config; left out of records before derivation 3.
+    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from benchbook.derivations.identity import model_version
-from benchbook.derivations.model_id import parse_model_id
+from benchbook.derivations.derivation import derivation_of
+from benchbook.derivations.identity import floating_of, model_version
 from benchbook.derivations.plan import Panel, Plan
 from benchbook.derivations.rows import Manifest, PanelJudge, PanelManifest
 from benchbook.derivations.state import JournalState
+from benchbook.derivations.warnings import roles_of
 from benchbook.records.tables import writer_version
 from benchbook.specs import load_spec
 
-__all__ = ["manifest_of", "refusal"]
+__all__ = ["FOUR_PARAMS", "manifest_of", "refusal", "undeclared"]
+
+FOUR_PARAMS = ("temperature", "top_p", "max_tokens", "seed")  # that R7.1 asks for by name
 
 
 def manifest_of(state: JournalState, plan: Plan) -> Manifest:
     """The manifest, but for the hashes of the derived files and its own."""
     started = state.started
     spec = load_spec(plan.spec)
-    versions = [
-        model_version(parse_model_id(judge.model_id, "judge"), state.judges_reported[number])
-        for number, judge in enumerate(plan.judges)
-    ]
+    version, *versions = _versions(state, plan)
     last_at = state.ended or state.interrupted
     known: dict[str, Any] = {
         "run_id": started.run_id,
@@ -33,16 +33,19 @@ def manifest_of(state: JournalState, plan: Plan) -> Manifest:
         "dataset_id": started.identity["dataset_id"],
         "dataset_version_or_hash": f"sha256:{plan.evalset_sha256}",
         "model_id": plan.candidate.model_id,
-        "model_version": model_version(parse_model_id(plan.candidate.model_id, "model"), state.candidate_reported),
+        "model_version": version,
         "evaluator_model_id": " + ".join(judge.model_id for judge in plan.judges),
         "evaluator_model_version": None if None in versions else " + ".join(str(version) for version in versions),
-        "prompt_template_id": plan.prompt_template_id,
-        "prompt_template_version_or_hash": f"sha256:{plan.prompt_template_sha256}",
+        "prompt_template_id": plan.prompt_template_id or None,
+        "prompt_template_version_or_hash": f"sha256:{plan.prompt_template_sha256}" if plan.prompt_template_id else None,
         "evaluator_prompt_template_version_or_hash": f"sha256:{spec.file_sha256('prompt.txt')}",
         "generation_params": started.identity["generation_params"]["model"],
         "code_version": started.code_version,
         "environment": started.environment,
     }
+    not_known = undeclared(plan, started.config.get("model_params", {})) if derivation_of(started) >= 3 else []
+    # Outputs that were made elsewhere may be decided about without those; a benchmark may not (R7.1).
+    optional = () if plan.benchmark else not_known
     return Manifest(
         **known,
         ended_utc=last_at.at if last_at else None,
@@ -70,8 +73,23 @@ def manifest_of(state: JournalState, plan: Plan) -> Manifest:
         manifest_sha256="",
         panel=_panel(plan, versions),
         accepted_unanswered=True if state.ended is not None and state.ended.accepts_unanswered else msgspec.UNSET,
-        missing_metadata=[name for name, value in known.items() if value in (None, "", {})],
+        missing_metadata=[
+            *(name for name, value in known.items() if value in (None, "", {}) and name not in optional),
+            *(name for name in not_known if name not in known and plan.benchmark),
+        ],
+        not_known=not_known or msgspec.UNSET,
+        project_version=started.identity.get("project_version", msgspec.UNSET),
     )
+
+
+def _versions(state: JournalState, plan: Plan) -> list[str | None]:
+    """The model's, then each judge's. In a benchmark that of an id that floats is what its provider names (R7.2)."""
+    floating = floating_of(state.started.identity) if plan.benchmark else {}
+    derivation = derivation_of(state.started)
+    return [
+        model_version(model_id, reported, derivation, only_snapshot=name in floating)
+        for name, model_id, reported in roles_of(state, plan)
+    ]
 
 
 def _panel(plan: Plan, versions: Sequence[str | None]) -> PanelManifest | msgspec.UnsetType:
@@ -86,6 +104,15 @@ def _panel(plan: Plan, versions: Sequence[str | None]) -> PanelManifest | msgspe
             for name, judge, version in zip(plan.panel.names, plan.judges, versions, strict=True)
         ],
     )
+
+
+def undeclared(plan: Plan, declared_params: Mapping[str, Any]) -> list[str]:
+    """What R7.1 names and nobody declared, of outputs that were made elsewhere. `"null"` declares that none was set."""
+    if plan.candidate.provider != "recorded":
+        return []
+    template = () if plan.prompt_template_id else ("prompt_template_id", "prompt_template_version_or_hash")
+    params = (f"generation_params.{name}" for name in FOUR_PARAMS if name not in declared_params)
+    return [*template, *params]
 
 
 def refusal(manifest: Manifest) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.decisions import Decision, decide
 from benchbook.decisions.early_stop import EarlyDecision
+from benchbook.derivations.benchmark import benchmark_caps
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.derivations.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
@@ -306,4 +307,6 @@ def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: EarlyDecision 
     for name, reported in reported_by_name(state, plan):
         if reported.changed:
             caps.append(f"the {name}'s snapshot or fingerprint changed during the run")
+    if plan.benchmark and derivation_of(state.started) >= 3:
+        caps += benchmark_caps(state, plan)
     return caps

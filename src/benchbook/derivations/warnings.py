@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.identity import Reported
+from benchbook.derivations.identity_warnings import Role, identity_warnings, self_judging
+from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import Panel, Plan
 from benchbook.derivations.rows import Ledger
 from benchbook.derivations.state import JournalState
 
-__all__ = ["judge_names", "reported_by_name", "score_warnings", "state_warnings"]
+__all__ = ["judge_names", "reported_by_name", "roles_of", "score_warnings", "state_warnings"]
 
 _FEW_JUDGED = 5  # fewer say nothing about whether scores vary
 # From here on a run in which every sample passes has a lower bound (Wilson, 95 %) above R6.1's pass rate of 0.85.
@@ -77,6 +80,9 @@ def state_warnings(state: JournalState, plan: Plan) -> list[str]:
                 for (model, fingerprint), count in sorted(reported.counts.items(), key=lambda pair: -pair[1])[:5]
             )
             warnings.append(f"The {name} changed during the run: {kinds}.")
+    if derivation_of(state.started) >= 3:
+        model, *judges = roles_of(state, plan)
+        return warnings + identity_warnings(state.started.identity, [model, *judges]) + self_judging(model, judges)
     warnings += [
         f"The {name} is the model itself: models tend to favour their own answers."
         for name, judge in zip(judge_names(plan), plan.judges, strict=True)
@@ -94,3 +100,12 @@ def reported_by_name(state: JournalState, plan: Plan) -> list[tuple[str, Reporte
     """What the model and each judge said that they are."""
     judges = [(name, state.judges_reported[judge]) for judge, name in enumerate(judge_names(plan))]
     return [("model", state.candidate_reported), *judges]
+
+
+def roles_of(state: JournalState, plan: Plan) -> list[Role]:
+    """The model, then each judge: what texts call it, its id, and what it said that it is."""
+    asked = (plan.candidate, *plan.judges)
+    return [
+        (name, parse_model_id(role.model_id, name), reported)
+        for role, (name, reported) in zip(asked, reported_by_name(state, plan), strict=True)
+    ]

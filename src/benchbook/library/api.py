@@ -37,7 +37,7 @@ async def run_async(
     """As `run`, inside an event loop."""
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | settings, str(config or "run"))
-    return _run_of(await start_run(checked, on_progress))
+    return _run_of(await start_run(checked, on_progress, config))
 
 
 def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:

@@ -52,6 +52,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     output_columns: dict[str, str] = msgspec.field(default_factory=dict)
     repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None
     benchmark: bool = False
+    no_variance: bool = False
     unmeasured: tuple[str, ...] = ()
     until_decided: bool = False
     error: Annotated[float, Meta(gt=0, lt=0.5)] | None = None
@@ -95,7 +96,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def n_repeats(self) -> int:
-        return self.repeats if self.repeats is not None else 3 if self.benchmark else 1
+        return self.repeats if self.repeats is not None else 3 if self.benchmark and not self.no_variance else 1
 
 
 # What each setting means: for `--help`, for `benchbook init`, for the reference. Sections in the order of the file.
@@ -111,7 +112,8 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
         "output_columns": "their columns, where they have other names: ours = theirs",
         "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
-        "benchmark": "refuse models that are not pinned to a version",
+        "benchmark": "refuse models that are not pinned to a version, and ask for three repeats",
+        "no_variance": "declare that answers do not vary, so that a benchmark needs no repeats",
         "unmeasured": "latency or tokens, where recorded outputs never had them",
         "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
         "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",

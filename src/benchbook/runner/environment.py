@@ -1,38 +1,78 @@
-"""What code runs, and where (SPEC R7.1)."""
+"""What code runs, whose work it is part of, and where (SPEC R7.1)."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["code_version", "environment"]
+from benchbook.errors import UsageError
+
+__all__ = ["check_code_is_named", "code_version", "environment", "project_version"]
 
 _PACKAGES = ("httptools", "jiter", "msgspec", "numpy", "polars", "pyarrow", "scipy", "uvloop", "xllamacpp", "zstandard")
+_PACKAGE = Path(__file__).resolve().parent.parent
+_UNRELEASED = re.compile(r"\.dev|\+")  # PEP 440: between two releases, or somebody's own
 
 
 def code_version() -> dict[str, Any]:
-    """Benchbook's version, and the commit of its checkout, or else of the working directory; nulls outside of git."""
-    found: dict[str, Any] = {"benchbook": version("benchbook"), "git_sha": None, "dirty": None, "of": None}
-    for name, folder in (("benchbook", Path(__file__).parent), ("working directory", Path.cwd())):
-        sha = _git(folder, "rev-parse", "HEAD")
-        if sha:
-            dirty = _git(folder, "status", "--porcelain", "--untracked-files=no")
-            return found | {"git_sha": sha, "dirty": bool(dirty), "of": name}
-    return found
+    """Benchbook's version, and in a checkout of it the commit, and whether the tree differs from that."""
+    return {"benchbook": _version_of("benchbook"), **_commit(_checkout())}
+
+
+def _checkout() -> Path | None:
+    """The repository that Benchbook runs from; None where it is installed, be it into somebody's repository."""
+    top = _git(_PACKAGE, "rev-parse", "--show-toplevel")
+    if not top or Path(top).resolve() / "src" / "benchbook" != _PACKAGE:
+        return None
+    return _PACKAGE if _git(_PACKAGE, "ls-files", "--error-unmatch", "__init__.py") else None
+
+
+def project_version(*places: tuple[str, str | Path | None]) -> dict[str, Any]:
+    """The commit of the user's own repository: the one that holds the first of `places` that is there.
+
+    Each is what it is called (`config`) and where it lies; the working directory is the last. Nulls outside of git.
+    """
+    named = [(name, Path(place)) for name, place in places if place is not None and Path(place).exists()]
+    name, place = [*named, ("working directory", Path.cwd())][0]
+    return {**_commit(place if place.is_dir() else place.resolve().parent), "of": name}
+
+
+def check_code_is_named(code: dict[str, Any]) -> None:
+    """Refuse a benchmark of which nobody could say by what code it was made (R7.1).
+
+    Raises: UsageError.
+    """
+    release = code["benchbook"]
+    if code["git_sha"] is None and (release is None or _UNRELEASED.search(release)):
+        raise UsageError(
+            f"benchmark: Benchbook runs from no git checkout, and its version ({release or 'not known'}) is no "
+            "release; install a release, or run it from a checkout"
+        )
+
+
+def _commit(folder: Path | None) -> dict[str, Any]:
+    sha = None if folder is None else _git(folder, "rev-parse", "HEAD")
+    if folder is None or not sha:
+        return {"git_sha": None, "dirty": None}
+    return {"git_sha": sha, "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
 
 
 def _git(folder: Path, *words: str) -> str | None:
+    """What git says of the folder. Variables that name another repository, as in a hook, are not handed on."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *words],  # noqa: S607 - whichever git the user has
+            ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C", str(folder), *words],  # noqa: S607 - whichever git the user has
             capture_output=True,
             check=False,
             timeout=10,
+            env=own,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -21,7 +21,7 @@ from benchbook.evalsets.judgement_results import ImportedJudgement
 from benchbook.evalsets.output_set_sources import Key
 from benchbook.evalsets.output_sets import OutputSet
 from benchbook.records import JournalWriter, Record, Reply, RunEnded, RunStarted, create_record
-from benchbook.runner.environment import code_version, environment
+from benchbook.runner.environment import code_version, environment, project_version
 from benchbook.runner.judging import inputs_of_set
 from benchbook.runner.run import new_run_id
 from benchbook.scorers.judge_protocol import SPEC_ID, EvidenceRule
@@ -141,6 +141,7 @@ def _run_started(
             "n_left_out": len(left_out),
             "left_out": named,
             "plan": msgspec.to_builtins(plan),
+            "project_version": project_version(("evaluation set", output_set.folder)),
             "derivation": DERIVATION,
         },
         code_version=code_version(),

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from benchbook.derivations.derivation import DERIVATION
+from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import plan_sha256
 from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
@@ -23,7 +24,7 @@ from benchbook.evalsets.tabular import table_form
 from benchbook.evalsets.task_prompts import read_task_prompts
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.records.reading import MAX_SAMPLES
-from benchbook.runner.environment import code_version, environment
+from benchbook.runner.environment import code_version, environment, project_version
 from benchbook.runner.judge_config import judge_names, numbered_judges
 from benchbook.runner.judging_config import JudgingConfig, judging_config_from_mapping
 from benchbook.runner.judging_job import JudgingJob, endpoint_name, judge_of
@@ -68,8 +69,10 @@ class _Prepared:
     dataset_id: str
 
 
-async def start_judging(config: JudgingConfig, on_progress: ProgressHandler | None = None) -> JudgingResult:
-    """Begin a new record and ask every judge about every output that has a text.
+async def start_judging(
+    config: JudgingConfig, on_progress: ProgressHandler | None = None, source: str | Path | None = None
+) -> JudgingResult:
+    """Begin a new record and ask every judge about every output that has a text. `source`: as of `start_run`.
 
     Raises: UsageError and its kin before anything is written; RecordError.
     """
@@ -77,7 +80,7 @@ async def start_judging(config: JudgingConfig, on_progress: ProgressHandler | No
     run_id = config.run_id or new_run_id()
     async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
         record = create_record(
-            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
+            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs, source)
         )
         return await _sit(record, config, prepared.plan, means, None, on_progress)
 
@@ -222,7 +225,7 @@ def _means(config: JudgingConfig, plan: ProtocolPlan) -> AbstractAsyncContextMan
     return open_means(roles, max_connections=config.max_connections, cache=config.cache)
 
 
-def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> RunStarted:
+def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
     plan = msgspec.structs.replace(prepared.plan, prompts_sha256=inputs.get("prompts"))
     return RunStarted(
         run_id=run_id,
@@ -237,6 +240,10 @@ def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> Ru
             "dataset_id": prepared.dataset_id,
             "prompts_form": table_form(prepared.config.prompts) if prepared.config.prompts else None,
             "plan": msgspec.to_builtins(plan),
+            "floating": floating_ids(
+                {f"judge {judge.name}": parse_model_id(judge.role.model_id, "judge") for judge in plan.judges}
+            ),
+            "project_version": project_version(("config", source), ("evaluation set", prepared.config.set)),
             "derivation": DERIVATION,
         },
         code_version=code_version(),

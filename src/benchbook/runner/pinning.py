@@ -1,14 +1,28 @@
-"""Stops a run early where its models can't be pinned (SPEC R7.1, R7.2): better after one answer than after all."""
+"""Stops a run early where its models can't be pinned (SPEC R7.1, R7.2): better after one answer than after all, and
+best before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbook.derivations.model_id import ModelId, is_dated
+from benchbook.derivations.model_id import ModelId, names_snapshot
+from benchbook.errors import ConfigError
 from benchbook.records import Reply
 from benchbook.runner.stopping import Stop
 
-__all__ = ["PinCheck"]
+__all__ = ["PinCheck", "check_pinned"]
+
+_TELL_NOTHING = frozenset({"recorded", "scripted", "local"})  # no reply of theirs names a snapshot
+
+
+def check_pinned(setting: str, model_id: ModelId) -> None:
+    """Refuse, for a benchmark, a model that floats and of which no reply could tell more.
+
+    Raises: ConfigError.
+    """
+    if model_id.provider in _TELL_NOTHING and (why := model_id.floats_because) is not None:
+        expected = f"a pinned version, such as {model_id.provider}/{model_id.name}@2026-11-01 ({why})"
+        raise ConfigError(setting, f"{model_id}, a floating alias, in a benchmark", expected)
 
 
 class PinCheck:
@@ -31,11 +45,12 @@ class PinCheck:
         if model_id is None:
             return
         reported = reply.model_reported
-        dated = reported is not None and is_dated(reported)
-        if self._benchmark and model_id.floating and not dated:
+        dated = reported is not None and names_snapshot(reported)
+        why = model_id.floats_because
+        if self._benchmark and why is not None and not dated:
             stop.because(
-                f"{model_id} is a floating alias and the provider names no dated snapshot (it says {reported!r}): a "
-                "benchmark run needs a pinned model, such as provider/model-name@version",
+                f"{model_id} is a floating alias ({why}), and the provider names no dated snapshot (it says "
+                f"{reported!r}): a benchmark needs a pinned model, such as provider/model-name@2026-11-01",
                 failed=True,
                 usage=True,
             )

@@ -12,13 +12,16 @@ from benchbook.decisions.early_stop import METHOD
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import Panel, Plan, RolePlan, UntilDecided
 from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
+from benchbook.derivations.rubric_manifest import undeclared
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.evalsets.tabular import table_form
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
+from benchbook.runner.environment import check_code_is_named, code_version
 from benchbook.runner.judge_config import judge_names
+from benchbook.runner.pinning import check_pinned
 from benchbook.runner.recorded import read_outputs, resolve_columns
 from benchbook.runner.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.scorers.rubric import rubric_scale
@@ -59,6 +62,8 @@ def prepare(config: RunConfig) -> Prepared:
         raise ConfigError("spec", config.spec, "rubric@v1 (answer_correctness@v1: `benchbook score`)")
     spec = load_spec(config.spec)
     _check_settings(config)
+    if config.benchmark:
+        check_code_is_named(code_version())
     path = evalset_path(config.evalset)
     evalset = open_evalset(path)
     inputs = {"evalset": path}
@@ -68,6 +73,8 @@ def prepare(config: RunConfig) -> Prepared:
         template_text = read_template(Path(config.prompt_template))
     template_id = CANDIDATE_PROMPT if template_text is None else Path(config.prompt_template or "").name
     template = PromptTemplate(template_id, template_text)
+    is_recorded = parse_model_id(config.model, "model").provider == "recorded"
+    is_told = not is_recorded or config.prompt_template is not None  # how outputs were made elsewhere, nobody knows
     columns: dict[str, str] = {}
     if config.outputs is not None:
         inputs["outputs"] = Path(config.outputs)
@@ -84,12 +91,13 @@ def prepare(config: RunConfig) -> Prepared:
         evalset_sha256=evalset.sha256,
         n_items=len(evalset),
         repeats=config.n_repeats,
-        prompt_template_id=template.id,
-        prompt_template_sha256=template.sha256,
-        candidate=plan_of_role(model_settings(config), defaults),
+        prompt_template_id=template.id if is_told else "",
+        prompt_template_sha256=template.sha256 if is_told else "",
+        candidate=plan_of_role(model_settings(config), {} if is_recorded else defaults),
         judge=judges[0],
         unmeasured=tuple(sorted(set(config.unmeasured))),
         benchmark=config.benchmark,
+        no_variance=config.no_variance or msgspec.UNSET,
         until_decided=until_decided_of(config),
         panel=_panel(config, judges),
     )
@@ -197,3 +205,11 @@ def _check_roles(config: RunConfig, plan: Plan) -> None:
         raise ConfigError("unmeasured", ", ".join(plan.unmeasured), "only with recorded outputs (R1.4)")
     if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:
         raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later (R7.2)")
+    if plan.benchmark:
+        if unknown := undeclared(plan, config.model_params):
+            expected = f"{', '.join(unknown)}, as the outputs were made (null for a parameter that was not set)"
+            raise ConfigError("benchmark", "recorded outputs of which not all is declared", expected)
+        for role, asked in zip(
+            (model_settings(config), *judges_settings(config)), (plan.candidate, *plan.judges), strict=True
+        ):
+            check_pinned(role.setting, parse_model_id(asked.model_id, role.setting))

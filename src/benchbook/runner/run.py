@@ -7,22 +7,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from benchbook.derivations.derivation import DERIVATION, derivation_of
 from benchbook.derivations.early_stop import samples_in_order
+from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests, template_of
+from benchbook.derivations.rubric_manifest import FOUR_PARAMS
 from benchbook.derivations.rubric_tables import Derived, derive, plan_of
+from benchbook.derivations.warnings import judge_names
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.tabular import table_form
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.runner.config import RunConfig, config_from_mapping
-from benchbook.runner.environment import code_version, environment
+from benchbook.runner.environment import code_version, environment, project_version
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.preparing import Prepared, judges_settings, model_settings, prepare, until_decided_of
 from benchbook.runner.progress import ProgressHandler, Resume
@@ -40,6 +44,7 @@ __all__ = [
     "four_params",
     "is_ended_as_it_is",
     "new_run_id",
+    "project_identity",
     "resume_run",
     "start_run",
     "storable_config",
@@ -64,8 +69,10 @@ class RunResult:
     stop: Stop
 
 
-async def start_run(config: RunConfig, on_progress: ProgressHandler | None = None) -> RunResult:
-    """Begin a new record and run its plan.
+async def start_run(
+    config: RunConfig, on_progress: ProgressHandler | None = None, source: str | Path | None = None
+) -> RunResult:
+    """Begin a new record and run its plan. `source` is the file that the settings came from, if one is.
 
     Raises: UsageError and its kin before anything is written; RecordError.
     """
@@ -74,7 +81,7 @@ async def start_run(config: RunConfig, on_progress: ProgressHandler | None = Non
     run_id = config.run_id or new_run_id()
     async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
         record = create_record(
-            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
+            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs, source)
         )
         evalset = prepared.evalset.copied_to(record.input(prepared.evalset.sha256))
         return await _sit(record, config, prepared.plan, means, evalset, None, on_progress)
@@ -176,7 +183,7 @@ def _means(config: RunConfig, plan: Plan) -> AbstractAsyncContextManager[Means]:
     return open_means(roles, max_connections=config.max_connections, cache=config.cache)
 
 
-def _run_started(run_id: str, prepared: Prepared, inputs: dict[str, str]) -> RunStarted:
+def _run_started(run_id: str, prepared: Prepared, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
     return RunStarted(
         run_id=run_id,
         spec=prepared.plan.spec,
@@ -186,7 +193,7 @@ def _run_started(run_id: str, prepared: Prepared, inputs: dict[str, str]) -> Run
         repeats=prepared.plan.repeats,
         config=storable_config(prepared.config),
         inputs=inputs,
-        identity=_identity(prepared),
+        identity=_identity(prepared) | project_identity(source, prepared.config.evalset),
         code_version=code_version(),
         environment=environment(),
     )
@@ -203,13 +210,26 @@ def _identity(prepared: Prepared) -> dict[str, Any]:
             "judge": four_params(prepared.plan.judge),  # of a panel the first; the others' are in the plan
         },
         "plan": msgspec.to_builtins(prepared.plan),
+        "floating": floating_ids(_named_models(prepared.plan)),
         "derivation": DERIVATION,
     }
 
 
+def _named_models(plan: Plan) -> dict[str, ModelId]:
+    """By what texts call them."""
+    roles = zip(("model", *judge_names(plan)), (plan.candidate, *plan.judges), strict=True)
+    return {name: parse_model_id(role.model_id, name) for name, role in roles}
+
+
+def project_identity(source: str | Path | None, evalset: str) -> dict[str, Any]:
+    """The commit of the user's own work, for a record's first fact."""
+    file = None if evalset.startswith("@") else evalset
+    return {"project_version": project_version(("config", source), ("eval set", file))}
+
+
 def four_params(role: RolePlan) -> dict[str, Any]:
     """The parameters that R7.1 asks for by name; null where one was left out on purpose."""
-    return {name: role.params.get(name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+    return {name: role.params.get(name) for name in FOUR_PARAMS}
 
 
 def storable_config(config: RunConfig) -> dict[str, Any]:

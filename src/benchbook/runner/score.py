@@ -12,6 +12,7 @@ import msgspec
 from benchbook.derivations.correctness_rows import RunStatus
 from benchbook.derivations.correctness_tables import CorrectnessDerived, derive_correctness
 from benchbook.derivations.derivation import DERIVATION
+from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, RolePlan, plan_sha256
 from benchbook.derivations.prediction_facts import prediction_replies
@@ -22,7 +23,7 @@ from benchbook.records import JournalWriter, Record, Reply, RunEnded, RunStarted
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.environment import code_version, environment
 from benchbook.runner.preparing import evalset_path
-from benchbook.runner.run import new_run_id
+from benchbook.runner.run import new_run_id, project_identity
 from benchbook.runner.stopping import Stop
 from benchbook.specs import load_spec
 from benchbook.text import one_line
@@ -166,6 +167,8 @@ def _run_started(
         "generation_params": {},
         "training_metrics": [msgspec.to_builtins(log) for log, _ in logs],
         "plan": msgspec.to_builtins(plan),
+        "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
+        **project_identity(None, config.evalset),
         "derivation": DERIVATION,
     }
     return RunStarted(

@@ -11,6 +11,7 @@ import msgspec
 
 from benchbook.derivations.correctness_tables import derive_correctness
 from benchbook.derivations.derivation import DERIVATION
+from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of, plan_sha256
 from benchbook.derivations.requests import CANDIDATE_PROMPT, CandidateRequests, PromptTemplate, template_of
@@ -19,13 +20,20 @@ from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
-from benchbook.runner.environment import code_version, environment
+from benchbook.runner.environment import check_code_is_named, code_version, environment
 from benchbook.runner.one_call import is_answered
-from benchbook.runner.pinning import PinCheck
+from benchbook.runner.pinning import PinCheck, check_pinned
 from benchbook.runner.preparing import evalset_path, model_settings, read_template
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import open_means, plan_of_role
-from benchbook.runner.run import changed_config, four_params, is_ended_as_it_is, new_run_id, storable_config
+from benchbook.runner.run import (
+    changed_config,
+    four_params,
+    is_ended_as_it_is,
+    new_run_id,
+    project_identity,
+    storable_config,
+)
 from benchbook.runner.score import SPEC, ScoreResult
 from benchbook.runner.score_job import ScoreJob
 from benchbook.runner.sitting import Means, Sitting
@@ -40,6 +48,7 @@ _NOT_HERE = (
     "output_columns",
     "repeats",
     "unmeasured",
+    "no_variance",
     "confidence",
     "until_decided",
     "error",
@@ -55,7 +64,9 @@ class _Prepared:
     inputs: dict[str, Path]
 
 
-async def score_model(config: RunConfig, on_progress: ProgressHandler | None = None) -> ScoreResult:
+async def score_model(
+    config: RunConfig, on_progress: ProgressHandler | None = None, source: str | Path | None = None
+) -> ScoreResult:
     """Begin a new record and ask its model every item, by candidate_prompt@v1 or the user's own template.
 
     Raises: UsageError and its kin before anything is written; RecordError.
@@ -65,7 +76,7 @@ async def score_model(config: RunConfig, on_progress: ProgressHandler | None = N
     run_id = config.run_id or new_run_id()
     async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
         record = create_record(
-            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs)
+            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs, source)
         )
         evalset = prepared.evalset.copied_to(record.input(prepared.evalset.sha256))
         return await _sit(record, config, prepared.plan, means, evalset, None, on_progress)
@@ -98,6 +109,8 @@ def _prepare(config: RunConfig) -> _Prepared:
     for name in _NOT_HERE:
         if getattr(config, name) not in (None, False, {}, ()):
             raise ConfigError(name, repr(getattr(config, name)), f"nothing: {SPEC} asks a model, and nobody else")
+    if config.benchmark:
+        check_code_is_named(code_version())
     path = evalset_path(config.evalset)
     evalset = open_evalset(path, needs_expected_answer=True)
     if len(evalset) > MAX_SAMPLES:
@@ -110,6 +123,8 @@ def _prepare(config: RunConfig) -> _Prepared:
     candidate = plan_of_role(model_settings(config), load_spec("rubric@v1").settings["generation"])
     if candidate.provider == "recorded":
         raise ConfigError("model", candidate.model_id, "a model that can be asked, or predictions of a recorded one")
+    if config.benchmark:
+        check_pinned("model", parse_model_id(candidate.model_id, "model"))
     spec = load_spec(SPEC)
     plan = CandidatePlan(
         spec=spec.id,
@@ -155,7 +170,7 @@ async def _sit(
     return ScoreResult(record, derive_correctness(record, record.path), sitting.stop)
 
 
-def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> RunStarted:
+def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
     plan = prepared.plan
     identity = {
         "dataset_id": prepared.evalset.name,
@@ -168,6 +183,8 @@ def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str]) -> Ru
         "generation_params": four_params(plan.candidate),
         "training_metrics": [],
         "plan": msgspec.to_builtins(plan),
+        "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
+        **project_identity(source, prepared.config.evalset),
         "derivation": DERIVATION,
     }
     return RunStarted(
