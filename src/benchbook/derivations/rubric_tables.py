@@ -15,6 +15,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.decisions import Decision, decide
 from benchbook.decisions.early_stop import EarlyDecision
+from benchbook.derivations.answer_signs import AnswerSigns
 from benchbook.derivations.benchmark import benchmark_caps
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.derivations.derivation import ONLY_THE_MODEL, derivation_of
@@ -22,6 +23,7 @@ from benchbook.derivations.derived_files import hashes_of, pretty_json, write_ma
 from benchbook.derivations.early_stop import early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.derivations.experiment import Repeats
 from benchbook.derivations.intervals import cases_of, further_intervals_of, intervals_of
+from benchbook.derivations.judge_mending import RejectedCounts
 from benchbook.derivations.panel_row import panel_row
 from benchbook.derivations.panel_rows import CausedPanelRow, PanelRow
 from benchbook.derivations.plan import Panel, Plan
@@ -134,6 +136,8 @@ class _Counts:
         self.tally = RubricTally(rubric_scale(frozenset(self.plan.unmeasured)))
         self.repeats = Repeats(self.plan.n_items, self.plan.repeats)
         self.slices = Slices()
+        self.signs = AnswerSigns(self.plan)
+        self.rejected = RejectedCounts(judge_names(self.plan))
         self.pairs: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in judge_names(self.plan)}
         self.unscored: Counter[str] = Counter()
         self.no_answer: Counter[str] = Counter()
@@ -170,6 +174,9 @@ class _Counts:
             self._count(row)
             self._count_scores(history)
             self._count_unanswered(history)
+            if self.derivation >= ONLY_THE_MODEL:
+                self.signs.add(history)
+                self.rejected.add(history)
             yield row
 
     def _samples(self) -> Iterator[tuple[int, list[SampleFact]]]:
@@ -273,16 +280,25 @@ class _Counts:
             transport_retries=sums["transport_retries"],
             parse_retries=sums["parse_retries"],
             cached=sums["cached"],
-            warnings=[
-                *(one.words for one in unanswered if by_model),
-                *score_warnings(self.pairs, ledger, sums["truncated"], sums["cached"]),
-                *state_warnings(self.state, self.plan),
-            ],
+            warnings=[*(one.words for one in unanswered if by_model), *self._warnings(ledger)],
             cases=cases_of(tally) if self.derivation >= 2 else msgspec.UNSET,
             variance=self.repeats.variance() if self.derivation >= 2 else msgspec.UNSET,
             early_stop=early_stop_of(self.plan, self.early, tally.n_samples, sums["after_the_decision"]),
             unanswered=unanswered if by_model else msgspec.UNSET,
         )
+
+    def _warnings(self, ledger: Ledger) -> list[str]:
+        truncated, cached = self.sums["truncated"], self.sums["cached"]
+        if self.derivation < ONLY_THE_MODEL:
+            scored = score_warnings(self.pairs, ledger, truncated, cached)
+            return [*scored, *state_warnings(self.state, self.plan)]
+        return [
+            *self.signs.first_warnings(),
+            *score_warnings(self.pairs, ledger, self.signs.n_cut_and_judged, cached),
+            *self.rejected.warnings(),
+            *self.signs.warnings(),
+            *state_warnings(self.state, self.plan),
+        ]
 
 
 def _who(state: JournalState, plan: Plan) -> tuple[Who, list[Who]]:

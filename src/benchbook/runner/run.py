@@ -19,6 +19,7 @@ from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests, template_of
 from benchbook.derivations.rubric_manifest import FOUR_PARAMS
+from benchbook.derivations.rubric_steps import History
 from benchbook.derivations.rubric_tables import Derived, derive, plan_of
 from benchbook.derivations.warnings import judge_names
 from benchbook.errors import UsageError
@@ -31,6 +32,7 @@ from benchbook.runner.pinning import PinCheck
 from benchbook.runner.preparing import Prepared, judges_settings, model_settings, prepare, until_decided_of
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.recorded import imported_samples
+from benchbook.runner.rejected_replies import RejectedReplies
 from benchbook.runner.roles import open_means
 from benchbook.runner.rubric_job import RubricJob, endpoint_name
 from benchbook.runner.sitting import Means, Sitting
@@ -144,6 +146,12 @@ async def _sit(
         is_decided=lambda: rule.is_decided,
     )  # fmt: skip
     rule.stop = sitting.stop
+    rejected = RejectedReplies(judge_names(plan))
+
+    def finished(sample: int, history: History) -> None:
+        rule.add(sample, history)
+        if (reason := rejected.note(history)) is not None:
+            sitting.stop.because(reason, failed=True, usage=True)
 
     def begin(journal: JournalWriter, resume: Resume) -> RubricJob:
         order = samples_in_order(plan)
@@ -154,7 +162,7 @@ async def _sit(
             # An order that chance draws needs all of them first.
             order = imported if plan.until_decided is msgspec.UNSET else _after(imported, order)
         requests = Requests(plan, template_of(record, started))
-        return RubricJob(plan, derivation_of(started), evalset, requests, order, rule.add)
+        return RubricJob(plan, derivation_of(started), evalset, requests, order, finished)
 
     with evalset:
         pins = PinCheck(_models(plan), benchmark=plan.benchmark)
