@@ -21,6 +21,7 @@ from benchbook.errors import BenchbookError, ConfigError, UsageError
 from benchbook.records import Record, Reply, canonical_json, read_journal
 from benchbook.records.tables import read_rows
 from benchbook.reports.protocol_archive import archive_of, differences, write_archive_of
+from benchbook.runner.judge_config import moved_judges
 from benchbook.runner.judging import JudgingResult, resume_judging, start_judging
 from benchbook.runner.judging_config import JudgingConfig, judging_config_from_mapping
 from benchbook.runner.loop import run_async
@@ -197,6 +198,23 @@ def test_what_the_first_call_froze_can_not_change(tmp_path: Path, change: dict[s
         result = judged(tmp_path, server, max_seconds=None)
         with pytest.raises(UsageError, match="is frozen with the first call"):
             run_async(resume_judging(result.record, change))
+
+
+def test_judges_may_be_elsewhere_when_an_experiment_is_resumed(tmp_path: Path) -> None:
+    make_set(tmp_path)
+
+    def gone(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        del role, n, request
+        return {"status": 401, "body": {"error": {"message": "no"}}}
+
+    with running(gone) as here, running(replying) as there:
+        stopped = judged(tmp_path, here)
+        assert stopped.stop.failed
+        moves = [f"{name}.base_url={there.base_url}" for name in ("j", "k")]
+        judges = moved_judges(stopped.record.started().config["judges"], moves)
+        resumed = run_async(resume_judging(stopped.record, {"judges": judges}))
+    assert resumed.derived.aggregates.n_valid == 16
+    assert verify(resumed.record).holds
 
 
 def test_what_a_judge_did_wrong_is_counted_and_enters_no_score(tmp_path: Path) -> None:

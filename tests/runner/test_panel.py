@@ -19,11 +19,12 @@ from benchbook.records import Record, read_journal
 from benchbook.records.facts import Reply
 from benchbook.records.tables import read_rows
 from benchbook.runner.config import config_from_mapping
+from benchbook.runner.judge_config import only_addresses_differ
 from benchbook.runner.loop import run_async
 from benchbook.runner.run import resume_run
 from benchbook.scorers.rubric_panel import PANEL_RULES, PanelRule, panel_score
 from panels import Said, replies_of, run_panel
-from running import benchbook, write_items
+from running import benchbook, benchbook_here, write_items
 from scripted_server import running
 
 GOOD = (2, 2)
@@ -245,3 +246,49 @@ def test_the_command_line_makes_a_panel_of_several_judges(tmp_path: Path) -> Non
     one = benchbook("run", "panel.toml", "--judge", "openai/x@1", "--dry-run", cwd=tmp_path)
     assert one.returncode == 2
     assert b"panel_rule" in one.stderr
+
+
+def test_a_judge_that_moved_is_asked_elsewhere_when_the_run_is_resumed(tmp_path: Path) -> None:
+    def refusing(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        if request["model"] == "b":
+            return {"status": 401, "body": {"error": {"message": "no"}}}
+        return replies_of({name: lambda _: GOOD for name in JUDGES})(role, n, request)
+
+    all_good = replies_of({name: lambda _: GOOD for name in JUDGES})
+    with running(refusing) as here, running(all_good) as there:
+        stopped = run_panel(tmp_path, here, JUDGES, 4, max_connections=1)
+        words = ("run", "--resume", str(stopped.record.path), "--reports", "none", "--quiet", "--move-judge")
+        for move, says in (
+            ("nobody.base_url=x", "found judge 'nobody'; expected one of a, b, c"),
+            ("b.model=x", "expected NAME.SETTING=VALUE"),
+            ("b", "expected NAME.SETTING=VALUE"),
+        ):
+            refused = benchbook_here(*words, move)
+            assert refused.returncode == 2
+            assert says in refused.stderr.decode()
+        done = benchbook_here(*words, f"b.base_url={there.base_url}")
+        assert done.returncode == 0, done.stderr
+        assert {request["model"] for request in there.asked["judge"]} == {"b"}
+    facts = Counter((fact.sample, fact.judge) for fact in judge_facts(stopped.record))
+    assert facts == {(sample, judge): 1 for sample in range(4) for judge in range(3)}
+    assert verify(stopped.record).holds
+
+
+@pytest.mark.parametrize(
+    ("change", "is_same"),
+    [
+        pytest.param({"base_url": "http://localhost:1/v1"}, True, id="address"),
+        pytest.param({"api_key_env": "KEY"}, True, id="key"),
+        pytest.param({"path": "x.gguf"}, True, id="path"),
+        pytest.param({"params": {"temperature": 1}}, False, id="parameters"),
+        pytest.param({"model": "openai/other@1"}, False, id="model"),
+        pytest.param({"name": "other"}, False, id="name"),
+        pytest.param({"reasoning_tags": ["think"]}, False, id="tags"),
+        pytest.param({"unknown": 1}, False, id="unknown"),
+    ],
+)
+def test_only_addresses_of_judges_may_change(change: dict[str, Any], is_same: bool) -> None:
+    recorded = [{"model": "openai/a@1", "input_price": "0.40"}, {"model": "openai/b@1", "params": {"temperature": 0}}]
+    assert only_addresses_differ(recorded, [recorded[0], recorded[1] | change]) is is_same
+    assert only_addresses_differ(recorded, recorded[:1]) is False
+    assert only_addresses_differ((), [recorded[0] | change]) is False

@@ -9,7 +9,7 @@ import click
 
 from benchbook.cli.output import find_record, json_option
 from benchbook.cli.progress import shown_progress
-from benchbook.cli.settings import given_settings, options_of
+from benchbook.cli.settings import given_settings, move_judge_option, options_of
 from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
@@ -40,7 +40,8 @@ same_model_option = click.option(
 )
 @click.option("--repeats", type=int, help="How often each judge judges each output.")
 @click.option("--probes", type=int, help="Of how many outputs probes are made, whose right answer is known.")
-@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits may change.")
+@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
+@move_judge_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 @json_option
 @options_of(_SHARED)
@@ -52,6 +53,8 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     its own needs the file: a table [[judges]] with model, and name, base_url, api_key_env, path, params. Set, prompts,
     judges, thresholds and the evidence rule are frozen with the first call. Ends with 1 where no evaluation is valid.
     """
+    if options["move_judge"] and not options["resume"]:
+        raise UsageError("--move-judge: only with --resume; a new record takes addresses from its settings")
     result = _resumed(config, options) if options["resume"] else _started(config, options)
     reports = result.record.started().config.get("reports") if options["reports"] is None else options["reports"]
     print_run(
@@ -77,6 +80,7 @@ def _started(config: str | None, options: dict[str, Any]) -> Any:
 
 
 def _resumed(config: str | None, options: dict[str, Any]) -> Any:
+    from benchbook.runner.judge_config import moved_judges
     from benchbook.runner.judging import resume_judging
     from benchbook.runner.loop import run_async
 
@@ -84,6 +88,8 @@ def _resumed(config: str | None, options: dict[str, Any]) -> Any:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
     record = find_record(options["resume"], options["runs"] or "runs")
     changes = {name: value for name, value in _given(options).items() if name != "runs"}
+    if options["move_judge"]:
+        changes["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
         return run_async(resume_judging(record, changes, on_progress))
 

@@ -8,7 +8,7 @@ import click
 
 from benchbook.cli.output import find_record, json_option
 from benchbook.cli.progress import shown_progress
-from benchbook.cli.settings import given_settings, setting_options
+from benchbook.cli.settings import given_settings, move_judge_option, setting_options
 from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
 from benchbook.errors import UsageError
@@ -20,6 +20,7 @@ __all__ = ["run"]
 @click.argument("config", required=False, metavar="[CONFIG.toml]")
 @setting_options
 @click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
+@move_judge_option
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
 @click.option("--gate", is_flag=True, help="Exit 0 only if the run is READY, as `benchbook gate` does.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
@@ -35,6 +36,8 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     settings = given_settings(options)
     if options["resume"] and options["dry_run"]:
         raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
+    if options["move_judge"] and not options["resume"]:
+        raise UsageError("--move-judge: only with --resume; a new run takes addresses from its settings")
     if options["resume"]:
         result = _resume(options["resume"], config, settings, options)
     else:
@@ -62,12 +65,15 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
+    from benchbook.runner.judge_config import moved_judges
     from benchbook.runner.loop import run_async
     from benchbook.runner.run import resume_run
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
     record = find_record(run, settings.pop("runs", "runs"))
+    if options["move_judge"]:
+        settings["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
         return run_async(resume_run(record, settings, on_progress))
 

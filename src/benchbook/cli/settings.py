@@ -11,9 +11,17 @@ import msgspec
 from benchbook.errors import ConfigError
 from benchbook.runner.config import SETTINGS, RunConfig
 
-__all__ = ["given_settings", "options_of", "setting_options"]
+__all__ = ["given_settings", "move_judge_option", "options_of", "setting_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+move_judge_option = click.option(
+    "--move-judge",
+    multiple=True,
+    metavar="NAME.SETTING=VALUE",
+    help="With --resume: one of several judges is now elsewhere (base_url, api_key_env, path); repeat.",
+)
 
 
 def setting_options(command: _Command) -> _Command:

@@ -8,11 +8,22 @@ from typing import Any
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.errors import ConfigError
 from benchbook.runner.setting_types import Price, check_money, checked_params
 
-__all__ = ["JudgeConfig", "check_judges", "judge_names", "numbered_judges", "with_paths_from"]
+__all__ = [
+    "JudgeConfig",
+    "check_judges",
+    "judge_names",
+    "moved_judges",
+    "numbered_judges",
+    "only_addresses_differ",
+    "with_paths_from",
+]
+
+_ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key: not what
 
 
 class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,3 +70,36 @@ def with_paths_from(judges: Any, folder: Path) -> None:
     for judge in judges if isinstance(judges, list) else ():
         if isinstance(judge, dict) and isinstance(judge.get("path"), str):
             judge["path"] = str(folder / judge["path"])
+
+
+def only_addresses_differ(recorded: Any, given: Any) -> bool:
+    """Whether a resumed run may go on with the judges that are `given`: the same ones, elsewhere."""
+    try:
+        before, after = (
+            msgspec.convert(one, ready(tuple[JudgeConfig, ...]), strict=False) for one in (recorded, given)
+        )
+    except msgspec.ValidationError:
+        return False
+    nowhere: dict[str, Any] = dict.fromkeys(_ADDRESS)
+    return [msgspec.structs.replace(one, **nowhere) for one in before] == [
+        msgspec.structs.replace(one, **nowhere) for one in after
+    ]
+
+
+def moved_judges(recorded: Any, moves: Sequence[str]) -> list[dict[str, Any]]:
+    """The judges of a record with some addresses changed; each move is `NAME.SETTING=VALUE`.
+
+    Raises: ConfigError for a judge that is not there, or a setting that is no address.
+    """
+    judges = msgspec.convert(recorded or (), ready(tuple[JudgeConfig, ...]), strict=False)
+    names = judge_names(judges)
+    moved: list[dict[str, Any]] = msgspec.to_builtins(judges)
+    for move in moves:
+        place, equals, value = move.partition("=")
+        name, _, setting = place.rpartition(".")
+        if not equals or setting not in _ADDRESS:
+            raise ConfigError("--move-judge", repr(move), f"NAME.SETTING=VALUE; SETTING: {', '.join(_ADDRESS)}")
+        if name not in names:
+            raise ConfigError("--move-judge", f"judge {name!r}", f"one of {', '.join(names) or 'several judges'}")
+        moved[names.index(name)][setting] = value or None
+    return moved

@@ -25,7 +25,7 @@ from benchbook.evalsets.task_prompts import read_task_prompts
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.environment import code_version, environment, project_version
-from benchbook.runner.judge_config import judge_names, numbered_judges
+from benchbook.runner.judge_config import judge_names, numbered_judges, only_addresses_differ
 from benchbook.runner.judging_config import JudgingConfig, judging_config_from_mapping
 from benchbook.runner.judging_job import JudgingJob, endpoint_name, judge_of
 from benchbook.runner.one_call import is_answered
@@ -88,7 +88,7 @@ async def start_judging(
 async def resume_judging(
     record: Record, changes: dict[str, Any] | None = None, on_progress: ProgressHandler | None = None
 ) -> JudgingResult:
-    """Go on with a record where its journal ends. `changes` may hold limits, nothing of the plan (P3).
+    """Go on with a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3).
 
     Raises: UsageError for a record of another kind, or a change that would make it another experiment; RecordError.
     """
@@ -99,6 +99,8 @@ async def resume_judging(
     if plan.judgements_sha256 is not None:
         raise UsageError(f"{record.path}: its judgements were made elsewhere; there is nothing to resume")
     for name, value in (changes or {}).items():
+        if name == "judges" and only_addresses_differ(started.config.get(name, ()), value):
+            continue
         if name not in _MAY_CHANGE and started.config.get(name) != value:
             raise UsageError(f"resume: {name} is frozen with the first call (P3); start a new experiment")
     config = judging_config_from_mapping({**started.config, **(changes or {})}, "resume")

@@ -28,6 +28,7 @@ from benchbook.evalsets.tabular import table_form
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.runner.config import RunConfig, config_from_mapping
 from benchbook.runner.environment import code_version, environment, project_version
+from benchbook.runner.judge_config import only_addresses_differ
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.preparing import Prepared, judges_settings, model_settings, prepare, until_decided_of
 from benchbook.runner.progress import ProgressHandler, Resume
@@ -121,6 +122,8 @@ def changed_config(started: RunStarted, changes: dict[str, Any] | None) -> RunCo
     Raises: UsageError for a change that would change the plan.
     """
     for name, value in (changes or {}).items():
+        if name == "judges" and only_addresses_differ(started.config.get(name, ()), value):
+            continue
         if name not in MAY_CHANGE and started.config.get(name) != value:
             raise UsageError(f"resume: {name} is part of the plan and can't change; start a new run")
     return config_from_mapping({**started.config, **(changes or {})}, "resume")
