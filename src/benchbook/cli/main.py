@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "Evaluate a small local model on a shipped eval set, start to end.",
     "doctor": "Show what is installed, which providers answer, and how a config reads.",
     "evalset": "Validate, show, compare or start eval sets.",
+    "experiment": "Take separate runs of one plan together: mean and standard deviation.",
     "gate": "Exit 0 only if a run is READY.",
     "init": "Write a commented config file to start from.",
     "judge": "Make an evaluation set of outputs, or bring in judgements that were made elsewhere.",

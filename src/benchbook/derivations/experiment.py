@@ -12,7 +12,7 @@ from benchbook.scorers.exact import NANO, as_float, divide, mean, percentile, sa
 from benchbook.statistics.from_sums import variance_components_of_sums
 from benchbook.statistics.repeats import VarianceComponents
 
-__all__ = ["Repeats"]
+__all__ = ["Repeats", "summary_of"]
 
 # What is known of an item over its repeats so far.
 _NEVER, _ONCE, _AGAIN = 0, 1, 2
@@ -83,7 +83,7 @@ class Repeats:
     def summaries(self) -> list[RepeatSummary]:
         scores = [mean(total, n) for total, n in zip(self._score_nano, self._n_scored, strict=True)]
         latencies = [percentile(ms, 95) for ms in self._latencies_ms]
-        return [_summary("aggregate_score", scores), _summary("latency_e2e_p95_ms", latencies)]
+        return [summary_of("aggregate_score", scores), summary_of("latency_e2e_p95_ms", latencies)]
 
     def variance(self) -> list[VarianceSplit]:
         """What the sample score and passing vary by; nothing for a single repeat."""
@@ -117,7 +117,8 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 9)
 
 
-def _summary(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:
+def summary_of(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:
+    """Mean and standard deviation (C4) of an aggregate over repeats; values in nano-units."""
     known = [value for value in values if value is not None]
     return RepeatSummary(
         aggregate=aggregate,

@@ -53,6 +53,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None
     benchmark: bool = False
     no_variance: bool = False
+    experiment: str | None = None
     unmeasured: tuple[str, ...] = ()
     until_decided: bool = False
     error: Annotated[float, Meta(gt=0, lt=0.5)] | None = None
@@ -114,6 +115,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
         "benchmark": "refuse models that are not pinned to a version, and ask for three repeats",
         "no_variance": "declare that answers do not vary, so that a benchmark needs no repeats",
+        "experiment": "a name that separate runs of one plan share; `benchbook experiment NAME` takes them together",
         "unmeasured": "latency or tokens, where recorded outputs never had them",
         "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
         "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",

@@ -49,6 +49,7 @@ _NOT_HERE = (
     "repeats",
     "unmeasured",
     "no_variance",
+    "experiment",
     "confidence",
     "until_decided",
     "error",
