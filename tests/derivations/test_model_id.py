@@ -124,6 +124,7 @@ def test_a_snapshot_is_told_by_its_date(name: str, dated: bool) -> None:
         pytest.param("openai/greatestlatest@1", False, id="a-longer-word-before"),
         pytest.param("openai/mainframe@1", False, id="main-in-a-longer-word"),
         pytest.param("openai/stabilityai/stable-code-3b@1", False, id="a-product-called-stable"),
+        pytest.param("openai/stabilityai/stable-code-latest@1", True, id="the-latest-of-such-a-product"),
         pytest.param("openai/my-own-model", False, id="an-unknown-name"),
         pytest.param("openai/my-own-model@1", False, id="a-version-of-ones-own"),
         pytest.param("openai/my-own-model@v1.2.0", False, id="a-semantic-version-of-ones-own"),

@@ -109,6 +109,19 @@ def test_another_snapshot_is_told_with_the_declared_one(asked: str, answered: st
     assert found == f"server answered as '{answered}'; the declared snapshot is '{model_id.version}'"
 
 
+@pytest.mark.parametrize(
+    ("name", "answered", "same"),
+    [
+        ("mistral:mistral-large-latest", "mistral-large-2411", True),
+        ("anthropic:claude-sonnet-4-5", "claude-sonnet-4-5-20250929", True),
+        ("deepseek:deepseek-chat", "deepseek-chat", True),
+        ("groq:llama-3.1-8b", "llama-3.3-70b", False),
+    ],
+)
+def test_the_vendor_before_a_name_is_no_part_of_it(name: str, answered: str, same: bool) -> None:
+    assert (other_model(parse_model_id(f"any-llm/{name}", "model"), told(answered)) is None) is same
+
+
 def test_of_several_names_the_one_that_differs_is_told() -> None:
     found = other_model(parse_model_id("openai/m@1", "model"), told("m", "m", None, "n"))
     assert found is not None

@@ -154,6 +154,13 @@ def test_the_projects_commit_is_that_of_what_holds_the_config(project: Path, tmp
     assert project_version(("config", tmp_path)) == nowhere
 
 
+def test_what_git_does_not_say_is_null(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = environment._git
+    monkeypatch.setattr(environment, "_git", lambda *words: None if "status" in words else asked(*words))
+    sha = git(project, "rev-parse", "HEAD")
+    assert project_version(("config", project)) == {"git_sha": sha, "dirty": None, "of": "config"}
+
+
 def test_variables_of_a_git_hook_do_not_lead_elsewhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = code_version()
     monkeypatch.setenv("GIT_DIR", str(project / ".git"))

@@ -94,8 +94,9 @@ class ModelId:
 
 def _moving_word(text: str) -> str | None:
     lower = text.lower()
-    if any(lower.rsplit("/", 1)[-1].startswith(product) for product in _known()["products"]):
-        return None
+    for product in _known()["products"]:
+        if lower.rpartition("/")[2].startswith(product):
+            lower = lower.replace(product, "")
     return next((word for word in _SEGMENTS.split(lower) if word in MOVING_WORDS), None)
 
 

@@ -93,7 +93,9 @@ def _is_hash(word: str) -> bool:
 
 def asked_name(model_id: ModelId) -> tuple[ModelName, ...]:
     """What an id may be called: by its name, or by its name and version; either with the snapshot that it declares."""
-    name = read_name(model_id.name)
+    # any-llm/mistral:mistral-large: the vendor stands before the name that is sent to it.
+    _, colon, rest = model_id.name.partition(":")
+    name = read_name(rest if model_id.provider == "any-llm" and colon else model_id.name)
     if model_id.version is None:
         return (name,)
     version = read_name(model_id.version)

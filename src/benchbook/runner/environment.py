@@ -60,7 +60,8 @@ def _commit(folder: Path | None) -> dict[str, Any]:
     sha = None if folder is None else _git(folder, "rev-parse", "HEAD")
     if folder is None or not sha:
         return {"git_sha": None, "dirty": None}
-    return {"git_sha": sha, "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"git_sha": sha, "dirty": None if changed is None else bool(changed)}
 
 
 def _git(folder: Path, *words: str) -> str | None:
