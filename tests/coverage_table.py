@@ -15,6 +15,9 @@ jeffreys_of_grades 96.6     95.7     93.9(33) 95.4     95.3     96.2(64) 95.1   
 clustered_t        100(21)  91.7     100(22)  100(46)  93.4     100(46)  85.9(92) 94.6     85.9(92)
 clustered_rate     99.6     98.1     99.7     98.6     95.6     98.7     98.1     95.1     98.0
 paired_t           100(33)  95.1     100(33)  99.7(63) 95.6     99.7(63) 95.8(98) 95.1     95.8(98)
+paired_mid_p       100      97.5     100      100      95.6     100      98.4     95.1     98.4
+paired_bounded     100      99.8     100      100      98.4     100      99.9     96.0     99.9
+paired_clusters    100      98.3     100      100      95.8     100      99.2     95.4     99.2
 bonett_price       100      97.5     100      100      96.0     100      99.5     95.4     99.5
 lang_reiczigel     98.4     96.5     98.3     95.5     95.4     95.5     94.8     95.0     94.9
 prediction_powered_normal 97.8(33) 91.9 98.5(34) 98.9(64) 94.1  99.1(64) 92.1(98) 94.9     92.0(98)
@@ -25,7 +28,8 @@ gwet_ac1           95.8     96.8     95.5     94.9     95.2     95.2     94.9   
 median_ranks       95.9     95.9     95.9     96.7     96.7     96.7     96.0     96.0     96.0
 """
 DEFAULTS = {
-    "wilson", "jeffreys_of_scores", "jeffreys_of_grades", "clustered_rate", "paired_t", "lang_reiczigel",
+    "wilson", "jeffreys_of_scores", "jeffreys_of_grades", "clustered_rate", "paired_mid_p",
+    "paired_bounded", "paired_clusters", "lang_reiczigel",
     "prediction_powered", "kappa", "gwet_ac1", "median_ranks",
 }  # fmt: skip
 """Rows of what is used where nothing else is asked for: in bold."""

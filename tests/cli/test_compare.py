@@ -164,7 +164,24 @@ def test_the_gate_refuses_another_eval_set_and_a_table_that_was_edited(folder: P
     assert call(folder, "gate", "other", "--baseline", "first", *allowed).code == 0
     # A table that says that all is well is not believed: the gate derives its own.
     (folder / "runs/second/samples.parquet").write_bytes((folder / "runs/third/samples.parquet").read_bytes())
-    assert call(folder, "gate", "second", "--baseline", "first").code == 1
+    assert call(folder, "gate", "second", "--baseline", "first", "--max-regressions", "0").code == 1
+
+
+def test_the_gate_by_its_margin(folder: Path, call: Call) -> None:
+    """The same model twice is no regression; what ten items can't tell is neither yes nor no, and has a code of its own."""
+    score(folder, "again", ANSWERS["first"])
+    same = call(folder, "gate", "again", "--baseline", "first")
+    assert (same.code, "no item regressed" in same.out) == (0, True)
+    unsure = call(folder, "gate", "second", "--baseline", "first", "--json")
+    found = json.loads(unsure.out)
+    assert (unsure.code, found["exit_code"]) == (4, 4)
+    assert (found["gate"]["outcome"], found["gate"]["margin"]) == ("undecided", 0.05)
+    assert "can't be told from 10 items" in found["gate"]["reasons"][0]
+    assert call(folder, "gate", "second", "--baseline", "first", "--allow-undecided").code == 0
+    assert call(folder, "gate", "second", "--baseline", "first", "--margin", "0.2").code == 0
+    worse = call(folder, "gate", "first", "--baseline", "third", "--junit", "j.xml")
+    assert (worse.code, "the score is worse: -0.5000 (p = 0.031)" in worse.out) == (1, True)
+    assert ET.parse(folder / "j.xml").getroot().get("failures") == "6"
 
 
 def failed_and_dry(folder: Path) -> None:
@@ -190,7 +207,9 @@ def test_a_dry_run_is_said_to_be_unavailable_and_is_not_ranked(folder: Path, cal
     failed_and_dry(folder)
     assert "Run B was a dry run: its items are unavailable" in call(folder, "compare", "first", "dry").out
     ranked = json.loads(call(folder, "leaderboard", "--json").out)
-    assert (ranked["n_items"], len(ranked["places"])) == (10, 5)
+    assert (ranked["n_items"], len(ranked["places"])) == (10, 4)
+    assert [(one["run"], one["reason"]) for one in ranked["apart"]] == [("crashed", "the run itself failed: crashed")]
+    assert "Not ranked: crashed, score 0.0000; the run itself failed: crashed." in call(folder, "leaderboard").out
     assert "dry" not in {one["run"] for one in ranked["places"]}
 
 
@@ -223,7 +242,9 @@ def test_the_leaderboard_is_over_the_newest_records_eval_set(folder: Path, call:
     records, n_others = records_on_one_evalset(folder / "runs", "items")
     assert (sorted(record.run_id for record in records), n_others) == (["first", "second", "third"], 1)
     shown = call(folder, "leaderboard", "first", "third").out
-    assert "Can't be told from one another, and the best is among them: third, first." in shown
+    assert "Better than all others here: third." in shown  # 5 won, none lost: mid-p 0.031
+    shown = call(folder, "leaderboard", "second", "third").out
+    assert "Can't be told from one another, and the best is among them: third, second." in shown
 
 
 def test_the_library_gives_frames(records: Path) -> None:

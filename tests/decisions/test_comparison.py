@@ -128,18 +128,17 @@ def test_means_are_rounded_half_to_even(total: int, expected: int) -> None:
 
 
 def test_the_difference_of_passes_and_failures() -> None:
-    """4 lost, 11 won of 100; checked with R: binom.test(4, 15), and t.test of the differences."""
+    """4 lost, 11 won of 100: the mid-p McNemar test, whose interval leaves 0 in exactly where p is above 0.05."""
     a = marks("a", "1" * 4 + "0" * 11 + "1" * 40 + "0" * 45)
     b = marks("b", "0" * 4 + "1" * 11 + "1" * 40 + "0" * 45)
     found = compare(a, b).score
     assert (found.n, found.n_lost, found.n_won) == (100, 4, 11)
     assert (found.mean_a, found.mean_b, found.difference) == (0.44, 0.51, 0.07)
-    assert found.test == "mcnemar_exact"
-    assert found.p == pytest.approx(2 * (1 + 15 + 105 + 455 + 1365) / 2**15)
-    # sd of 11 ones, 4 minus ones, 85 zeros: sqrt((15 - 100 * 0.07**2) / 99); t(99, 0.975) = 1.984217
-    half = 1.984217 * ((15 - 0.49) / 99) ** 0.5 / 10
-    assert found.low == pytest.approx(0.07 - half, abs=1e-6)
-    assert found.high == pytest.approx(0.07 + half, abs=1e-6)
+    assert found.test == "mcnemar_mid_p"
+    # Twice the chance of 3 or fewer of 15, and once that of 4.
+    assert found.p == pytest.approx((2 * (1 + 15 + 105 + 455) + 1365) / 2**15)
+    assert (found.low, found.high) == (pytest.approx(-0.0074, abs=1e-4), pytest.approx(0.1466, abs=1e-4))
+    assert found.verdict == "not_told"
 
 
 def test_graded_scores_are_tested_by_sign_flips_and_passing_beside_them() -> None:
@@ -149,29 +148,32 @@ def test_graded_scores_are_tested_by_sign_flips_and_passing_beside_them() -> Non
     assert (found.score.test, found.score.p) == ("sign_flip_exact", 2 / 16)
     assert found.score.difference == 0.115
     assert found.passing is not None
-    assert (found.passing.mean_a, found.passing.mean_b, found.passing.n_won, found.passing.p) == (0.5, 1.0, 2, 0.5)
+    assert (found.passing.mean_a, found.passing.mean_b, found.passing.n_won, found.passing.p) == (0.5, 1.0, 2, 0.25)
 
 
 def test_items_of_a_group_are_one_cluster() -> None:
     a = answers("a", *(answer(f"i{k}", "no", group=f"g{k // 4}") for k in range(12)), answer("alone", "no"))
     b = answers("b", *(answer(f"i{k}", "yes", group=f"g{k // 4}") for k in range(12)), answer("alone", "no"))
     found = compare(a, b).score
-    assert (found.n, found.n_clusters, found.method) == (13, 4, "paired_clustered_t")
+    assert (found.n, found.n_clusters, found.method) == (13, 4, "paired_bounded_clustered")
     assert (found.test, found.p) == ("sign_flip_exact", 2 / 2**3)
 
 
-def test_holm_is_over_all_slices_that_are_shown() -> None:
+def test_p_is_adjusted_over_the_slices_that_could_show_anything() -> None:
+    """Tarone-Holm: slice y, in which nothing differs, takes nothing from the three others."""
+
     def half(run: str, right: str, wrong: str) -> ComparedRun:
         rows = [answer(f"i{k}", right, category="x", section="core", difficulty="easy") for k in range(6)]
         return answers(run, *rows, *(answer(f"j{k}", wrong, category="y", section="core") for k in range(6)))
 
     found = compare(half("a", "no", "yes"), half("b", "yes", "yes")).slices
     assert [(one.field, one.value, one.difference.n, one.difference.p, one.p_holm) for one in found] == [
-        ("section", "core", 12, 2 / 2**6, 4 * 2 / 2**6),
-        ("category", "x", 6, 2 / 2**6, 4 * 2 / 2**6),
+        ("section", "core", 12, 1 / 2**6, 3 / 2**6),
+        ("category", "x", 6, 1 / 2**6, 3 / 2**6),
         ("category", "y", 6, 1.0, 1.0),
-        ("difficulty", "easy", 6, 2 / 2**6, 4 * 2 / 2**6),
+        ("difficulty", "easy", 6, 1 / 2**6, 3 / 2**6),
     ]
+    assert [one.difference.verdict for one in found] == ["better", "better", "same", "better"]
 
 
 def test_a_field_of_free_text_is_not_sliced() -> None:

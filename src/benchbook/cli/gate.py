@@ -29,7 +29,15 @@ __all__ = ["gate"]
     help="Ask that the gates' confidence bounds hold too, such as 0.95.",
 )
 @click.option("--baseline", metavar="RUN", help="Hold RUN against this one; default: `benchbook baseline set`.")
-@click.option("--max-regressions", type=click.IntRange(min=0), help="Items that may be worse than in the baseline; 0.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="How much worse than the baseline the score may be: by default 0.05, five points of a score from 0 to 1.",
+)
+@click.option(
+    "--max-regressions", type=click.IntRange(min=0), help="Instead of a margin: how many items may be worse, such as 0."
+)
+@click.option("--allow-undecided", is_flag=True, default=None, help="End with 0 where too few items tell, too.")
 @click.option("--min-score", metavar="NUMBER", help="Ask for this mean score at least, such as 0.6.")
 @click.option(
     "--allow-different",
@@ -47,8 +55,9 @@ def gate(
 ) -> None:
     """Exit 0 only if RUN is READY; 1 where it is not, or where nothing can be said.
 
-    With --baseline, --max-regressions or --min-score it asks these instead of the release gates: is RUN no worse,
-    item by item, than the baseline, and good enough?
+    With --baseline, --margin, --max-regressions or --min-score it asks these instead of the release gates: is it shown
+    that RUN is not worse than the baseline by more than a margin, and is it good enough? It then ends with 1 where RUN
+    is worse, 3 where RUN is not complete, and 4 where its items can't tell.
 
     All is derived again from the journals: a file that was edited changes nothing.
     """
@@ -74,18 +83,22 @@ def _gate_regressions(
     as_json: bool,
     *,
     baseline: str | None,
+    margin: float | None,
     max_regressions: int | None,
+    allow_undecided: bool | None,
     min_score: str | None,
     allow_different: str | None,
     junit: Path | None,
 ) -> int:
     from benchbook.library.gating import regression_gate
 
-    is_alone = min_score is not None and all(one is None for one in (baseline, max_regressions, allow_different, junit))
+    against = (baseline, margin, max_regressions, allow_undecided, allow_different, junit)
+    is_alone = min_score is not None and all(one is None for one in against)
     found = regression_gate(
         record,
         None if is_alone else _baseline(baseline, runs),
-        max_regressions=max_regressions or 0,
+        margin=margin,
+        max_regressions=max_regressions,
         min_score=None if min_score is None else _score(min_score),
         allow_different=_measured(allow_different),
     )
@@ -95,7 +108,7 @@ def _gate_regressions(
 
         write_pieces(junit, regressions_junit(found.comparison, found.check))
     _print(found, as_json)
-    return 0 if found.check.holds else 1
+    return 0 if allow_undecided and found.check.outcome == "undecided" else found.exit_code
 
 
 def _baseline(name: str | None, runs: str) -> Record:
@@ -137,6 +150,8 @@ def _print(found: GateResult, as_json: bool) -> None:
                 "baseline": None if pair is None else pair.a.name,
                 "classes": None if pair is None else pair.counts,
                 "score_difference": None if pair is None else pair.score,
+                "unanswered": None if pair is None else {"baseline": pair.a.unanswered, "run": pair.b.unanswered},
+                "exit_code": found.exit_code,
             }
         )
         return

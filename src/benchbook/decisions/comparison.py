@@ -12,9 +12,10 @@ from benchbook.decisions.comparison_difference import (
     Difference,
     SliceDifference,
     item_difference,
-    with_holm,
+    with_tarone_holm,
 )
 from benchbook.decisions.comparison_items import GROUPINGS, ComparedRun
+from benchbook.decisions.comparison_metrics import METRICS, MetricDifference, metric_differences
 from benchbook.decisions.comparison_pairing import CLASSES, COMPARED, ItemClass, paired_items
 from benchbook.decisions.metadata_difference import (
     LeafDifference,
@@ -57,7 +58,11 @@ class Comparison:
 
     `score` is over the `n_compared` items that both have; `passing` is the same for the share of items that are right
     or pass, where the score is graded. `measured` says which parts of what was measured differ, `unknown` which of
-    them neither run knows. `containment` is None where a scorer does not say why an item missed.
+    them neither run knows. `containment` is None where a scorer does not say why an item missed. `metrics` are what
+    else both runs measured.
+
+    What a run was not given an answer to (R1.3a) is a pair that is missing, never a loss: `n_unanswered_a` and
+    `n_unanswered_b` items.
     """
 
     a: ComparedRun
@@ -66,6 +71,7 @@ class Comparison:
     counts: Mapping[ItemClass, int]
     score: Difference
     passing: Difference | None
+    metrics: tuple[MetricDifference, ...]
     slices: tuple[SliceDifference, ...]
     containment: Containment | None
     measured: tuple[MeasuredDifference, ...]
@@ -76,6 +82,14 @@ class Comparison:
     @property
     def n_compared(self) -> int:
         return sum(self.counts[name] for name in COMPARED)
+
+    @property
+    def n_unanswered_a(self) -> int:
+        return self.a.unanswered.n_items
+
+    @property
+    def n_unanswered_b(self) -> int:
+        return self.b.unanswered.n_items
 
     @property
     def n_left_out(self) -> int:
@@ -144,7 +158,8 @@ def compare(
         counts={name: sizes.get(name, 0) for name in CLASSES},
         score=difference("score_nano", margin),
         passing=None if a.has_reasons else difference("correct"),
-        slices=with_holm(list(_slices(rows, confidence, seed))),
+        metrics=metric_differences(rows, confidence=confidence, seed=seed),
+        slices=with_tarone_holm(list(_slices(rows, confidence, seed))),
         containment=_containment(rows, difference("contained")) if a.has_reasons else None,
         measured=measured_differences(a.manifest, b.manifest),
         unknown=unknown_in_both(a.manifest, b.manifest),
@@ -181,6 +196,7 @@ def _compared_rows(items: polars.DataFrame) -> polars.DataFrame:
     truths = (f"{name}_{run}" for name in ("correct", "contained") for run in "ab")
     return rows.select(
         "item_id", *GROUPINGS, "score_nano_a", "score_nano_b", *(pl.col(name).cast(pl.Int64) * NANO for name in truths),
+        *(f"{name}_{run}" for name in METRICS for run in "ab" if f"{name}_{run}" in rows.columns),
         cluster=cluster,
     )  # fmt: skip
 

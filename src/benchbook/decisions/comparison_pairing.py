@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
+from benchbook.decisions.comparison_metrics import METRICS
+
 if TYPE_CHECKING:
     import polars
 
@@ -18,7 +20,8 @@ COMPARED: tuple[ItemClass, ...] = ("regressed", "improved", "same_correct", "sam
 _ASKED = ("prompt", "expected", "context")
 _FACTS = ("item_id", *_ASKED, "section", "category", "difficulty", "group")
 _OUTCOMES = (
-    "sample", "text", "miss_reason", "n_scored", "n_correct", "sum_nano", "score_nano", "correct", "contained"
+    "sample", "text", "miss_reason", "n_scored", "n_correct", "sum_nano", "score_nano", "correct", "contained",
+    "unanswered_why",
 )  # fmt: skip
 
 
@@ -29,10 +32,11 @@ def paired_items(a: polars.DataFrame, b: polars.DataFrame) -> tuple[polars.DataF
 
     Items are one where id, prompt, context and expected answer are the same; else where these but the id are the same,
     taken in order; else, with the expected answer as the only change, they are one `expected_changed`. What has no
-    partner, or a score in one run only, is `only_in_a` or `only_in_b`.
+    partner, or a score in one run only, is `only_in_a` or `only_in_b`; where the other run was not answered (R1.3a),
+    its `unanswered_why_b` or `unanswered_why_a` says so.
 
     Columns: class, the item's facts (A's where it is in A), `item_id_b` and `expected_b` (B's), and each outcome with
-    `_a` or `_b` behind its name.
+    `_a` or `_b` behind its name; of rubric runs METRICS too, where both have them.
     """
     import polars as pl
 
@@ -45,7 +49,8 @@ def paired_items(a: polars.DataFrame, b: polars.DataFrame) -> tuple[polars.DataF
 
 
 def _named(items: polars.DataFrame, ending: str) -> polars.DataFrame:
-    return items.select(_FACTS + _OUTCOMES).rename(lambda name: name + ending)
+    metrics = [name for name in METRICS if name in items.columns]
+    return items.select(*_FACTS, *_OUTCOMES, *metrics).rename(lambda name: name + ending)
 
 
 def _same_asked() -> polars.Expr:
@@ -104,7 +109,8 @@ def _with_classes(rows: polars.DataFrame) -> tuple[polars.DataFrame, int]:
     facts = [pl.coalesce(f"{name}_a", f"{name}_b").alias(name) for name in _FACTS if name not in _ASKED]
     in_a = pl.col("item_id_a").is_not_null()
     asked = [pl.when(in_a).then(f"{name}_a").otherwise(f"{name}_b").alias(name) for name in _ASKED]
-    outcomes = [f"{name}{ending}" for name in _OUTCOMES for ending in ("_a", "_b")]
+    both = [name for name in METRICS if {f"{name}_a", f"{name}_b"}.issubset(rows.columns)]
+    outcomes = [f"{name}{ending}" for name in (*_OUTCOMES, *both) for ending in ("_a", "_b")]
     scored = rows.filter(scored_a | scored_b)
     items = scored.select(
         pl.when(~scored_b)

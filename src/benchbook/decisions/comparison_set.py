@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchbook.decisions.comparison import Comparison, compare
+from benchbook.decisions.comparison_difference import with_p
 from benchbook.decisions.comparison_items import ComparedRun
 from benchbook.decisions.history import History, history
 from benchbook.decisions.leaderboard import Leaderboard, leaderboard, measured_by
@@ -17,7 +18,8 @@ __all__ = ["ComparisonSet", "compare_runs"]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSet:
-    """`pairs` hold the later runs against the first, and `p_holm` each pair's p adjusted for the others.
+    """`pairs` hold the later runs against the first, and `p_holm` each pair's p adjusted for the others, by which the
+    verdicts of their scores are given.
 
     `histories` (three runs or more) are by correctness and, where a scorer says why an item missed, by containment.
     `leaderboard` is None for two runs, and where the runs are not over one eval set.
@@ -48,11 +50,13 @@ def compare_runs(
         histories = (history(runs),)
         if all(run.has_reasons for run in runs):
             histories += (history(runs, by="contained"),)
+    p_holm = adjust_p_values([pair.score.p for pair in pairs]).holm
+    pairs = tuple(replace(pair, score=with_p(pair.score, p)) for pair, p in zip(pairs, p_holm, strict=True))
     is_one_set = len({measured_by(run) for run in runs}) == 1
     return ComparisonSet(
         runs=tuple(runs),
         pairs=pairs,
-        p_holm=adjust_p_values([pair.score.p for pair in pairs]).holm,
+        p_holm=p_holm,
         histories=histories,
-        leaderboard=leaderboard(runs, confidence=confidence, seed=seed) if len(runs) > 2 and is_one_set else None,
+        leaderboard=leaderboard(runs, confidence=confidence) if len(runs) > 2 and is_one_set else None,
     )

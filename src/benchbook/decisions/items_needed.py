@@ -8,12 +8,12 @@ from math import ceil
 import msgspec
 
 from benchbook.errors import ConfigError
-from benchbook.statistics import design_effect, sample_size_paired_binary, sample_size_two_proportions
+from benchbook.statistics import design_effect, sample_size_mid_p, sample_size_two_proportions
 
 __all__ = ["FORMULAS", "Discordance", "ItemsNeeded", "items_needed"]
 
 FORMULAS: Mapping[str, str] = {
-    "connor": "McNemar's test on pairs (Connor 1987)",
+    "mid_p": "the mid-p McNemar test on pairs, as in a comparison; its power is added up over all tables",
     "two_proportions": "two independent proportions (Fleiss 1981; R's power.prop.test)",
 }
 """Where each method's formula comes from."""
@@ -76,9 +76,7 @@ def items_needed(
         effect = design_effect(cluster_size, intraclass_correlation)
     shares = _discordance(baseline, after, discordance) if paired else None
     if shares is not None:
-        found = sample_size_paired_binary(
-            shares.only_before, shares.only_after, power=power, alpha=alpha, design_effect=effect
-        )
+        found = sample_size_mid_p(shares.only_before, shares.only_after, power=power, alpha=alpha, design_effect=effect)
     else:
         found = sample_size_two_proportions(baseline, after, power=power, alpha=alpha, design_effect=effect)
     if found.n is None:

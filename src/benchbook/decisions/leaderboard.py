@@ -11,11 +11,16 @@ from benchbook.decisions.history import common_items
 from benchbook.errors import UsageError
 from benchbook.scorers.exact import NANO, as_float, mean
 
-__all__ = ["Leaderboard", "Place", "leaderboard", "measured_by"]
+__all__ = ["Apart", "Leaderboard", "Place", "leaderboard", "measured_by"]
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's, None for the best itself."""
+    """A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for
+    the best itself.
+
+    `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's (R1.3a); `note`
+    says so, and whether the run has come to its end.
+    """
 
     run: str
     model: str | None
@@ -24,11 +29,25 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     rank_low: int | None
     rank_high: int | None
     p_against_best: float | None
-    among_best: bool  # it can't be told from the best
+    among_best: bool  # no run is shown to be better
+    n_unanswered: int = 0
+    note: str | None = None
+
+
+class Apart(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that is not ranked, since it failed as a whole (A3) or has no score at all; `score` is what it came to."""
+
+    run: str
+    model: str | None
+    score: float | None
+    reason: str
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
-    """Places over the `n_items` items that every run has a score for; `n_left_out` others are not counted."""
+    """Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted.
+
+    Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
+    """
 
     spec: str
     evalset: str | None
@@ -36,8 +55,9 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     n_left_out: int
     confidence: float
     method: str
-    seed: int
+    n_pairs: int
     places: tuple[Place, ...]
+    apart: tuple[Apart, ...] = ()
     n_clusters: int | None = None
     reason: str | None = None
     warnings: tuple[str, ...] = ()
@@ -48,8 +68,8 @@ def measured_by(run: ComparedRun) -> tuple[str, str]:
     return run.spec, str(run.manifest.get("dataset_version_or_hash"))
 
 
-def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95, seed: int = 0) -> Leaderboard:
-    """Rank runs by their mean score over the same items; items of one group are resampled together.
+def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Leaderboard:
+    """Rank runs by their mean score over the same items; items of one group vary together.
 
     Raises: UsageError without runs, and where they are over several eval sets or under several scorers.
     """
@@ -63,40 +83,65 @@ def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95, seed: 
             )
     from benchbook.statistics import rank_runs
 
-    common, n_left_out = common_items(runs)
-    scores = [common[f"score_nano_{place}"] for place in range(len(runs))]
-    groups = common["group"]
+    apart = [(run, why) for run in runs if (why := _why_apart(run)) is not None]
+    names = {run.name for run, _ in apart}
+    ranked = [run for run in runs if run.name not in names]
+    common, n_left_out = common_items(ranked) if ranked else (None, 0)
+    n_items = 0 if common is None else len(common)
+    scores = [] if common is None else [common[f"score_nano_{place}"] for place in range(len(ranked))]
     clusters = None
-    if groups.null_count() < len(groups):  # an item without a group stands alone
-        clusters = [place if group is None else group for place, group in enumerate(groups)]
+    if common is not None and common["group"].null_count() < n_items:  # an item without a group stands alone
+        clusters = [place if group is None else group for place, group in enumerate(common["group"])]
     ranking = rank_runs(
         {str(place): one.to_numpy() / NANO for place, one in enumerate(scores)},
         clusters=clusters,
         confidence=confidence,
-        seed=seed,
     )
     return Leaderboard(
         spec=runs[0].spec,
         evalset=runs[0].manifest.get("dataset_id"),
-        n_items=len(common),
+        n_items=n_items,
         n_left_out=n_left_out,
         confidence=confidence,
         method=ranking.method,
-        seed=seed,
+        n_pairs=ranking.n_pairs,
         n_clusters=ranking.n_clusters,
         reason=ranking.reason,
         warnings=ranking.warnings,
+        apart=tuple(
+            Apart(run=run.name, model=run.manifest.get("model_id"), score=run.score, reason=why) for run, why in apart
+        ),
         places=tuple(
             Place(
-                run=runs[int(one.name)].name,
-                model=runs[int(one.name)].manifest.get("model_id"),
-                score=as_float(mean(int(scores[int(one.name)].sum()), len(common))),
+                run=ranked[int(one.name)].name,
+                model=ranked[int(one.name)].manifest.get("model_id"),
+                score=as_float(mean(int(scores[int(one.name)].sum()), n_items)),
                 rank=one.rank,
                 rank_low=one.rank_low,
                 rank_high=one.rank_high,
                 p_against_best=one.p_against_best,
                 among_best=one.among_best,
+                n_unanswered=ranked[int(one.name)].unanswered.n_items,
+                note=_note(ranked[int(one.name)]),
             )
             for one in ranking.runs
         ),
     )
+
+
+def _why_apart(run: ComparedRun) -> str | None:
+    """Why a run has no place among the others; None where it has one."""
+    if run.why_failed is not None:
+        return f"the run itself failed: {run.why_failed}"
+    if run.score_nano is None:
+        lacking = run.unanswered
+        return f"nothing was answered ({', '.join(lacking.why)})" if lacking.n_items else "no item has a score"
+    return None
+
+
+def _note(run: ComparedRun) -> str | None:
+    found = [] if run.is_complete else [f"not complete: it is {run.manifest.get('state')}"]
+    lacking = run.unanswered
+    if lacking.n_items:
+        found.append(f"{lacking.n_items:,} of {len(run.items):,} items not answered ({', '.join(lacking.why)})")
+    return "; ".join(found) or None

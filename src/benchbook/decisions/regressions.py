@@ -1,9 +1,16 @@
-"""The regression gate: is a run no worse, item by item, than its baseline, and good enough in all?"""
+"""The regression gate: is it shown that a run is not worse than its baseline, and is it good enough in all?
+
+Of a model that is asked twice some items are lost and some won, by chance alone: so what is asked of a run is that its
+score is not worse by more than a margin, by the one-sided bound of the paired difference (non-inferiority). Where the
+items can't tell, the gate says that, and neither yes nor no. How many items may regress can be limited instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from decimal import Decimal
+from math import ceil
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -12,53 +19,121 @@ from benchbook.decisions.comparison_items import ComparedRun
 from benchbook.decisions.metadata_difference import Measured
 from benchbook.scorers.exact import NANO, as_float, mean
 
-__all__ = ["RegressionCheck", "check_regressions", "check_score", "why_failed"]
+if TYPE_CHECKING:
+    import polars
+
+__all__ = [
+    "DEFAULT_MARGIN",
+    "Finding",
+    "GateOutcome",
+    "RegressionCheck",
+    "check_regressions",
+    "check_score",
+    "failing_outcome",
+    "why_failed",
+    "with_findings",
+]
+
+DEFAULT_MARGIN = 0.05
+"""Five points of the score: what a hundred items of which few change can rule out, and nobody would want to lose."""
+
+GateOutcome = Literal["holds", "does_not_hold", "undecided", "not_complete"]
+_WORST_FIRST: tuple[GateOutcome, ...] = ("not_complete", "does_not_hold", "undecided")
+
+
+class Finding(NamedTuple):
+    """What keeps the gate from holding, and what it makes of it."""
+
+    outcome: GateOutcome
+    words: str
 
 
 class RegressionCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the gate holds; `reasons` say why it does not, most important first."""
+    """Whether the gate holds; `reasons` say why it does not, most important first.
+
+    `outcome` tells apart what is no (`does_not_hold`), what the items can't tell (`undecided`), and a run that has not
+    come to its end (`not_complete`). `margin` is the loss that is allowed, a part of the score's 0 to 1, at the
+    one-sided `confidence`; `max_regressions` the number of items, where that was asked instead.
+    """
 
     holds: bool
+    outcome: GateOutcome
     reasons: tuple[str, ...]
+    margin: float | None = None
+    confidence: float | None = None
+    max_regressions: int | None = None
+    shown: str | None = None  # what the margin's bound shows, where it holds
     regressed: tuple[str, ...] = ()  # ids of the items, as the baseline names them
     missing: tuple[str, ...] = ()  # ids of the baseline's items that have no score in the run
+    unanswered: tuple[str, ...] = ()  # of these, what the run was not given an answer to (R1.3a)
 
 
 def check_regressions(
-    comparison: Comparison, *, max_regressions: int = 0, allow_different: Collection[Measured] = ()
+    comparison: Comparison,
+    *,
+    max_regressions: int | None = None,
+    allow_different: Collection[Measured] = (),
 ) -> RegressionCheck:
-    """Hold B against its baseline A.
+    """Hold B against its baseline A: by the margin that the comparison was asked about, by `max_regressions`, or both.
 
-    It fails where more than `max_regressions` items regressed, where the run has no score for an item of the baseline
-    (what is missing may have regressed), where what was measured differs and is not allowed to, where the two have no
-    item in common, and where the run itself failed (A3): at a baseline's floor nothing can regress. Where another eval
-    set is allowed, items that only one of them has are no fault.
+    What was measured must be the same, but for what is allowed to differ; and every item of the baseline must have a
+    score in the run (what is missing may have regressed), unless another eval set is allowed. An item that was not
+    answered (R1.3a) is no regression, but the gate can't hold without it. A run that itself failed (A3), or has not
+    come to its end, passes no gate: at a baseline's floor nothing can regress.
+
+    Where neither was asked, no item may regress.
     """
-    regressed = _ids(comparison, "regressed")
-    missing = () if "evalset" in allow_different else _ids(comparison, "only_in_a")
-    reasons = list(why_failed(comparison.b))
-    reasons += [
-        f"what was measured differs: {one.name} ({', '.join(leaf.path for leaf in one.leaves)}); allow it with "
-        f"--allow-different {one.name}, or make a new baseline"
-        for one in comparison.measured
-        if one.name not in allow_different
+    not_worse = comparison.score.not_worse
+    if not_worse is None and max_regressions is None:
+        max_regressions = 0
+    regressed = _ids(comparison, comparison.items["class"] == "regressed")
+    alone = comparison.items["class"] == "only_in_a"
+    lacking = comparison.items["unanswered_why_b"].is_not_null() & alone
+    unanswered = _ids(comparison, lacking)
+    missing = unanswered if "evalset" in allow_different else _ids(comparison, alone)
+    found = [
+        *(Finding(failing_outcome(comparison.b), words) for words in why_failed(comparison.b)),
+        *_not_the_same(comparison, allow_different),
+        *_too_many(regressed, max_regressions),
+        *_missing(len(missing) - len(unanswered), unanswered, comparison.b),
+        *_by_margin(comparison),
     ]
-    if not comparison.n_compared:
-        reasons.append("the run and its baseline have no scored item in common")
-    if len(regressed) > max_regressions:
-        reasons.append(f"{_items(len(regressed))} regressed; the gate allows {max_regressions}")
-    if missing:
-        reasons.append(f"{_items(len(missing))} of the baseline {'have' if len(missing) > 1 else 'has'} no score here")
-    return RegressionCheck(holds=not reasons, reasons=tuple(reasons), regressed=regressed, missing=missing)
+    check = RegressionCheck(
+        holds=True,
+        outcome="holds",
+        reasons=(),
+        margin=None if not_worse is None else not_worse.margin,
+        confidence=None if not_worse is None else not_worse.confidence,
+        max_regressions=max_regressions,
+        shown=_shown(comparison),
+        regressed=regressed,
+        missing=missing,
+        unanswered=unanswered,
+    )
+    return with_findings(check, found)
+
+
+def with_findings(check: RegressionCheck, found: Collection[Finding]) -> RegressionCheck:
+    """The check with more that keeps it from holding: the worst comes first, and gives the outcome."""
+    if not found:
+        return check
+    before = () if check.holds else tuple(Finding(check.outcome, words) for words in check.reasons)
+    every = sorted(dict.fromkeys((*before, *found)), key=lambda one: _WORST_FIRST.index(one.outcome))
+    return msgspec.structs.replace(
+        check, holds=False, outcome=every[0].outcome, reasons=tuple(dict.fromkeys(one.words for one in every))
+    )
+
+
+def failing_outcome(run: ComparedRun) -> GateOutcome:
+    """What `why_failed` and `check_score` come to."""
+    return "does_not_hold" if run.is_complete else "not_complete"
 
 
 def why_failed(run: ComparedRun) -> tuple[str, ...]:
     """Why the run itself can't pass, whatever its items (A3): it is not at its end, or it failed."""
-    state = run.manifest.get("state", "complete")
-    if state != "complete":
-        return (f"the run is not complete: it is {state}",)
-    status = run.manifest.get("run_status", "completed")
-    return () if status == "completed" else (f"the run itself failed: {str(status).replace('_', ' ')}",)
+    if not run.is_complete:
+        return (f"the run is not complete: it is {run.manifest.get('state')}",)
+    return () if run.why_failed is None else (f"the run itself failed: {run.why_failed}",)
 
 
 def check_score(run: ComparedRun, at_least: Decimal) -> tuple[str, ...]:
@@ -81,8 +156,79 @@ def check_score(run: ComparedRun, at_least: Decimal) -> tuple[str, ...]:
     return ()
 
 
-def _ids(comparison: Comparison, name: str) -> tuple[str, ...]:
-    return tuple(comparison.items.filter(comparison.items["class"] == name)["item_id"].to_list())
+def _not_the_same(comparison: Comparison, allowed: Collection[Measured]) -> Iterator[Finding]:
+    for one in comparison.measured:
+        if one.name not in allowed:
+            words = (
+                f"what was measured differs: {one.name} ({', '.join(leaf.path for leaf in one.leaves)}); allow it with "
+                f"--allow-different {one.name}, or make a new baseline"
+            )
+            yield Finding("does_not_hold", words)
+    if not comparison.n_compared:
+        outcome: GateOutcome = "undecided" if comparison.n_unanswered_b else "does_not_hold"
+        yield Finding(outcome, "the run and its baseline have no scored item in common")
+
+
+def _too_many(regressed: tuple[str, ...], allowed: int | None) -> Iterator[Finding]:
+    if allowed is not None and len(regressed) > allowed:
+        yield Finding("does_not_hold", f"{_items(len(regressed))} regressed; the gate allows {allowed}")
+
+
+def _missing(n_unscored: int, unanswered: tuple[str, ...], run: ComparedRun) -> Iterator[Finding]:
+    if n_unscored:
+        has = "have" if n_unscored > 1 else "has"
+        yield Finding("does_not_hold", f"{_items(n_unscored)} of the baseline {has} no score here")
+    if unanswered:
+        were = "were" if len(unanswered) > 1 else "was"
+        why = ", ".join(run.unanswered.why)
+        words = f"{_items(len(unanswered))} of the baseline {were} not answered here ({why}): missing, not regressed"
+        yield Finding("undecided", words)
+
+
+def _by_margin(comparison: Comparison) -> Iterator[Finding]:
+    """Nothing where no item regressed: that needs no statistics."""
+    found, asked = comparison.score, comparison.score.not_worse
+    if asked is None or asked.holds or not found.n_lost or found.difference is None or asked.low is None:
+        return
+    if found.verdict == "worse":
+        words = (
+            f"the score is worse: {found.difference:+.4f} (p {_p(found.p)}); the gate allows a loss of {asked.margin:g}"
+        )
+        yield Finding("does_not_hold", words)
+        return
+    words = (
+        f"whether the score is worse by more than {asked.margin:g} can't be told from {_items(found.n)}: the "
+        f"difference may be down to {asked.low:+.4f}"
+    )
+    needed = _items_to_tell(found.n, found.difference, asked.low, asked.margin)
+    yield Finding("undecided", words if needed is None else f"{words}; about {needed:,} items would tell")
+
+
+def _items_to_tell(n: int, difference: float, low: float, margin: float) -> int | None:
+    """How many items would bring the bound to the margin if the difference stayed; None where it is beyond."""
+    room = difference + margin
+    return ceil(n * ((difference - low) / room) ** 2) if room > 0 else None
+
+
+def _shown(comparison: Comparison) -> str | None:
+    asked = comparison.score.not_worse
+    if asked is None or asked.low is None:
+        return None
+    if asked.holds:
+        smaller = " It is worse, by less than that." if comparison.score.verdict == "worse" else ""
+        return (
+            f"not worse by more than {asked.margin:g}: at {100 * asked.confidence:g} % confidence the difference is "
+            f"above {asked.low:+.4f}.{smaller}"
+        )
+    return None if comparison.score.n_lost else "no item regressed."
+
+
+def _p(p: float | None) -> str:
+    return "unknown" if p is None else "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+def _ids(comparison: Comparison, chosen: polars.Series) -> tuple[str, ...]:
+    return tuple(comparison.items.filter(chosen)["item_id"].to_list())
 
 
 def _items(n: int) -> str:

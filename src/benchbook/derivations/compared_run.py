@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.decisions.comparison_items import ComparedRun, compared_items
+from benchbook.decisions.comparison_items import ComparedRun, compared_items, unanswered_why
 from benchbook.derivations.kinds import kind_of_record
 from benchbook.errors import RecordError
 from benchbook.evalsets import open_evalset
@@ -33,7 +33,9 @@ __all__ = [
 # All that a comparison reads of samples.parquet; each scorer's table has some of them.
 _COLUMNS = frozenset({
     "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "predicted",
-    "correctness", "miss_reason", "candidate_answer", "sample_score", "passed",
+    "correctness", "miss_reason", "error", "candidate_answer", "sample_score", "passed", "accuracy_score",
+    "faithfulness_score", "latency_e2e_ms", "total_tokens", "candidate_error", "score_origin", "answer_seq",
+    "error_detail", "timed_out",
 })  # fmt: skip
 
 
@@ -70,6 +72,8 @@ def rows_of_items(record: Record) -> RowsOfItems | None:
     """What is known of a run's table without reading a row of it; None where its rows are not those of the eval set.
 
     A run of `answer_correctness@v1` has a row for every item, asked or not (SPEC A5), and one repeat makes it the only.
+    Where some were not answered (R1.3a), they may be missing from a comparison, and its rows are others.
+
     Raises: as `compared_run`.
     """
     import polars as pl
@@ -80,8 +84,13 @@ def rows_of_items(record: Record) -> RowsOfItems | None:
     if spec != "answer_correctness@v1" or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
         return None
     evalset = inputs.get("evalset")
-    table = _scanned(record, lambda rows: rows.select(pl.len()))
-    return RowsOfItems(spec, evalset, n_items) if isinstance(evalset, str) and table.item() == n_items else None
+
+    def counted(rows: polars.LazyFrame) -> polars.LazyFrame:
+        lacks = unanswered_why(rows.collect_schema().names(), spec, manifest).is_not_null()
+        return rows.select(n=pl.len(), n_unanswered=lacks.sum())
+
+    n, n_unanswered = _scanned(record, counted).row(0)
+    return RowsOfItems(spec, evalset, n) if isinstance(evalset, str) and n == n_items and not n_unanswered else None
 
 
 def compared_part(record: Record, spec: str, first: int, end: int) -> polars.DataFrame:
@@ -89,7 +98,8 @@ def compared_part(record: Record, spec: str, first: int, end: int) -> polars.Dat
 
     Raises: as `compared_run`.
     """
-    return compared_items(_scanned(record, lambda rows: rows.slice(first, end - first)), spec)
+    part = _scanned(record, lambda rows: rows.slice(first, end - first))
+    return compared_items(part, spec, manifest_of(record))
 
 
 def training_loss(record: Record) -> Curve | None:
@@ -114,7 +124,7 @@ def _read(record: Record, derived: Record) -> ComparedRun:
     samples = _samples(derived)
     if "prompt" not in samples.columns:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
-    return ComparedRun(storable(record.run_id), spec, compared_items(samples, spec), manifest)
+    return ComparedRun(storable(record.run_id), spec, compared_items(samples, spec, manifest), manifest)
 
 
 def manifest_of(derived: Record) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """A test for each item: `pytest -m benchbook --benchbook-run RUN --benchbook-baseline BASE` (SPEC A11).
 
 A test fails where its item regressed, or where the baseline has a score for it and the run has none: what is missing
-may have regressed. Items that only the run has are skipped, with the reason. A test of its own, `what-was-measured`,
-fails where that differs between the two; one more, `the-run-itself`, is there and fails where the run crashed, timed
-out or never ended. pytest loads this module wherever Benchbook is installed, so it imports what it needs when it is
-asked for tests.
+may have regressed. With `--benchbook-margin 0.05` a test of the score stands for those that regressed: a model that
+answers differently each time loses some items by chance. Items that only the run has are skipped, with the reason, and
+so are those that it was not given an answer to.
+
+A test of its own, `what-was-measured`, fails where that differs between the two; one more, `the-run-itself`, is there
+and fails where the run crashed, timed out, never ended, or was not answered. pytest loads this module wherever
+Benchbook is installed, so it imports what it needs when it is asked for tests.
 """
 
 from __future__ import annotations
@@ -37,6 +40,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="",
         help="What may differ between the two, as in `benchbook gate`: evalset, judge, …; several with commas.",
     )
+    group.addoption(
+        "--benchbook-margin",
+        metavar="LOSS",
+        type=float,
+        help="Test the score: how much worse it may be, such as 0.05. An item that regressed is skipped then.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,6 +73,7 @@ def _cases(run: str, config: pytest.Config) -> Iterable[RegressionCase]:
             run,
             config.getoption("--benchbook-baseline"),
             runs=config.getoption("--benchbook-runs"),
+            margin=config.getoption("--benchbook-margin"),
             allow_different=[one for one in config.getoption("--benchbook-allow-different").split(",") if one],
         )
     except BenchbookError as error:

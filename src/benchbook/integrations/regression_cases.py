@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from benchbook.decisions.comparison import Comparison, compare
 from benchbook.decisions.comparison_pairing import ItemClass
 from benchbook.decisions.metadata_difference import Measured
-from benchbook.decisions.regressions import why_failed
+from benchbook.decisions.regressions import check_regressions, why_failed
 from benchbook.derivations.baselines import baseline_record
 from benchbook.derivations.compared_run import compared_run_derived
 from benchbook.errors import UsageError
@@ -26,7 +26,7 @@ Outcome = Literal["passed", "failed", "skipped"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
-_MEASURED, _RUN = "what-was-measured", "the-run-itself"
+_MEASURED, _RUN, _SCORE = "what-was-measured", "the-run-itself", "not-worse-than-the-baseline"
 _TEXT = 400  # characters of a model's text in a message
 
 
@@ -39,12 +39,18 @@ class RegressionCase(NamedTuple):
 
 
 def regression_cases(
-    run: str, baseline: str | None = None, *, runs: str | Path = "runs", allow_different: Collection[str] = ()
+    run: str,
+    baseline: str | None = None,
+    *,
+    runs: str | Path = "runs",
+    allow_different: Collection[str] = (),
+    margin: float | None = None,
 ) -> list[RegressionCase]:
     """The cases of a run against its baseline, both derived anew from their journals.
 
     `run` and `baseline` are records' folders, or ids of records in the folder `runs`; without a `baseline` it is the
-    one that is set there. `allow_different`: see `check_regressions`.
+    one that is set there. `allow_different`: see `check_regressions`. With a `margin` the score is tested by it, and an
+    item that regressed is skipped: chance alone loses some.
 
     Raises: UsageError where a record is not there, or `allow_different` names what is not known; RecordError.
     """
@@ -53,7 +59,7 @@ def regression_cases(
         if one not in known:
             raise UsageError(f"allow-different: found {shorten(one, 60)!r}; expected {', '.join(known)}")
     base = baseline_record(runs) if baseline is None else _record(baseline, runs)
-    found = compare(compared_run_derived(base), compared_run_derived(_record(run, runs)))
+    found = compare(compared_run_derived(base), compared_run_derived(_record(run, runs)), margin=margin)
     return list(comparison_cases(found, cast("Collection[Measured]", allow_different)))
 
 
@@ -62,15 +68,24 @@ def comparison_cases(comparison: Comparison, allow_different: Collection[Measure
     their order, and what only the run has.
     """
     yield _same_measured(comparison, allow_different)
-    yield from (RegressionCase(_RUN, "failed", why) for why in why_failed(comparison.b))
+    run = comparison.b.unanswered
+    why = list(why_failed(comparison.b))
+    if run.n_items and not why:
+        why = [
+            f"{run.n_items:,} of its items were not answered ({', '.join(run.why)}): they are missing, not regressed"
+        ]
+    yield from (RegressionCase(_RUN, "failed", one) for one in why)
+    by_margin = comparison.score.not_worse is not None
+    if by_margin:
+        yield _not_worse(comparison)
     rows = comparison.items
     for name, row in zip(case_names(rows["item_id"]), rows.iter_rows(named=True), strict=True):
-        yield RegressionCase(name, *_outcome(row, allow_different))
+        yield RegressionCase(name, *_outcome(row, allow_different, by_margin))
 
 
 def case_names(ids: Iterable[str]) -> Iterator[str]:
     """A name for each id, all of them different: the id where it is plain, else what is legible of it and a hash."""
-    given: Counter[str] = Counter({_MEASURED: 1, _RUN: 1})
+    given: Counter[str] = Counter({_MEASURED: 1, _RUN: 1, _SCORE: 1})
     for one in ids:
         name = one
         if not _PLAIN.fullmatch(one):
@@ -99,11 +114,20 @@ def _same_measured(comparison: Comparison, allow_different: Collection[Measured]
     return RegressionCase(_MEASURED, "failed", words)
 
 
-def _outcome(row: Mapping[str, Any], allow_different: Collection[Measured]) -> tuple[Outcome, str]:
+def _not_worse(comparison: Comparison) -> RegressionCase:
+    """The gate's rule by its margin: failed where it is worse, skipped where too few items tell."""
+    check = check_regressions(comparison, allow_different=get_args(Measured))
+    outcome: Outcome = "passed" if check.holds else "failed" if check.outcome == "does_not_hold" else "skipped"
+    return RegressionCase(_SCORE, outcome, "; ".join(check.reasons))
+
+
+def _outcome(row: Mapping[str, Any], allow_different: Collection[Measured], by_margin: bool) -> tuple[Outcome, str]:
     kind: ItemClass = row["class"]
     match kind:
         case "regressed":
-            return "failed", _told(row)
+            return ("skipped" if by_margin else "failed"), _told(row)
+        case "only_in_a" if row["unanswered_why_b"] is not None:
+            return "skipped", f"this run was not given an answer ({row['unanswered_why_b']}): missing, not regressed"
         case "only_in_a" if "evalset" in allow_different:
             return "skipped", "the baseline alone has it"
         case "only_in_a":

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-import msgspec
-
 from benchbook.decisions.comparison import Comparison, compare
 from benchbook.decisions.metadata_difference import Measured
-from benchbook.decisions.regressions import RegressionCheck, check_regressions, check_score
+from benchbook.decisions.regressions import (
+    DEFAULT_MARGIN,
+    Finding,
+    GateOutcome,
+    RegressionCheck,
+    check_regressions,
+    check_score,
+    failing_outcome,
+    with_findings,
+)
 from benchbook.derivations.compared_run import compared_run_derived, manifest_of
 from benchbook.errors import RecordError, UsageError
 from benchbook.records.folder import Record, records_in
 from benchbook.records.whole import check_whole, inside
 
-__all__ = ["GateResult", "damaged_in", "records_on_one_evalset", "regression_gate"]
+__all__ = ["EXIT_CODES", "GateResult", "damaged_in", "records_on_one_evalset", "regression_gate"]
+
+
+EXIT_CODES: Mapping[GateOutcome, int] = {"holds": 0, "does_not_hold": 1, "not_complete": 3, "undecided": 4}
+"""What `benchbook gate --baseline` ends with (docs/reference/exit-codes.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +40,37 @@ class GateResult:
     check: RegressionCheck
     comparison: Comparison | None
 
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.check.outcome]
+
 
 def regression_gate(
     record: Record,
     baseline: Record | None,
     *,
-    max_regressions: int = 0,
+    margin: float | None = None,
+    max_regressions: int | None = None,
     min_score: Decimal | None = None,
     allow_different: Collection[Measured] = (),
 ) -> GateResult:
     """Hold a record against its baseline, and against a least mean score.
 
-    Both are derived anew from their journals: a file that was edited changes nothing.
+    By a margin, DEFAULT_MARGIN unless `max_regressions` is asked instead. Both are derived anew from their journals: a
+    file that was edited changes nothing.
+
+    Raises: UsageError for a margin that can't be.
     """
     run = compared_run_derived(record)
-    check, comparison = RegressionCheck(holds=True, reasons=()), None
+    check, comparison = RegressionCheck(holds=True, outcome="holds", reasons=()), None
+    if margin is None and max_regressions is None:
+        margin = DEFAULT_MARGIN
     if baseline is not None:
-        comparison = compare(compared_run_derived(baseline), run)
+        comparison = compare(compared_run_derived(baseline), run, margin=margin)
         check = check_regressions(comparison, max_regressions=max_regressions, allow_different=allow_different)
-    reasons = check.reasons
     if min_score is not None:
-        reasons += tuple(reason for reason in check_score(run, min_score) if reason not in reasons)
-    return GateResult(
-        run.name, run.score, msgspec.structs.replace(check, holds=not reasons, reasons=reasons), comparison
-    )
+        check = with_findings(check, [Finding(failing_outcome(run), why) for why in check_score(run, min_score)])
+    return GateResult(run.name, run.score, check, comparison)
 
 
 def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tuple[list[Record], int]:

@@ -29,7 +29,14 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     found = report.found
     return {
         "runs": [
-            {"run": run.name, "spec": run.spec, "n_items": len(run.items), "score": run.score} for run in found.runs
+            {
+                "run": run.name,
+                "spec": run.spec,
+                "n_items": len(run.items),
+                "score": run.score,
+                "unanswered": run.unanswered,
+            }
+            for run in found.runs
         ],
         "comparisons": [_pair(pair, p_holm) for pair, p_holm in zip(found.pairs, found.p_holm, strict=True)],
         "histories": [_history(one) for one in found.histories],
@@ -55,11 +62,14 @@ def _pair(pair: Comparison, p_holm: float | None) -> dict[str, Any]:
         "n_compared": pair.n_compared,
         "n_left_out": pair.n_left_out,
         "n_unscored": pair.n_unscored,
+        "n_unanswered_a": pair.n_unanswered_a,
+        "n_unanswered_b": pair.n_unanswered_b,
         "classes": pair.counts,
         "measured_differences": pair.measured,
         "unknown_in_both": pair.unknown,
         "score": msgspec.to_builtins(pair.score) | {"p_holm": p_holm},
         "passing": pair.passing,
+        "metrics": pair.metrics,
         "containment": None if pair.containment is None else msgspec.to_builtins(pair.containment),
         "slices": pair.slices,
         "metadata": pair.metadata,

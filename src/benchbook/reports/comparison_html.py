@@ -9,6 +9,8 @@ from benchbook.decisions.text_difference import Segment
 from benchbook.reports import comparison_tables as tables
 from benchbook.reports.comparison_model import MAX_CHARS, MAX_SHOWN, ComparisonReport, ShownItem, shown_items
 from benchbook.reports.curves_svg import CURVES_CSS, curves_figure
+from benchbook.reports.difference_tables import differences_table, slices_table
+from benchbook.reports.leaderboard_tables import leaderboard_notes, leaderboard_table
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.page_frame import page_head, style_sheet
 from benchbook.reports.page_parts import render_table, section
@@ -33,7 +35,9 @@ def comparison_html(report: ComparisonReport) -> Iterator[str]:
         yield from _pair(pair, p if len(found.pairs) > 1 else None, number)
     yield _histories(report)
     if found.leaderboard is not None:
-        yield section("ranking", "Ranking", render_table(tables.leaderboard_table(found.leaderboard)))
+        notes = [el("li", text(one), dir="auto") for one in leaderboard_notes(found.leaderboard)]
+        table = render_table(leaderboard_table(found.leaderboard))
+        yield section("ranking", "Ranking", table, el("ul", *notes, class_="quiet"))
     yield section("runs", "The runs", render_table(tables.runs_table(found), hide_caption=True))
     yield _training(report)
     yield "\n</main>\n" + _foot(report) + "\n</body>\n</html>\n"
@@ -74,10 +78,10 @@ def _pair(pair: Comparison, p: float | None, number: int) -> Iterator[Html]:
         el("p", text(tables.verdict(pair, p)), class_="verdict"),
         *(() if margin is None else (el("p", text(margin)),)),
         *(() if p is None else (el("p", text("p is Holm's, over the runs compared."), class_="quiet"),)),
-        render_table(tables.differences_table(pair)),
+        render_table(differences_table(pair)),
         *(el("p", text(line), class_="quiet") for line in tables.containment_lines(pair)),
         render_table(tables.classes_table(pair)),
-        render_table(tables.slices_table(pair)),
+        render_table(slices_table(pair)),
     )
     yield from _items(pair, number)
     metadata = tables.metadata_table(pair)

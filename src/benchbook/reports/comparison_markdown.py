@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from benchbook.decisions.comparison import Comparison
 from benchbook.reports import comparison_tables as tables
 from benchbook.reports.comparison_model import MAX_CHARS, MAX_SHOWN, ComparisonReport, ShownItem, shown_items
+from benchbook.reports.difference_tables import differences_table, slices_table
+from benchbook.reports.leaderboard_tables import leaderboard_notes, leaderboard_table
 from benchbook.reports.markdown import bullets, fenced, inline, table_section
 from benchbook.reports.words import plural
 from benchbook.text import shorten
@@ -27,8 +29,9 @@ def comparison_markdown(report: ComparisonReport) -> Iterator[str]:
         table = tables.history_table(history)
         yield from table_section(table.caption, table, tables.way_table(history, MAX_SHOWN))
     if found.leaderboard is not None:
-        table = tables.leaderboard_table(found.leaderboard)
+        table = leaderboard_table(found.leaderboard)
         yield from table_section(table.caption, table)
+        yield bullets(list(leaderboard_notes(found.leaderboard)))
     if not report.has_curves:
         yield "## Training\n\nNo training metrics.\n"
         return
@@ -45,10 +48,10 @@ def _pair(pair: Comparison, p: float | None, name: str) -> Iterator[str]:
     yield f"{inline(tables.verdict(pair, p))}\n\n"
     if line := tables.margin_line(pair):
         yield f"{inline(line)}\n\n"
-    yield from table_section("Differences", tables.differences_table(pair), tables.classes_table(pair))
+    yield from table_section("Differences", differences_table(pair), tables.classes_table(pair))
     if lines := list(tables.containment_lines(pair)):
         yield bullets(lines)
-    yield from table_section("Slices", tables.slices_table(pair))
+    yield from table_section("Slices", slices_table(pair))
     n = pair.n_changed
     if n:
         yield "## Items\n\n"

@@ -8,7 +8,7 @@ from benchbook.decisions.comparison_difference import Difference
 from benchbook.reports import numbers
 from benchbook.statistics.results import WARNINGS
 
-__all__ = ["interval", "items_moved", "p_value", "signed", "warnings"]
+__all__ = ["interval", "items_moved", "p_value", "points", "signed", "warnings"]
 
 _MINUS = "−"
 # Why there is no interval, short enough for a cell of a table.
@@ -21,12 +21,19 @@ _SHORT: Mapping[str, str] = {
 }
 
 
-def signed(value: float | None) -> str:
-    """`+0.0700`, `−0.0120`, `0.0000`; never rounded onto 0."""
+def signed(value: float | None, kind: numbers.Kind = "score") -> str:
+    """`+0.0700`, `−0.0120`, `0.0000`; a score is never rounded onto 0."""
     if value is None:
         return numbers.nothing()
-    shown = numbers.score(abs(value))
+    shown = numbers.show(kind, abs(value))
     return shown if not value else f"{'+' if value > 0 else _MINUS}{shown}"
+
+
+def points(found: Difference) -> str:
+    """`0.2 points`: how far a difference of scores from 0 to 1 may lie from 0, either way."""
+    reach = 100 * max(abs(found.low or 0.0), abs(found.high or 0.0))
+    digits = 1 if reach >= 0.05 else 4
+    return f"{reach:.{digits}f} points"
 
 
 def p_value(p: float | None) -> str:
@@ -36,11 +43,11 @@ def p_value(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def interval(found: Difference) -> str:
+def interval(found: Difference, kind: numbers.Kind = "score") -> str:
     """`−0.0067 to +0.1467`, or why there is none."""
     if found.low is None or found.high is None:
         return numbers.nothing(None if found.reason is None else _SHORT.get(found.reason, found.reason))
-    return f"{signed(found.low)} to {signed(found.high)}"
+    return f"{signed(found.low, kind)} to {signed(found.high, kind)}"
 
 
 def items_moved(found: Difference) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import assert_never
 
 from benchbook.decisions.comparison import Change, Comparison
 from benchbook.decisions.comparison_difference import Difference
+from benchbook.decisions.comparison_items import Unanswered
 from benchbook.decisions.comparison_pairing import ItemClass
 from benchbook.decisions.comparison_set import ComparisonSet
 from benchbook.decisions.history import History, HistoryName
-from benchbook.decisions.leaderboard import Leaderboard
 from benchbook.decisions.metadata_difference import LeafDifference, Measured
 from benchbook.reports import comparison_numbers, numbers
 from benchbook.reports.comparison_model import ShownItem
@@ -26,16 +26,14 @@ __all__ = [
     "CHANGE_WORDS",
     "classes_table",
     "containment_lines",
-    "differences_table",
     "first_line",
     "history_table",
     "item_facts",
-    "leaderboard_table",
+    "leaf_values",
     "margin_line",
     "metadata_table",
     "notices",
     "runs_table",
-    "slices_table",
     "training_remarks",
     "training_table",
     "verdict",
@@ -73,7 +71,7 @@ _HISTORY_WORDS: dict[HistoryName, str] = {
     "always_correct": "Always right",
     "never_correct": "Never right",
 }
-_LONGEST_VALUE = 120
+_LONGEST_VALUE, _BEFORE_CHANGE = 120, 30
 
 
 def first_line(pair: Comparison) -> str:
@@ -81,16 +79,28 @@ def first_line(pair: Comparison) -> str:
     line = f"{plural(pair.n_compared, 'item')} compared"
     if not pair.n_left_out:
         return f"{line}, none left out."
-    names: tuple[ItemClass, ...] = ("only_in_a", "only_in_b", "expected_changed")
-    words = ("only in A", "only in B", "with another expected answer")
-    why = [f"{pair.counts[name]:,} {word}" for name, word in zip(names, words, strict=True) if pair.counts[name]]
-    if pair.n_unscored:
-        why.append(f"{pair.n_unscored:,} without a score in any run")
+    lacking = {run: _not_answered(pair, run) for run in "ab"}
+    n_left = {
+        "not answered in A": lacking["a"],
+        "not answered in B": lacking["b"],
+        "only in A": pair.counts["only_in_a"] - lacking["b"],
+        "only in B": pair.counts["only_in_b"] - lacking["a"],
+        "with another expected answer": pair.counts["expected_changed"],
+        "without a score in any run": pair.n_unscored,
+    }
+    why = [f"{n:,} {words}" for words, n in n_left.items() if n]
     return f"{line}, {pair.n_left_out:,} left out ({', '.join(why)})."
 
 
+def _not_answered(pair: Comparison, run: str) -> int:
+    """The items that are in the other run alone, since this one was not given an answer."""
+    other = "only_in_b" if run == "a" else "only_in_a"
+    rows = pair.items.filter(pair.items["class"] == other)
+    return len(rows) - rows[f"unanswered_why_{run}"].null_count()
+
+
 def verdict(pair: Comparison, p: float | None = None) -> str:
-    """What became of the score: in items, in numbers, and whether that may be chance. `p` stands for the test's own."""
+    """What became of the score: in items, in numbers, and what may be said. `p` stands for the test's own."""
     found = pair.score
     if found.difference is None:
         return "Nothing can be said: no item is in both runs with a score."
@@ -103,7 +113,22 @@ def verdict(pair: Comparison, p: float | None = None) -> str:
     moved = (
         f"{comparison_numbers.items_moved(found)}: score {numbers.score(found.mean_a)} → {numbers.score(found.mean_b)}"
     )
-    return f"{moved} ({comparison_numbers.signed(found.difference)}{interval}, p {_equals(shown)})."
+    signed = comparison_numbers.signed(found.difference)
+    return f"{moved} ({signed}{interval}, p {_equals(shown)}). {_verdict_sentence(found)}"
+
+
+def _verdict_sentence(found: Difference) -> str:
+    match found.verdict:
+        case "better":
+            return "B is better."
+        case "worse":
+            return "B is worse."
+        case "same":
+            return f"No item differs: the same within {comparison_numbers.points(found)}."
+        case "not_told" | "no_data":
+            return "Which is better can't be told."
+        case _:
+            assert_never(found.verdict)
 
 
 def margin_line(pair: Comparison) -> str | None:
@@ -153,9 +178,10 @@ def notices(pair: Comparison) -> list[str]:
         state = run.manifest.get("state", "complete")
         if state != "complete":
             found.append(f"Run {letter} is not complete: it is {state}.")
-        status = run.manifest.get("run_status", "completed")
-        if status != "completed":
-            found.append(f"Run {letter} itself failed, so it scores 0: {str(status).replace('_', ' ')}.")
+        if run.why_failed is not None:
+            found.append(f"Run {letter} itself failed, so it scores 0: {run.why_failed}.")
+        if (lacking := run.unanswered).n_samples:
+            found.append(_unanswered(letter, lacking, len(run.items)))
         if run.manifest.get("dry_run"):
             found.append(
                 f"Run {letter} was a dry run: its items are unavailable, since MockJudge makes no predictions."
@@ -163,12 +189,33 @@ def notices(pair: Comparison) -> list[str]:
     return [*found, *(f"{one[0].upper()}{one[1:]}." for one in comparison_numbers.warnings(pair.score))]
 
 
+def _unanswered(letter: str, lacking: Unanswered, n_items: int) -> str:
+    why = ", ".join(lacking.why)
+    if not lacking.n_items:
+        return f"{plural(lacking.n_samples, 'repeat')} of items of {letter} not answered ({why}): left out, not lost."
+    were = "was" if lacking.n_items == 1 else "were"
+    return (
+        f"{lacking.n_items:,} of {plural(n_items, 'item')} of {letter} {were} not answered ({why}): left out, not lost."
+    )
+
+
 def _leaves(leaves: tuple[LeafDifference, ...]) -> str:
-    return "; ".join(f"{leaf.path}: {_value(leaf.a, leaf.in_a)}, then {_value(leaf.b, leaf.in_b)}" for leaf in leaves)
+    return "; ".join(f"{leaf.path}: {', then '.join(leaf_values(leaf))}" for leaf in leaves)
 
 
-def _value(value: Any, is_there: bool) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE) if is_there else "absent"
+def leaf_values(leaf: LeafDifference) -> tuple[str, str]:
+    """Both values as JSON; where they are long, from shortly before the place where they differ."""
+    a = json.dumps(leaf.a, ensure_ascii=False) if leaf.in_a else "absent"
+    b = json.dumps(leaf.b, ensure_ascii=False) if leaf.in_b else "absent"
+    start = 0
+    if max(len(a), len(b)) > _LONGEST_VALUE:
+        same = next((place for place, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+        start = max(0, same - _BEFORE_CHANGE)
+    return _from(a, start), _from(b, start)
+
+
+def _from(value: str, start: int) -> str:
+    return shorten(value if not start else f"…{value[start:]}", _LONGEST_VALUE)
 
 
 def runs_table(found: ComparisonSet) -> Table:
@@ -209,47 +256,6 @@ def _letters(found: ComparisonSet) -> list[str]:
     return ["A", "B"] if len(found.runs) == 2 else [str(place) for place in range(1, len(found.runs) + 1)]
 
 
-def differences_table(pair: Comparison) -> Table:
-    """The score, and what stands beside it: passing, and the diagnosis of A7."""
-    rows = [("Score", *_difference_cells(pair.score, pair.score.p))]
-    if pair.passing is not None:
-        rows.append(("Items that pass", *_difference_cells(pair.passing, pair.passing.p)))
-    if pair.containment is not None:
-        contained = pair.containment.difference
-        rows.append(("Expected answer in the text (diagnosis)", *_difference_cells(contained, contained.p)))
-    return Table(
-        "The differences, B − A",
-        (Column("Over the items of both"), *_DIFFERENCE_COLUMNS, Column("p", number=True)),
-        tuple(rows),
-    )
-
-
-_DIFFERENCE_COLUMNS = (
-    Column("A", number=True), Column("B", number=True), Column("B − A", number=True),
-    Column("Interval", number=True), Column("In items", number=True),
-)  # fmt: skip
-
-
-def _difference_cells(found: Difference, p: float | None) -> tuple[str, ...]:
-    return (
-        numbers.score(found.mean_a),
-        numbers.score(found.mean_b),
-        comparison_numbers.signed(found.difference),
-        comparison_numbers.interval(found),
-        comparison_numbers.items_moved(found),
-        comparison_numbers.p_value(p),
-    )
-
-
-def slices_table(pair: Comparison) -> Table:
-    """By section, category and difficulty; p is Holm's over all the slices here."""
-    rows = tuple(
-        (one.field, shorten(one.value, 60), *_difference_cells(one.difference, one.p_holm)) for one in pair.slices
-    )
-    name = f"p, Holm over {len(rows)}"
-    return Table("By slice", (Column("Slice"), Column("Value"), *_DIFFERENCE_COLUMNS, Column(name, number=True)), rows)
-
-
 def classes_table(pair: Comparison) -> Table:
     """What became of every item (A11)."""
     rows = tuple((_CLASS_WORDS[name], numbers.count(n)) for name, n in pair.counts.items())
@@ -258,7 +264,7 @@ def classes_table(pair: Comparison) -> Table:
 
 def metadata_table(pair: Comparison) -> Table:
     """Every leaf of the manifests that differs."""
-    rows = tuple((leaf.path, _value(leaf.a, leaf.in_a), _value(leaf.b, leaf.in_b)) for leaf in pair.metadata)
+    rows = tuple((leaf.path, *leaf_values(leaf)) for leaf in pair.metadata)
     return Table("What the records say otherwise", (Column("Field"), Column("A"), Column("B")), rows)
 
 
@@ -283,28 +289,6 @@ def way_table(found: History, most: int) -> Table:
     )
     shown = f", the first {most:,} of {len(moved):,}" if len(moved) > most else ""
     return Table(f"Items that moved{shown}", (Column("Item"), Column("History"), Column("Runs in order")), rows)
-
-
-def leaderboard_table(found: Leaderboard) -> Table:
-    """The runs from best to worst."""
-    rows = tuple(
-        (
-            numbers.count(one.rank),
-            shorten(one.run, 80),
-            shorten(one.model or numbers.DASH, 40),
-            numbers.score(one.score),
-            numbers.DASH if one.rank_low is None else f"{one.rank_low} to {one.rank_high}",
-            numbers.DASH if one.p_against_best is None else comparison_numbers.p_value(one.p_against_best),
-            "yes" if one.among_best else "no",
-        )
-        for one in found.places
-    )
-    columns = (
-        Column("Rank", number=True), Column("Run"), Column("Model"), Column("Score", number=True),
-        Column(f"Rank, {numbers.limit('rate', found.confidence)} interval", number=True),
-        Column("p against best", number=True), Column("May be the best"),
-    )  # fmt: skip
-    return Table(f"Ranked over {plural(found.n_items, 'item')}", columns, rows)
 
 
 def item_facts(item: ShownItem) -> Iterator[str]:

@@ -10,13 +10,14 @@ from typing import TextIO
 
 from benchbook.decisions.comparison import Comparison
 from benchbook.decisions.leaderboard import Leaderboard
-from benchbook.decisions.regressions import RegressionCheck
+from benchbook.decisions.regressions import GateOutcome, RegressionCheck
 from benchbook.reports import comparison_tables as tables
 from benchbook.reports import numbers
 from benchbook.reports.comparison_model import ComparisonReport, ShownItem, shown_items
+from benchbook.reports.difference_tables import differences_table, slices_table
+from benchbook.reports.leaderboard_tables import leaderboard_notes, leaderboard_table
 from benchbook.reports.terminal import encodable, painted, table_lines, wrapped
 from benchbook.reports.words import plural
-from benchbook.statistics.results import WARNINGS
 from benchbook.text import one_line, shorten
 
 __all__ = ["comparison_lines", "gate_lines", "leaderboard_lines", "print_comparison"]
@@ -27,6 +28,12 @@ _TONES = {
     "regressed": "31", "improved": "32", "answer_lost": "31", "answer_won": "32", "expected_changed": "33",
     "text_changed": "2",
 }  # fmt: skip
+_OUTCOMES: dict[GateOutcome, str] = {
+    "holds": "The gate holds",
+    "does_not_hold": "The gate does not hold",
+    "undecided": "The gate can't tell",
+    "not_complete": "The run is not complete, so the gate can't hold",
+}
 _TEXT_WIDTH = 400  # characters of a text's difference
 
 
@@ -48,15 +55,31 @@ def comparison_lines(
         several = len(found.pairs) > 1
         yield from _pair(pair, p if several else None, width, colour)
         yield from _items(pair, max(MOST_ITEMS // len(found.pairs), FEWEST_ITEMS), width, colour)
-        yield from table_lines(tables.metadata_table(pair), width)
+        yield from _metadata(pair, width)
     for history in found.histories:
         yield from table_lines(tables.history_table(history), width)
         yield from table_lines(tables.way_table(history, MOST_IDS), width)
     if found.leaderboard is not None:
-        yield from table_lines(tables.leaderboard_table(found.leaderboard), width)
+        yield from table_lines(leaderboard_table(found.leaderboard), width)
+        for note in leaderboard_notes(found.leaderboard):
+            yield from wrapped(note, width, "")
+        yield ""
     yield from _training(report, width)
     for path in written:
         yield from wrapped(str(path), 10_000, "")
+
+
+def _metadata(pair: Comparison, width: int) -> Iterator[str]:
+    """Every leaf that differs, A's value and B's below one another, neither of them cut by the width."""
+    table = tables.metadata_table(pair)
+    if not table:
+        return
+    yield table.caption
+    for path, a, b in table.rows:
+        yield from wrapped(path, width, "  ")
+        yield from wrapped(f"A  {a}", width, "    ")
+        yield from wrapped(f"B  {b}", width, "    ")
+    yield ""
 
 
 def _training(report: ComparisonReport, width: int) -> Iterator[str]:
@@ -78,7 +101,7 @@ def _pair(pair: Comparison, p: float | None, width: int, colour: bool) -> Iterat
     if line := tables.margin_line(pair):
         yield from wrapped(line, width, "")
     yield ""
-    for table in (tables.differences_table(pair), tables.classes_table(pair), tables.slices_table(pair)):
+    for table in (differences_table(pair), tables.classes_table(pair), slices_table(pair)):
         yield from table_lines(table, width)
     for line in tables.containment_lines(pair, MOST_IDS):
         yield from wrapped(line, width, "")
@@ -118,17 +141,8 @@ def leaderboard_lines(found: Leaderboard, n_others: int = 0, damaged: Sequence[s
 
     `damaged` are those among them that can't be read, each with what is wrong with it.
     """
-    yield from table_lines(tables.leaderboard_table(found), 160)
-    best = [one.run for one in found.places if one.among_best]
-    if len(best) > 1:
-        named = ", ".join(shorten(one, 60) for one in best)
-        yield f"Can't be told from one another, and the best is among them: {named}."
-    elif len(found.places) > 1:
-        yield f"Better than all others here: {shorten(best[0], 60)}."
-    if found.n_left_out:
-        yield f"{plural(found.n_left_out, 'item')} left out: not every run has a score for them."
-    for warning in found.warnings:
-        yield f"Beware: {WARNINGS.get(warning, warning)}."
+    yield from table_lines(leaderboard_table(found), 160)
+    yield from leaderboard_notes(found)
     if n_others:
         why = "damaged, not finished, a dry run, or on another eval set or scorer"
         yield f"{plural(n_others, 'other record')} not ranked: {why}."
@@ -139,14 +153,19 @@ def leaderboard_lines(found: Leaderboard, n_others: int = 0, damaged: Sequence[s
 def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:
     """Whether the gate holds, why not, and which items regressed."""
     against = "" if comparison is None else f" against {one_line(comparison.a.name)}"
-    outcome = "The gate holds" if check.holds else "The gate does not hold"
-    yield f"{outcome}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
+    yield f"{_OUTCOMES[check.outcome]}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
+    if check.holds and check.shown is not None:
+        yield f"  {check.shown}"
     for reason in check.reasons:
         yield f"  - {one_line(reason)}"
     if comparison is not None:
         yield tables.first_line(comparison)
         yield tables.verdict(comparison)
-    for words, ids in (("regressed", check.regressed), ("without a score", check.missing)):
+    unanswered = frozenset(check.unanswered)
+    unscored = tuple(one for one in check.missing if one not in unanswered)
+    for words, ids in (
+        ("regressed", check.regressed), ("without a score", unscored), ("not answered", check.unanswered)
+    ):  # fmt: skip
         for one in ids[:MOST_IDS]:
             yield f"  {words}: {shorten(one, 80)}"
         if len(ids) > MOST_IDS:

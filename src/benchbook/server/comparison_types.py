@@ -6,7 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.decisions.comparison_difference import Difference, SliceDifference
+from benchbook.decisions.comparison_difference import Difference, SliceDifference, Verdict
+from benchbook.decisions.comparison_metrics import MetricDifference
 from benchbook.decisions.comparison_pairing import ItemClass
 from benchbook.decisions.history import HistoryName
 from benchbook.decisions.leaderboard import Leaderboard
@@ -45,19 +46,27 @@ class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any."""
+    """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any, and
+    `verdict` what may be said of B's score by it.
+
+    `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
+    """
 
     a: str
     b: str
     n_compared: int
     n_left_out: int
     n_unscored: int
+    n_unanswered_a: int
+    n_unanswered_b: int
     classes: dict[ItemClass, int]
     measured_differences: tuple[MeasuredPart, ...]
     unknown_in_both: tuple[Measured, ...]
     score: Difference
     p_holm: float | None
+    verdict: Verdict
     passing: Difference | None
+    metrics: tuple[MetricDifference, ...]
     containment: ContainmentCounts | None
     slices: tuple[SliceDifference, ...]
     metadata: tuple[LeafDifference, ...]

@@ -89,12 +89,16 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
         n_compared=found.n_compared,
         n_left_out=found.n_left_out,
         n_unscored=found.n_unscored,
+        n_unanswered_a=found.n_unanswered_a,
+        n_unanswered_b=found.n_unanswered_b,
         classes=dict(found.counts),
         measured_differences=tuple(MeasuredPart(name=one.name, leaves=one.leaves) for one in found.measured),
         unknown_in_both=found.unknown,
         score=found.score,
         p_holm=p_holm,
+        verdict=found.score.verdict,
         passing=found.passing,
+        metrics=found.metrics,
         containment=None
         if inside is None
         else ContainmentCounts(

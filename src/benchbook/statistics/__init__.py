@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchbook.statistics.agreement import Agreement, AgreementMethod, Weights, cohens_kappa, gwet_ac
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
+    from benchbook.statistics.bounded_differences import bounded_difference
     from benchbook.statistics.bounded_means import bounded_mean
     from benchbook.statistics.corrected import CorrectedRate, rogan_gladen
     from benchbook.statistics.correlation import RankCorrelation, rank_correlation
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
     from benchbook.statistics.margins import Margin, equivalence, non_inferiority
     from benchbook.statistics.means import clustered_mean, mean_interval, t_interval
-    from benchbook.statistics.multiplicity import AdjustedPValues, adjust_p_values
+    from benchbook.statistics.mid_p import paired_rates
+    from benchbook.statistics.multiplicity import AdjustedPValues, adjust_p_values, tarone_holm
     from benchbook.statistics.paired import (
         McNemar,
         PairedBinary,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from benchbook.statistics.planning import (
         SampleSize,
         design_effect,
+        sample_size_mid_p,
         sample_size_paired_binary,
         sample_size_paired_mean,
         sample_size_two_proportions,
@@ -89,6 +92,7 @@ __all__ = [
     "bonett_price",
     "bootstrap_interval",
     "bootstrap_mean",
+    "bounded_difference",
     "bounded_mean",
     "clopper_pearson",
     "clustered_mean",
@@ -109,6 +113,7 @@ __all__ = [
     "paired_binary",
     "paired_difference",
     "paired_permutation_test",
+    "paired_rates",
     "percentile_interval",
     "percentile_ranks",
     "prediction_powered_mean",
@@ -116,10 +121,12 @@ __all__ = [
     "rank_runs",
     "repeat_summary",
     "rogan_gladen",
+    "sample_size_mid_p",
     "sample_size_paired_binary",
     "sample_size_paired_mean",
     "sample_size_two_proportions",
     "t_interval",
+    "tarone_holm",
     "variance_components",
     "wilcoxon_signed_rank",
     "wilson",
@@ -128,6 +135,7 @@ __all__ = [
 _NAMES_BY_MODULE = {
     "agreement": "Agreement AgreementMethod Weights cohens_kappa gwet_ac",
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
+    "bounded_differences": "bounded_difference",
     "bounded_means": "bounded_mean",
     "corrected": "CorrectedRate rogan_gladen",
     "correlation": "RankCorrelation rank_correlation",
@@ -135,10 +143,11 @@ _NAMES_BY_MODULE = {
     "many_raters": "fleiss_kappa krippendorff_alpha",
     "margins": "Margin equivalence non_inferiority",
     "means": "clustered_mean mean_interval t_interval",
-    "multiplicity": "AdjustedPValues adjust_p_values",
+    "mid_p": "paired_rates",
+    "multiplicity": "AdjustedPValues adjust_p_values tarone_holm",
     "paired": "McNemar PairedBinary bonett_price mcnemar paired_binary paired_difference",
     "percentiles": "percentile_interval percentile_ranks",
-    "planning": "SampleSize design_effect"
+    "planning": "SampleSize design_effect sample_size_mid_p"
     " sample_size_paired_binary sample_size_paired_mean sample_size_two_proportions",
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
     "proportions": "clopper_pearson wilson",

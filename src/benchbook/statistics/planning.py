@@ -1,20 +1,24 @@
-"""How many items a comparison needs, before it is run. Closed forms; two-sided tests."""
+"""How many items a comparison needs, before it is run: two-sided tests, by closed forms or by the test's own power."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite, sqrt
 
-from benchbook.statistics._distributions import normal_quantile
+from benchbook.statistics._distributions import binomial_cdf, normal_quantile
 
 __all__ = [
     "SampleSize",
     "design_effect",
+    "sample_size_mid_p",
     "sample_size_paired_binary",
     "sample_size_paired_mean",
     "sample_size_two_proportions",
 ]
 
+MOST_LISTED = 20_000  # pairs; beyond, the closed form and the test's own power are one
+_DENT = 8
 SMALLEST = 1e-9  # of a test's spread: a smaller difference would take more than 1e18 items
 
 
@@ -57,6 +61,73 @@ def sample_size_paired_binary(
     discordant, difference = only_a + only_b, only_b - only_a
     spread = z_alpha * sqrt(discordant) + z_power * sqrt(max(0.0, discordant - difference**2))
     return _size(spread, difference, power, alpha, design_effect, "connor")
+
+
+def sample_size_mid_p(
+    only_a: float, only_b: float, *, power: float = 0.8, alpha: float = 0.05, design_effect: float = 1.0
+) -> SampleSize:
+    """Pairs to tell two runs apart on the same items, by the mid-p McNemar test that a comparison uses.
+
+    The least number of pairs of which the test's power, added up over all tables, is enough, and of each of the next
+    few. Shares are as in `sample_size_paired_binary`, whose closed form stands for more than 20,000 pairs.
+    """
+    closed = sample_size_paired_binary(only_a, only_b, power=power, alpha=alpha)
+    n = closed.n
+    if n is not None and n <= MOST_LISTED:
+        n = _least_pairs(only_a + only_b, only_b / (only_a + only_b), n, power, alpha)
+    n = None if n is None else ceil(n * design_effect - 1e-9 * n)
+    _check(power, alpha, design_effect)
+    return replace(closed, n=n, design_effect=design_effect, method="mid_p")
+
+
+def _least_pairs(differing: float, won: float, start: int, power: float, alpha: float) -> int:
+    """`differing` is the share of pairs that differ, `won` that of them which `b` wins."""
+    most = 2 * start + 60
+    found = _power_of(differing, won, most, alpha)
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        if found(middle) >= power:
+            high = middle
+        else:
+            low = middle
+    # Counts are whole, so power goes up in small steps with dents in them.
+    while high < most - _DENT and not all(found(high + more) >= power for more in range(_DENT)):
+        high += 1
+    return high
+
+
+def _power_of(differing: float, won: float, most: int, alpha: float) -> Callable[[int], float]:
+    """The mid-p test's power, as a function of the number of pairs up to `most` + a few."""
+    import numpy as np
+    from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
+
+    m = np.arange(most + _DENT + 1)
+    fewest = np.array(_largest_rejected(most + _DENT, alpha))
+    is_able = fewest >= 0
+    k = np.where(is_able, fewest, 0)
+    rejected = np.where(is_able, bdtr(k, m, won) + bdtrc(np.maximum(m - k - 1, 0), m, won), 0.0)
+
+    def power(n: int) -> float:
+        some = m[: n + 1]
+        ways = gammaln(n + 1) - gammaln(some + 1) - gammaln(n - some + 1)
+        likely = np.exp(ways + xlogy(some, differing) + xlog1py(n - some, -differing))
+        return float(likely @ rejected[: n + 1])
+
+    return power
+
+
+def _largest_rejected(most: int, alpha: float) -> list[int]:
+    """For 0 to `most` pairs that differ, the largest number won that the test takes for too few; -1 for none.
+
+    One pair more leaves it where it is, or moves it by one.
+    """
+    found, k = [], -1
+    for differing in range(most + 1):
+        if binomial_cdf(k + 1, differing, 0.5) + binomial_cdf(k, differing, 0.5) <= alpha:
+            k += 1
+        found.append(k)
+    return found
 
 
 def sample_size_paired_mean(

@@ -27,6 +27,8 @@ REASONS: Mapping[str, str] = {
 
 WARNINGS: Mapping[str, str] = {
     "few_clusters": "fewer than 10 clusters: the interval is rough, and may be too narrow",
+    "one_pair": "one pair alone says nothing about spread, so any difference is left open",
+    "one_cluster": "all pairs belong together, so any difference is left open",
     "few_labels": "fewer than 10 labels: the interval is likely too narrow",
     "few_differing_pairs": "fewer than 10 differing pairs: the normal approximation is rough",
     "clipped": "the value fell outside 0 to 1 and was set to the nearer end",
