@@ -14,6 +14,7 @@ SCHEMA: Mapping[str, Any] = {
     "sample": pl.Int64, "item_id": pl.String, "repeat": pl.Int64, "section": pl.String, "category": pl.String,
     "difficulty": pl.String, "group": pl.String, "answer_format": pl.String, "prompt": pl.String,
     "expected": pl.String, "predicted": pl.String, "correctness": pl.Float64, "miss_reason": pl.String,
+    "error": pl.String,
 }  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def samples(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 def answers(name: str, *rows: dict[str, Any], **manifest: Any) -> ComparedRun:
     """An `answer_correctness@v1` run of these rows."""
-    return ComparedRun(name, SPEC, compared_items(samples(rows), SPEC), manifest)
+    return ComparedRun(name, SPEC, compared_items(samples(rows), SPEC, manifest), manifest)
 
 
 def marks(name: str, pattern: str, **more: Any) -> ComparedRun:
@@ -63,3 +64,25 @@ def scores(name: str, *rows: tuple[str, int, float | None, bool]) -> ComparedRun
         },
     )  # fmt: skip
     return ComparedRun(name, "rubric@v1", compared_items(frame, "rubric@v1"))
+
+
+def unanswered(name: str, values: Sequence[float | None], **manifest: Any) -> ComparedRun:
+    """A `rubric@v1` run as derivation 3 has it, that passes what is scored; None is what its server did not answer."""
+    frame = pl.DataFrame(
+        [
+            {
+                "sample": place, "item_id": f"i{place}", "repeat": 0, "prompt": f"Prompt of i{place}?",
+                "expected": "yes", "candidate_answer": None if value is None else f"i{place} {value}",
+                "sample_score": value, "passed": value is not None,
+                "accuracy_score": None if value is None else 2,
+                "candidate_error": "provider_error" if value is None else None,
+            }
+            for place, value in enumerate(values)
+        ],
+        {
+            "sample": pl.Int64, "item_id": pl.String, "repeat": pl.Int64, "prompt": pl.String, "expected": pl.String,
+            "candidate_answer": pl.String, "sample_score": pl.Float64, "passed": pl.Boolean,
+            "accuracy_score": pl.Int64, "candidate_error": pl.String,
+        },
+    )  # fmt: skip
+    return ComparedRun(name, "rubric@v1", compared_items(frame, "rubric@v1", manifest), manifest)

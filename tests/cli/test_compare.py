@@ -168,7 +168,7 @@ def test_the_gate_refuses_another_eval_set_and_a_table_that_was_edited(folder: P
 
 
 def test_the_gate_by_its_margin(folder: Path, call: Call) -> None:
-    """The same model twice is no regression; what ten items can't tell is neither yes nor no, and has a code of its own."""
+    """The same run twice is no regression; what ten items can't tell is neither yes nor no, and has its own code."""
     score(folder, "again", ANSWERS["first"])
     same = call(folder, "gate", "again", "--baseline", "first")
     assert (same.code, "no item regressed" in same.out) == (0, True)

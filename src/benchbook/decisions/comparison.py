@@ -128,7 +128,9 @@ class Comparison:
             .when(pl.col("text_a").ne_missing(pl.col("text_b")))
             .then(pl.lit("text_changed"))
         )
-        is_in_both = pl.col("sample_a").is_not_null() & pl.col("sample_b").is_not_null()
+        is_in_both = pl.all_horizontal(
+            *(pl.col(f"sample_{run}").is_not_null() & pl.col(f"unanswered_why_{run}").is_null() for run in "ab")
+        )
         rows = self.items.select(
             pl.when(is_in_both).then(change).cast(pl.Enum(CHANGES)).alias("change"), pl.int_range(pl.len()).alias("row")
         )

@@ -258,7 +258,13 @@ def _letters(found: ComparisonSet) -> list[str]:
 
 def classes_table(pair: Comparison) -> Table:
     """What became of every item (A11)."""
-    rows = tuple((_CLASS_WORDS[name], numbers.count(n)) for name, n in pair.counts.items())
+    lacking = {"only_in_a": (_not_answered(pair, "b"), "B"), "only_in_b": (_not_answered(pair, "a"), "A")}
+
+    def words(name: ItemClass) -> str:
+        n, run = lacking.get(name, (0, ""))
+        return f"{_CLASS_WORDS[name]} ({n:,} not answered in {run})" if n else _CLASS_WORDS[name]
+
+    rows = tuple((words(name), numbers.count(n)) for name, n in pair.counts.items())
     return Table("What became of the items", (Column("Class"), Column("Items", number=True)), rows)
 
 

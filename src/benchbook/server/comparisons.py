@@ -224,6 +224,8 @@ def _row_columns(cut: int | None) -> list[Any]:
         pl.col("text_a").ne_missing(pl.col("text_b"))
         & pl.col("sample_a").is_not_null()
         & pl.col("sample_b").is_not_null()
+        & pl.col("unanswered_why_a").is_null()
+        & pl.col("unanswered_why_b").is_null()
     )
     return [
         pl.col("position", "class", "item_id", "section", "category", "difficulty", "miss_reason_a", "miss_reason_b"),
