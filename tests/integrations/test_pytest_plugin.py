@@ -107,6 +107,19 @@ def test_an_item_without_a_score_fails_and_a_new_one_is_skipped(pytester: pytest
     assert result.ret == pytest.ExitCode.OK
 
 
+def test_with_a_margin_the_score_is_tested_and_not_each_item(pytester: pytest.Pytester) -> None:
+    items = {f"i{n}": str(n) for n in range(40)}
+    scored(pytester.path, "old", items, items)
+    scored(pytester.path, "new", items | {"i3": "wrong"}, items)
+    result = against(pytester, "--benchbook-margin", "0.2")
+    result.assert_outcomes(passed=41, skipped=1)
+    result.stdout.fnmatch_lines(["benchbook::not-worse-than-the-baseline PASSED*", "*item i3 regressed*"])
+    against(pytester, "--benchbook-margin", "0.05").assert_outcomes(passed=40, skipped=2)
+    scored(pytester.path, "worse", dict.fromkeys(items, "wrong"), items)
+    words = ("--benchbook-run", "worse", "--benchbook-baseline", "old", "--benchbook-margin", "0.2")
+    run(pytester, *words).assert_outcomes(passed=1, failed=1, skipped=40)
+
+
 def test_beside_other_tests_and_chosen_by_marker_and_name(pytester: pytest.Pytester) -> None:
     scored(pytester.path, "old", RIGHT)
     scored(pytester.path, "new", RIGHT | {"b": "wrong"})

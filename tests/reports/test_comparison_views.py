@@ -24,7 +24,7 @@ from benchbook.reports.comparison_terminal import comparison_lines, gate_lines, 
 from benchbook.text import storable, visible
 from benchbook.training.curves import Curve
 from benchbook.training.points import MetricPoint
-from compared import answer, answers, marks
+from compared import answer, answers, marks, unanswered
 from reports.made_up import HOSTILE
 from reports.test_html import TAGS, Page
 
@@ -203,6 +203,31 @@ def test_junit_has_a_case_for_every_item_of_the_baseline() -> None:
     assert outcomes == {
         "against a": ["failure"], "i0": ["failure"], "i1": [], "i2": [], "i3": ["error"], "n": ["skipped"],
     }  # fmt: skip
+
+
+def test_junit_by_the_margin_fails_no_item_that_chance_may_have_lost() -> None:
+    """14 lost and 14 won of 100: the gate can't tell, which is an error and no failure. What was not answered too."""
+    a = marks("a", "1" * 14 + "0" * 14 + "1" * 72)
+    pair = compare(a, marks("b", "0" * 14 + "1" * 14 + "1" * 72), margin=0.05)
+    root = ET.fromstring("".join(regressions_junit(pair, check_regressions(pair))))
+    assert (root.get("failures"), root.get("errors")) == ("0", "1")
+    told = root.find(".//testcase[@name='i3']/system-out")
+    assert told is not None
+    assert told.text == "regressed, within the margin: score 1.0000 before, 0.0000 now"
+    pair = compare(unanswered("a", [1.0, 1.0]), unanswered("b", [1.0, None]), margin=0.5)
+    root = ET.fromstring("".join(regressions_junit(pair, check_regressions(pair))))
+    error = root.find(".//testcase[@name='i1']/error")
+    assert error is not None
+    assert error.get("message") == "not answered (provider_error): missing, not regressed"
+
+
+def test_what_differs_in_the_metadata_is_shown_whole_in_a_narrow_terminal() -> None:
+    long = {"prompt_template_id": "x" * 300 + "left", "dataset_id": "a" * 90}
+    other = {"prompt_template_id": "x" * 300 + "right", "dataset_id": "b" * 90}
+    report = report_of(answers("a", answer("i", "yes"), **long), answers("b", answer("i", "yes"), **other))
+    shown = "".join("\n".join(comparison_lines(report, width=60)).split())
+    for whole in ("a" * 90, "b" * 90, 'xxxleft"', 'xxxright"'):
+        assert whole in shown
 
 
 def test_the_gate_and_the_ranking_in_words() -> None:

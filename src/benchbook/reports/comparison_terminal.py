@@ -102,7 +102,7 @@ def _pair(pair: Comparison, p: float | None, width: int, colour: bool) -> Iterat
         yield from wrapped(line, width, "")
     yield ""
     for table in (differences_table(pair), tables.classes_table(pair), slices_table(pair)):
-        yield from table_lines(table, width)
+        yield from table_lines(table, width, wrap=True)
     for line in tables.containment_lines(pair, MOST_IDS):
         yield from wrapped(line, width, "")
         yield ""

@@ -36,7 +36,7 @@ def differences_table(pair: Comparison) -> Table:
         rows.append(("Items that pass", *_cells(pair.passing, pair.passing.p)))
     if pair.containment is not None:
         contained = pair.containment.difference
-        rows.append(("Expected answer in the text (diagnosis)", *_cells(contained, contained.p)))
+        rows.append(("Answer in the text (diagnosis)", *_cells(contained, contained.p)))
     rows += [
         (_METRIC_WORDS[one.name], *_cells(one.difference, one.p_holm, _METRIC_KINDS[one.name])) for one in pair.metrics
     ]
@@ -51,9 +51,8 @@ def differences_table(pair: Comparison) -> Table:
 def slices_table(pair: Comparison) -> Table:
     """By section, category and difficulty, each with its own n and interval; p is adjusted over all the slices here."""
     rows = tuple((one.field, shorten(one.value, 60), *_cells(one.difference, one.p_holm)) for one in pair.slices)
-    name = f"p, Tarone-Holm over {len(rows)}"
-    columns = (Column("Slice"), Column("Value"), *_COLUMNS, Column(name, number=True), Column("B is"))
-    return Table("By slice", columns, rows)
+    columns = (Column("Slice"), Column("Value"), *_COLUMNS, Column("p", number=True), Column("B is"))
+    return Table(f"By slice; p by Tarone-Holm over {len(rows)}", columns, rows)
 
 
 def _cells(found: Difference, p: float | None, kind: numbers.Kind = "score") -> tuple[str, ...]:
