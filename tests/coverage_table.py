@@ -29,7 +29,7 @@ median_ranks       95.9     95.9     95.9     96.7     96.7     96.7     96.0   
 """
 DEFAULTS = {
     "wilson", "jeffreys_of_scores", "jeffreys_of_grades", "clustered_rate", "paired_mid_p",
-    "paired_bounded", "paired_clusters", "lang_reiczigel",
+    "paired_bounded", "paired_clusters",
     "prediction_powered", "kappa", "gwet_ac1", "median_ranks",
 }  # fmt: skip
 """Rows of what is used where nothing else is asked for: in bold."""

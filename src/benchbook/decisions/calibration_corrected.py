@@ -1,17 +1,18 @@
-"""Aggregates as people would have them: Rogan and Gladen for rates, prediction-powered means for the others.
+"""Aggregates as people would have them: post-stratified rates, and prediction-powered means for the others.
 
-A rate could be a prediction-powered mean too; near 0 and 1 that interval, by the normal distribution, is too narrow (by
-simulation it holds in 91 % where it says 95 %: 100 labels, a rate of 0.95), and Lang and Reiczigel's is not.
+People labelled a part of the judged samples, drawn by chance; the judge scored them all. A rate could be a
+prediction-powered mean too; near 0 and 1 that interval, by the normal distribution, is too narrow (by simulation it
+holds in 91 % where it says 95 %: 100 labels, a rate of 0.95). Rogan and Gladen's formula, by sensitivity and
+specificity, is for labels of other samples than these: here it is up to twice as wide.
 
-People labelled a part of the judged samples, drawn by chance; the judge scored them all. Where samples share clusters,
-the same estimators are resampled by whole clusters (bootstrap BCa).
+Where samples share clusters, the interval is as much wider as the estimate's variance is, by the intraclass correlation
+of what each sample adds to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,10 +20,17 @@ from benchbook.decisions.calibration_results import Corrected, JudgedSample
 from benchbook.records.facts import LabelField
 from benchbook.scorers.exact import NANO
 from benchbook.scorers.rubric import Outcome, RubricScale, score_sample
-from benchbook.statistics import Estimate, bounded_mean, prediction_powered_mean, rogan_gladen, wilson
-
-if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Floats
+from benchbook.statistics import (
+    Estimate,
+    Stratum,
+    bounded_mean,
+    cluster_widening,
+    post_stratified_rate,
+    prediction_powered_mean,
+    wilson,
+)
+from benchbook.statistics.means import FEW_CLUSTERS
+from benchbook.statistics.results import without_interval
 
 __all__ = ["GoldScores", "corrected_aggregates"]
 
@@ -119,61 +127,41 @@ def _mean(samples: Sequence[_Sample], highest: int, drawing: _Drawing) -> Estima
     if not _clustered(samples) or found.estimate is None:
         return found
     weight = found.judge_weight or 0.0
-
-    def estimate(totals: Floats) -> Floats:
-        import numpy as np
-
-        n_people, people, judge, n_rest, rest = totals.T
-        none = (n_people == 0) | ((n_rest == 0) & (weight > 0))
-        corrected = (people - weight * judge) / np.where(n_people == 0, 1.0, n_people)
-        corrected = corrected + weight * rest / np.where(n_rest == 0, 1.0, n_rest)
-        return np.asarray(np.where(none, np.nan, corrected))
-
-    rows = [
-        (1.0, one.people, one.judge, 0.0, 0.0) if one.people is not None else (0.0, 0.0, 0.0, 1.0, one.judge)
+    corrected = sum(a - weight * b for a, b in zip(people, judge, strict=True)) / len(people)
+    rest = sum(unlabelled) / len(unlabelled) if unlabelled else 0.0
+    parts = [
+        (one.people - weight * one.judge - corrected) / len(people)
+        if one.people is not None
+        else weight * (one.judge - rest) / len(unlabelled)
         for one in samples
     ]
-    return _by_clusters(samples, rows, estimate, found, "ppi++", drawing)
+    return _by_clusters(samples, parts, found, (0.0, float(highest)))
 
 
 def _rate(samples: Sequence[_Sample], drawing: _Drawing) -> Estimate:
-    """The judged samples are counted labelled ones included: the interval is narrower for it, and by simulation
-    holds at least as often as it says."""
-    labelled = [one for one in samples if one.people is not None]
-    positives = [one for one in labelled if one.people]
-    negatives = [one for one in labelled if not one.people]
-    found = rogan_gladen(
-        sum(one.judge > 0 for one in samples),
-        len(samples),
-        true_positives=sum(one.judge > 0 for one in positives),
-        positives=len(positives),
-        true_negatives=sum(one.judge == 0 for one in negatives),
-        negatives=len(negatives),
-        confidence=drawing.confidence,
-        seed=drawing.seed,
-        n_resamples=drawing.n_resamples,
+    """Every judged sample is counted, labelled ones included."""
+    strata = {flagged: [one for one in samples if (one.judge > 0) is flagged] for flagged in (True, False)}
+    counted = {
+        flagged: Stratum(
+            n=len(members),
+            n_labelled=sum(one.people is not None for one in members),
+            positives=sum(bool(one.people) for one in members),
+        )
+        for flagged, members in strata.items()
+    }
+    found = post_stratified_rate(
+        counted, confidence=drawing.confidence, seed=drawing.seed, n_resamples=drawing.n_resamples
     )
     if not _clustered(samples) or found.estimate is None:
         return found
-
-    def estimate(totals: Floats) -> Floats:
-        import numpy as np
-
-        n, flagged, n_positive, right_positive, n_negative, right_negative = totals.T
-        none = (n_positive == 0) | (n_negative == 0)
-        sensitivity = right_positive / np.where(none, 1.0, n_positive)
-        specificity = right_negative / np.where(none, 1.0, n_negative)
-        youden = sensitivity + specificity - 1
-        useful = ~none & (youden > 1e-12)
-        share = (flagged / n + specificity - 1) / np.where(useful, youden, 1.0)
-        return np.asarray(np.where(useful, np.clip(share, 0.0, 1.0), np.nan))
-
-    rows = []
+    parts = []
     for one in samples:
-        flagged, positive, negative = one.judge > 0, bool(one.people), one.people == 0
-        cells = (True, flagged, positive, positive and flagged, negative, negative and not flagged)
-        rows.append(tuple(map(float, cells)))
-    return _by_clusters(samples, rows, estimate, found, "rogan_gladen", drawing)
+        stratum = counted[one.judge > 0]
+        part = (stratum.share - found.estimate) / len(samples)
+        if one.people is not None:
+            part += stratum.n / len(samples) * (one.people - stratum.share) / stratum.n_labelled
+        parts.append(part)
+    return _by_clusters(samples, parts, found, (0.0, 1.0))
 
 
 def _labels_alone(samples: Sequence[_Sample], measure: _Measure, confidence: float) -> Estimate:
@@ -198,41 +186,31 @@ def _clustered(samples: Sequence[_Sample]) -> bool:
 
 
 def _by_clusters(
-    samples: Sequence[_Sample],
-    rows: Sequence[tuple[float, ...]],
-    estimate: Callable[[Floats], Floats],
-    found: Estimate,
-    name: str,
-    drawing: _Drawing,
+    samples: Sequence[_Sample], parts: Sequence[float], found: Estimate, scale: tuple[float, float]
 ) -> Estimate:
-    """The same estimate with an interval from resampled clusters; rows add up to what `estimate` is made from."""
-    import numpy as np
-
-    from benchbook.statistics.bootstrap import Units, bootstrap_interval
-
-    places: dict[str | None, int] = {}
-    codes = np.array([places.setdefault(one.cluster, len(places)) for one in samples])
-    table = np.zeros((len(places), len(rows[0])))
-    np.add.at(table, codes, np.array(rows, dtype=np.float64))
-    by_cluster = bootstrap_interval(
-        Units.of(table),
-        estimate,
-        n=found.n,
-        n_clusters=len(places),
-        confidence=drawing.confidence,
-        seed=drawing.seed,
-        n_resamples=drawing.n_resamples,
-    )
+    """The interval, as much wider as clusters make it; `parts` is what each sample adds to the estimate's error."""
+    n_clusters = len({one.cluster for one in samples})
+    if n_clusters == 1:
+        method = f"{found.method}_clustered"
+        return without_interval(
+            found.estimate, n=found.n, confidence=found.confidence, method=method, reason="one_cluster", n_clusters=1
+        )
+    widening = cluster_widening(parts, [one.cluster for one in samples], found.confidence)
+    low, high = found.low, found.high
+    if found.estimate is not None and low is not None and high is not None:
+        low = max(scale[0], found.estimate - widening.factor * (found.estimate - low))
+        high = min(scale[1], found.estimate + widening.factor * (high - found.estimate))
+    few = ("few_clusters",) if n_clusters < FEW_CLUSTERS else ()
     return Estimate(
         estimate=found.estimate,
-        low=by_cluster.low,
-        high=by_cluster.high,
+        low=low,
+        high=high,
         confidence=found.confidence,
-        method=f"{name}_{by_cluster.method}",
+        method=f"{found.method}_clustered",
         n=found.n,
-        reason=by_cluster.reason,
-        warnings=tuple(dict.fromkeys((*found.warnings, *by_cluster.warnings))),
-        standard_error=by_cluster.standard_error,
-        n_clusters=len(places),
-        seed=by_cluster.seed,
+        reason=found.reason,
+        warnings=tuple(dict.fromkeys((*found.warnings, *few))),
+        standard_error=None if found.standard_error is None else widening.of_error * found.standard_error,
+        n_clusters=n_clusters,
+        seed=found.seed,
     )

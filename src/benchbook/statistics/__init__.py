@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchbook.statistics.agreement import Agreement, AgreementMethod, Weights, cohens_kappa, gwet_ac
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
-    from benchbook.statistics.bounded_differences import bounded_difference
+    from benchbook.statistics.bounded_differences import Widening, bounded_difference, cluster_widening
     from benchbook.statistics.bounded_means import bounded_mean
     from benchbook.statistics.corrected import CorrectedRate, rogan_gladen
     from benchbook.statistics.correlation import RankCorrelation, rank_correlation
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         sample_size_paired_mean,
         sample_size_two_proportions,
     )
+    from benchbook.statistics.post_stratified import Stratum, post_stratified_rate
     from benchbook.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
     from benchbook.statistics.proportions import clopper_pearson, wilson
     from benchbook.statistics.ranking import RankedRun, Ranking, rank_runs
@@ -85,9 +86,11 @@ __all__ = [
     "Repeats",
     "SampleSize",
     "SignedRanks",
+    "Stratum",
     "Units",
     "VarianceComponents",
     "Weights",
+    "Widening",
     "adjust_p_values",
     "bonett_price",
     "bootstrap_interval",
@@ -95,6 +98,7 @@ __all__ = [
     "bounded_difference",
     "bounded_mean",
     "clopper_pearson",
+    "cluster_widening",
     "clustered_mean",
     "cohens_kappa",
     "confidence_sequence",
@@ -116,6 +120,7 @@ __all__ = [
     "paired_rates",
     "percentile_interval",
     "percentile_ranks",
+    "post_stratified_rate",
     "prediction_powered_mean",
     "rank_correlation",
     "rank_runs",
@@ -135,7 +140,7 @@ __all__ = [
 _NAMES_BY_MODULE = {
     "agreement": "Agreement AgreementMethod Weights cohens_kappa gwet_ac",
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
-    "bounded_differences": "bounded_difference",
+    "bounded_differences": "Widening bounded_difference cluster_widening",
     "bounded_means": "bounded_mean",
     "corrected": "CorrectedRate rogan_gladen",
     "correlation": "RankCorrelation rank_correlation",
@@ -149,6 +154,7 @@ _NAMES_BY_MODULE = {
     "percentiles": "percentile_interval percentile_ranks",
     "planning": "SampleSize design_effect sample_size_mid_p"
     " sample_size_paired_binary sample_size_paired_mean sample_size_two_proportions",
+    "post_stratified": "Stratum post_stratified_rate",
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
     "proportions": "clopper_pearson wilson",
     "ranking": "RankedRun Ranking rank_runs",

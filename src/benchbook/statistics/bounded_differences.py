@@ -24,7 +24,15 @@ from benchbook.statistics.results import Estimate, without_interval
 if TYPE_CHECKING:
     from benchbook.statistics._arrays import Floats, Ints, Labels, Values
 
-__all__ = ["PairDesign", "bounded_difference", "bounds", "design_of_pairs", "worth"]
+__all__ = [
+    "PairDesign",
+    "Widening",
+    "bounded_difference",
+    "bounds",
+    "cluster_widening",
+    "design_of_pairs",
+    "worth",
+]
 
 PRIOR_CLUSTERS = 0.25  # by simulation (docs/decisions/0020-comparisons-that-are-sure.md)
 _NO_SPREAD = 1e-12
@@ -87,6 +95,37 @@ def design_of_pairs(d: Floats, codes: Ints, n_clusters: int) -> PairDesign:
     sums = np.bincount(codes, weights=deviations, minlength=n_clusters)
     size, spread, degrees = worth(deviations @ deviations, (sums * sums / sizes).sum(), sizes)
     return PairDesign(size=float(size), spread=float(spread), degrees=float(degrees))
+
+
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """How many times as wide clusters make an interval: `of_error` the standard error, `factor` the whole of it."""
+
+    of_error: float
+    factor: float
+
+
+def cluster_widening(parts: Values, clusters: Labels, confidence: float = 0.95) -> Widening:
+    """What two clusters or more do to an estimate of which each sample makes a part: `parts` are what these add to its
+    error.
+
+    Raises: ValueError for a single cluster.
+    """
+    import numpy as np
+
+    d = as_values(parts, "parts")
+    check_confidence(confidence)
+    codes, n_clusters = cluster_codes(clusters, int(d.size))
+    if n_clusters < 2:
+        raise ValueError("one cluster says nothing about how much clusters vary")
+    largest = float(np.abs(d).max()) or 1.0
+    design = design_of_pairs(d / largest, codes, n_clusters)  # the correlation is of no unit
+    of_error = sqrt(max(1.0, d.size / design.size))
+    level = (1 + confidence) / 2
+    return Widening(
+        of_error=of_error,
+        factor=of_error * t_quantile(design.degrees, level) / normal_quantile(level),
+    )
 
 
 def worth(total: Floats, of_clusters: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
