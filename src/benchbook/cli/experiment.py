@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from benchbook.cli.output import json_option, newest_first, print_json, runs_option
+from benchbook.cli.output import json_option, print_json, runs_option
 
 __all__ = ["experiment"]
 
@@ -19,10 +19,10 @@ def experiment(name: str, runs: str, as_json: bool) -> None:
     A run counts once, whatever its own repeats, and only if it is whole.
     """
     from benchbook.derivations.named_experiment import named_experiment
-    from benchbook.records.folder import Record
+    from benchbook.records.folder import records_in
     from benchbook.text import visible
 
-    found = named_experiment(name, [Record(path) for path in newest_first(runs)])
+    found = named_experiment(name, records_in(runs))
     if as_json:
         print_json(found)
         return
