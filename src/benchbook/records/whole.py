@@ -100,7 +100,8 @@ def _ends_of(record: Record) -> _Ends | None:
     try:
         return msgspec.json.decode(data, type=ready(_Ends))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RecordError(f"{record.manifest}: can't be read ({error}); `benchbook rescore` it") from None
+        why = f"its derived files can't be read (manifest.json: {error}); `benchbook rescore` it"
+        raise RecordError(f"{record.path}: {why}") from None
 
 
 def _check_last(segments: list[Path], ends: _Ends) -> None:
