@@ -78,6 +78,30 @@ def test_a_run_that_was_stopped_is_incomplete_until_it_is_resumed(tmp_path: Path
     assert again.derived.manifest.state == "complete"
 
 
+def test_what_was_not_answered_is_asked_again_or_given_up(tmp_path: Path) -> None:
+    """R1.3b: from the command line, as a user has it."""
+
+    def refuses(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return {"status": 400} if "What is 3 " in request["messages"][0]["content"] else adds_one(role, n, request)
+
+    with running(refuses) as server:
+        evalset = str(write_items(tmp_path / "items.jsonl", 4))
+        asks = ["--model", "openai/m@2026-01-01", "--model-base-url", server.base_url, "--run-id", "one"]
+        words = ["--runs", str(tmp_path / "runs"), "--reports", "none"]
+        made = benchbook("score", "--evalset", evalset, *asks, *words, "--json")
+        found = json.loads(made.stdout)
+        assert (made.returncode, found["decision"]["verdict"], found["manifest"]["state"]) == (
+            3, "incomplete", "interrupted"
+        )  # fmt: skip
+        assert (found["aggregates"]["n_unanswered"], found["aggregates"]["primary_score"]) == (1, 0.666666667)
+        ended = benchbook("score", "--resume", "one", "--accept-unanswered", *words, "--json")
+        found = json.loads(ended.stdout)
+    assert (ended.returncode, found["decision"]["verdict"], found["manifest"]["state"]) == (1, "fail", "complete")
+    assert (found["aggregates"]["n_unanswered"], found["aggregates"]["primary_score"]) == (1, 0.5)
+    assert found["aggregates"]["misses"]["unanswered"] == 1
+    assert benchbook("verify", "one", "--runs", str(tmp_path / "runs")).returncode == 0
+
+
 def test_a_request_that_is_not_the_plan_s_is_named(tmp_path: Path) -> None:
     with running(adds_one) as server:
         made = run_async(score_model(config(tmp_path, server, max_connections=1)))

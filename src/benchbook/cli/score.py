@@ -21,7 +21,7 @@ _ASKING = (
     "prompt_template", "benchmark", "model_base_url", "model_api_key_env", "model_path", "model_params",
     "model_reasoning_tags", "model_input_price", "model_output_price", "stream", "max_connections",
     "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms", "max_retries",
-    "max_wait_ms", "cache",
+    "max_wait_ms", "cache", "accept_unanswered",
 )  # fmt: skip
 _OF_PREDICTIONS = (
     "predictions", "columns", "run_status", "reason", "dry_run", "table", "training_metrics", "training_columns",

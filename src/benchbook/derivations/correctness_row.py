@@ -10,6 +10,7 @@ import msgspec
 from benchbook.derivations.correctness_rows import CorrectnessRow, ItemRow, RunStatus
 from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.plan import CandidatePlan
+from benchbook.derivations.rubric_steps import NOT_ASKED
 from benchbook.evalsets import Item
 from benchbook.records.facts import Failure, Reply, RunStarted
 from benchbook.scorers.answer_correctness import correctness, reason
@@ -21,7 +22,6 @@ __all__ = ["RunOfItems", "correctness_row", "row_type_of", "why_unanswered"]
 
 # What a run's own failure made of each of its items before derivation 3; since then a crash is called a crash (A3).
 _ERROR_OF_RUN = {"crashed": "provider_error", "timed_out": "timeout"}
-_NOT_ASKED = "not_asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def why_unanswered(facts: Sequence[Reply | Failure]) -> str | None:
         return None
     last = facts[-1] if facts else None
     if not isinstance(last, Failure):
-        return _NOT_ASKED
+        return NOT_ASKED
     is_the_models = last.error == "timeout" and last.ends == "sample" and last.cause in (None, "time_limit")
     return None if is_the_models else last.cause or last.error
 
