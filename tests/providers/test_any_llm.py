@@ -276,7 +276,7 @@ class ReadError(TransportError):
         pytest.param(ConnectionResetError("reset"), None, True, False, id="system"),
         pytest.param(VendorError("odd", "429"), None, False, False, id="a-status-that-is-no-number"),
         pytest.param(VendorError("odd", 200), None, False, False, id="a-status-of-no-error"),
-        pytest.param(TypeError("unexpected keyword argument 'seed'"), None, False, False, id="a-parameter"),
+        pytest.param(TypeError("unexpected keyword argument 'seed'"), None, False, True, id="a-parameter"),
         pytest.param(ImportError("anthropic required packages"), None, False, False, id="a-missing-package"),
     ],
 )

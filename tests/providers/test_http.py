@@ -20,7 +20,7 @@ import uvloop
 
 from benchbook.errors import ConfigError
 from benchbook.providers.http_client import HttpClient
-from benchbook.providers.http_connection import MAX_HEAD, BodyTooLargeError, HttpError, Response
+from benchbook.providers.http_connection import MAX_HEAD, BodyHandler, BodyTooLargeError, HttpError, Response
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -537,15 +537,15 @@ def test_nothing_is_left_open_after_faults_of_all_kinds(run: Run) -> None:
 # ── giving up ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def given_up(how: str, one: HttpClient, server: Silent) -> None:
-    """Give up what `server` has begun to answer."""
+async def given_up(how: str, one: HttpClient, server: Silent, in_time: type[Exception] = TimeoutError) -> None:
+    """Give up what `server` has begun to answer. `in_time`: what it is where the time limit is met."""
     while not server.begun.is_set():  # a short limit may be over before the server hears of the request
         task = asyncio.ensure_future(one.post(b"x"))
         if how == "cancelled":
             await asyncio.wait_for(server.begun.wait(), HANGS_S)
             await asyncio.sleep(0.01)  # the client reads what there is
             task.cancel()
-        with pytest.raises(TimeoutError if how == "time-limit" else asyncio.CancelledError):
+        with pytest.raises(in_time if how == "time-limit" else asyncio.CancelledError):
             await task
 
 
@@ -574,7 +574,7 @@ def test_giving_up_in_the_middle_of_a_tls_handshake_breaks_the_connection(run: R
     async def main() -> None:
         server = Silent(greets=True)
         async with serving(server) as port, client(port, timeout_s=limit_of(how), scheme="https") as one:
-            await given_up(how, one, server)
+            await given_up(how, one, server, HttpError)
             await server.sees_the_client_leave()
 
     run(main())
@@ -587,7 +587,7 @@ def test_giving_up_on_a_silent_proxy_breaks_the_connection(run: Run, how: str, m
         async with serving(proxy) as port:
             monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
             async with client(443, timeout_s=limit_of(how), scheme="https", host="models.example") as one:
-                await given_up(how, one, proxy)
+                await given_up(how, one, proxy, HttpError)
                 await proxy.sees_the_client_leave()
 
     run(main())
@@ -659,8 +659,8 @@ def test_a_connection_that_the_system_gives_up_is_not_our_time_limit(monkeypatch
         async def unreachable(*_: Any, **__: Any) -> None:
             raise TimeoutError(110, "Connection timed out")
 
-        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", unreachable)
-        async with client(80, host="models.example") as one:
+        monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", unreachable)
+        async with client(80) as one:
             with pytest.raises(HttpError, match="Connection timed out"):
                 await one.post(b"x")
 
@@ -670,11 +670,21 @@ def test_a_connection_that_the_system_gives_up_is_not_our_time_limit(monkeypatch
 # ── bodies that are handed on ────────────────────────────────────────────────────────────────────────────
 
 
+def into(pieces: list[bytes], end: bytes | None = None) -> BodyHandler:
+    """Keeps the pieces; all is there where they end with `end`."""
+
+    def keep(piece: bytes) -> bool:
+        pieces.append(piece)
+        return end is not None and b"".join(pieces).endswith(end)
+
+    return keep
+
+
 def test_pieces_are_handed_on_as_they_come(run: Run) -> None:
     async def main() -> list[bytes]:
         pieces: list[bytes] = []
         async with serving(sends(CHUNKED)) as port, client(port) as one:
-            assert (await one.post(b"x", pieces.append)).body == b""
+            assert (await one.post(b"x", into(pieces))).body == b""
         return pieces
 
     assert b"".join(run(main())) == b"hello"
@@ -684,7 +694,7 @@ def test_the_body_of_an_error_is_not_handed_on(run: Run) -> None:
     async def main() -> None:
         pieces: list[bytes] = []
         async with serving(sends(OK.replace(b"200 OK", b"500 X"))) as port, client(port) as one:
-            assert (await one.post(b"x", pieces.append)).body == b"hello"
+            assert (await one.post(b"x", into(pieces))).body == b"hello"
         assert pieces == []
 
     run(main())
@@ -694,7 +704,7 @@ def test_what_the_handler_raises_ends_the_exchange(run: Run) -> None:
     class EnoughError(Exception):
         pass
 
-    def refuse(piece: bytes) -> None:
+    def refuse(piece: bytes) -> bool:
         raise EnoughError
 
     async def main() -> None:

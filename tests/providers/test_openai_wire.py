@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from benchbook.canonical import canonical_json
 from benchbook.providers.calls import Answer, CallFailed, Generation
-from benchbook.providers.openai_wire import ChatStream, chat_body, error_detail, read_completion
+from benchbook.providers.error_body import read_error_body, told_detail
+from benchbook.providers.openai_stream import ChatStream
+from benchbook.providers.openai_wire import chat_body, read_completion
 
 # Any text that Python can hold, lone surrogates among it: a model's answer goes into the judge's prompt as it came.
 ANY_TEXT = st.text(st.characters(codec=None))
@@ -26,6 +28,10 @@ def completion(content: Any = "Seven.", **more: Any) -> bytes:
 
 def read(data: bytes, **headers: str) -> Answer:
     return read_completion(data, {name.replace("_", "-"): value for name, value in headers.items()}, 5)
+
+
+def error_detail(data: bytes) -> str:
+    return told_detail(read_error_body(data))
 
 
 def failure(data: bytes) -> CallFailed:
@@ -197,8 +203,6 @@ TEXT = {"type": "text"}
         pytest.param([TEXT | {"text": "Se"}, TEXT | {"text": "ven."}], "Seven.", id="parts"),
         pytest.param([{"type": "image_url"}, None, "x", TEXT | {"text": 5}, TEXT | {"text": "7"}], "7", id="odd-parts"),
         pytest.param([], None, id="no-parts"),
-        pytest.param(7, None, id="a-number-is-no-text"),
-        pytest.param({"text": "Seven."}, None, id="an-object"),
         pytest.param("\ud835 and \udc00", "\ud835 and \udc00", id="lone-surrogates"),
         pytest.param("\0\x1b[31m\u202e", "\0\x1b[31m\u202e", id="controls"),
     ],
@@ -215,13 +219,40 @@ def test_any_text_is_kept_as_it_came(text: str) -> None:
 
 @pytest.mark.parametrize(
     "choices",
-    [[], [None], [{}], [{"message": None}], [{"message": {}}], [{"message": {"role": "assistant"}}], ["Seven."]],
-    ids=["none", "null", "no-message", "null-message", "empty-message", "no-content", "text"],
+    [
+        pytest.param([{"message": {}}], id="empty-message"),
+        pytest.param([{"message": {"role": "assistant"}}], id="no-content"),
+        pytest.param([{"message": {"content": None, "tool_calls": [{}]}}], id="tools"),
+    ],
 )
 def test_choices_without_a_text_are_an_answer_without_one(choices: list[Any]) -> None:
     assert read(json.dumps({"choices": choices, "usage": {"prompt_tokens": 3}}).encode()) == Answer(
         text=None, latency_e2e_ms=5, input_tokens=3
     )
+
+
+@pytest.mark.parametrize(
+    ("choices", "says"),
+    [
+        pytest.param([], "the body has no choices", id="none"),
+        pytest.param([None], "the choice is no object", id="null"),
+        pytest.param(["Seven."], "the choice is no object", id="text"),
+        pytest.param([{}], "neither a message nor a finish reason", id="nothing"),
+        pytest.param([{"message": None, "index": 0}], "neither a message nor a finish reason", id="null-message"),
+        pytest.param([{"message": {"content": {"text": "Seven."}}}], "the content is an object, not text", id="object"),
+        pytest.param([{"message": {"content": 7}}], "the content is a number, not text", id="number"),
+        pytest.param([{"message": {"content": True}}], "the content is a boolean, not text", id="boolean"),
+    ],
+)
+def test_a_choice_that_says_nothing_readable_is_a_fault_that_says_what_came(choices: list[Any], says: str) -> None:
+    failed = failure(json.dumps({"choices": choices, "usage": {"prompt_tokens": 3}}).encode())
+    assert (failed.cause, failed.status, failed.retryable) == ("broken_reply", 200, True)
+    assert says in failed.detail
+
+
+def test_a_choice_without_a_message_that_was_filtered_is_an_answer_without_a_text() -> None:
+    answer = read(b'{"choices":[{"finish_reason":"content_filter: PROHIBITED_CONTENT","index":0}]}')
+    assert (answer.text, answer.finish_reason) == (None, "content_filter")
 
 
 def test_fields_of_other_types_are_null_and_the_text_stays() -> None:
@@ -249,14 +280,14 @@ def test_the_first_choice_is_the_answer() -> None:
         pytest.param({"code": 400}, 400, False, False, id="400"),
         pytest.param({"code": 401}, 401, False, True, id="401-stops"),
         pytest.param({"type": "permission_error"}, 403, False, True, id="word-that-stops"),
-        pytest.param({"code": 200}, 200, False, False, id="200-is-no-error's-status"),
-        pytest.param({"code": 700}, 200, False, False, id="no-status"),
-        pytest.param({"code": True}, 200, False, False, id="boolean"),
-        pytest.param({"code": "9" * 5000}, 200, False, False, id="5000-digits"),
-        pytest.param({"message": "broken"}, 200, False, False, id="no-code"),
-        pytest.param("broken", 200, False, False, id="text"),
-        pytest.param(["broken"], 200, False, False, id="list"),
-        pytest.param({"code": HUGE, "x": HUGE}, 200, False, False, id="huge"),
+        pytest.param({"code": 200}, 200, True, False, id="200-is-no-error's-status"),
+        pytest.param({"code": 700}, 200, True, False, id="no-status"),
+        pytest.param({"code": True}, 200, True, False, id="boolean"),
+        pytest.param({"code": "9" * 5000}, 200, True, False, id="5000-digits"),
+        pytest.param({"message": "broken"}, 200, True, False, id="no-code"),
+        pytest.param("broken", 200, True, False, id="text"),
+        pytest.param(["broken"], 200, True, False, id="list"),
+        pytest.param({"code": HUGE, "x": HUGE}, 200, True, False, id="huge"),
     ],
 )
 @pytest.mark.parametrize("beside", [{}, {"choices": None}, {"choices": []}], ids=["alone", "null", "empty"])
@@ -301,11 +332,29 @@ def test_what_is_no_json_may_be_asked_for_again(data: bytes) -> None:
     assert failed.detail.startswith("status 200, but the body is no JSON")
 
 
-@pytest.mark.parametrize("data", [b"{}", b"[]", b"null", b'"x"', b"5", b'{"choices":{}}', b'{"detail":"x"}'])
-def test_json_without_choices_is_a_fault(data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"{}", ""),
+        (b"[]", ""),
+        (b"null", ""),
+        (b'"x"', ": x"),
+        (b"5", ""),
+        (b'{"choices":{}}', ""),
+        (b'{"detail":"x"}', ": x"),
+        (b'{"detail":[{"loc":["body","n"],"msg":"too many"}]}', ": body.n: too many"),
+        (b'{"msg":"busy"}', ": busy"),
+        (b'{"success":false,"result":null,"errors":[{"code":3040,"message":"Capacity exceeded"}],"messages":[]}',
+         ": 3040: Capacity exceeded"),
+        (b'{"message":"busy","choices":[]}', ": busy"),
+        (b'{"error_msg":"busy","error_code":18}', ": busy"),
+        (b'{"base_resp":{"status_code":1013,"status_msg":"internal"},"choices":null}', ": internal"),
+    ],
+)  # fmt: skip
+def test_json_without_choices_is_a_fault_with_the_servers_own_words(data: bytes, says: str) -> None:
     failed = failure(data)
-    assert (failed.status, failed.retryable) == (200, False)
-    assert failed.detail == "status 200, but the body has no choices"
+    assert (failed.status, failed.retryable, failed.stops_run) == (200, True, False)
+    assert failed.detail == f"status 200, but the body has no choices{says}"
 
 
 json_values = st.recursive(
@@ -342,9 +391,9 @@ def test_any_bytes_are_an_answer_or_a_failure(data: bytes) -> None:
         pytest.param(b'{"object":"error","message":"m","code":400}', "400: m", id="vllm"),
         pytest.param(b'{"error":{"why":[1]}}', '{"why":[1]}', id="other-words"),
         pytest.param(b"[1]", "[1]", id="a-list"),
-        pytest.param(b"<h1>Bad Gateway</h1>", "<h1>Bad Gateway</h1>", id="html"),
+        pytest.param(b"<h1>Bad Gateway</h1>", "Bad Gateway", id="html"),
         pytest.param(b"\xff\xfe", "��", id="not-utf-8"),
-        pytest.param(b'{"error":"\\ud800"}', "\ud800", id="lone-surrogate"),
+        pytest.param(b'{"error":"\\ud800"}', "\\ud800", id="lone-surrogate"),
         pytest.param(b'{"error":"key sk-abcd1234 is bad"}', "key [key removed] is bad", id="a-key"),
         pytest.param(b"key sk-abcd1234 is bad", "key [key removed] is bad", id="a-key-in-no-json"),
     ],
@@ -468,11 +517,12 @@ def test_a_stream_without_a_text_is_an_answer_without_one() -> None:
     ("line", "status", "retryable"),
     [
         (b'data: {"error":{"code":429,"message":"slow"}}', 429, True),
-        (b'data: {"error":{"message":"broken"},"choices":[]}', 200, False),
-        (b'data: {"error":"broken","choices":null}', 200, False),
+        (b'data: {"error":{"message":"broken"},"choices":[]}', 200, True),
+        (b'data: {"error":"broken","choices":null}', 200, True),
+        (b'data: {"choices":[{"delta":{},"error":{"code":502},"finish_reason":"error"}]}', 502, True),
         (b'data: {"object":"error","code":503,"message":"busy"}', 503, True),
     ],
-    ids=["named", "unnamed", "text", "the-chunk-itself"],
+    ids=["named", "unnamed", "text", "in-a-choice", "the-chunk-itself"],
 )
 def test_an_error_inside_ends_the_stream(line: bytes, status: int, retryable: bool) -> None:
     with pytest.raises(CallFailed) as caught:
@@ -497,7 +547,7 @@ def test_any_chunk_is_taken_or_a_failure(value: str) -> None:
         canonical_json(streamed(b"data: " + value.encode(), DONE).answer({}, 9))
 
 
-@given(st.lists(ANY_TEXT, max_size=5))
+@given(st.lists(ANY_TEXT, min_size=1, max_size=5))
 def test_the_pieces_add_up_to_the_text(pieces: list[str]) -> None:
     lines = [chunk(piece) for piece in pieces]
     arrived = [json.loads(line[5:])["choices"][0]["delta"]["content"] for line in lines]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from benchbook.derivations.verify import verify
 from benchbook.errors import ConfigError
 from benchbook.records import Failure, Record, read_journal
-from benchbook.runner import asking, work
+from benchbook.runner import work
 from benchbook.runner.limits import Budget, Gate, RateLimit
 from benchbook.runner.loop import run_async
 from benchbook.runner.progress import Progress
@@ -117,45 +117,6 @@ def test_the_limit_grows_while_latency_is_flat(
     ceiling: int, start: int | None, latencies_ms: list[int], limit: int
 ) -> None:
     assert grown(Gate(ceiling, start), latencies_ms) == limit
-
-
-@pytest.mark.parametrize(
-    ("start", "moments_s", "limit"),
-    [
-        pytest.param(16, [100.0], 8, id="halves"),
-        pytest.param(16, [100.0, 100.2, 100.9], 8, id="once-for-all-that-was-under-way-together"),
-        pytest.param(16, [100.0, 101.0], 4, id="again-a-second-later"),
-        pytest.param(5, [100.0], 2, id="rounded-down"),
-        pytest.param(1, [100.0], 1, id="never-below-one"),
-        pytest.param(16, [float(moment) for moment in range(100, 120)], 1, id="down-to-one"),
-    ],
-)
-def test_the_limit_halves_where_the_server_is_overloaded(start: int, moments_s: list[float], limit: int) -> None:
-    gate = Gate(64, start)
-    for moment in moments_s:
-        gate.overloaded(moment)
-    assert gate.limit == limit
-
-
-def test_an_overloaded_server_gets_fewer_at_once_and_then_more_again() -> None:
-    gate = Gate(8)
-    gate.overloaded(100.0)
-    assert gate.limit == 4
-    assert grown(gate, [10] * 4) == 5
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_429_and_503_halve_the_concurrency_of_a_run(
-    tmp_path: Path, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cut: list[float] = []
-    real = Gate.overloaded
-    monkeypatch.setattr(Gate, "overloaded", lambda gate, now: (cut.append(now), real(gate, now))[1])
-    monkeypatch.setattr(asking, "backoff_s", lambda retries, jitter: 0.0)
-    with running(lambda role, n, request: {"status": status} if n == 0 else always_good(role, n, request)) as server:
-        result = run(tmp_path, server, 3, max_connections=1)
-    assert len(cut) == 2  # the candidate's first request and the judge's
-    assert result.derived.aggregates.ledger.n_scored == 3
 
 
 # ── RateLimit: how many a minute ─────────────────────────────────────────────────────────────────────────

@@ -54,7 +54,7 @@ def test_the_cost_limit_stops_and_the_run_resumes(tmp_path: Path) -> None:
 
 
 def test_ten_equal_refusals_in_a_row_stop_the_run(tmp_path: Path) -> None:  # R3.6
-    with running(lambda role, n, request: {"status": 404, "body": {"error": {"message": "no such model"}}}) as server:
+    with running(lambda role, n, request: {"status": 400, "body": {"error": {"message": "not so"}}}) as server:
         result = run(tmp_path, server, 50, max_connections=1)
         assert len(server.asked["candidate"]) == 10
     assert result.stop.reason is not None

@@ -81,4 +81,5 @@ def _words(progress: Progress) -> str:
     cost = f", ${progress.cost_usd:.4f}" if progress.cost_usd else ""
     again = "; Ctrl-C again ends at once" if (progress.stopping or "").startswith("interrupted") else ""
     stopping = f" (finishing what is under way{again})" if progress.stopping else ""
-    return f"{progress.done} of {progress.planned} samples{cost}{stopping}"
+    waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
+    return f"{progress.done} of {progress.planned} samples{cost}{stopping}{waiting}"

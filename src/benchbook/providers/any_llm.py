@@ -9,18 +9,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.errors import ConfigError, UsageError
-from benchbook.providers.calls import Answer, CallFailed, fault_of_status
-from benchbook.providers.openai_wire import read_completion
-from benchbook.providers.retry_after import retry_after_s
+from benchbook.providers.calls import Answer, CallFailed
+from benchbook.providers.error_body import Told, read_error
+from benchbook.providers.faults import refused
+from benchbook.providers.openai_wire import LEFT_OUT, read_completion
+from benchbook.providers.refused_parameter import refused_parameter
 from benchbook.providers.secrets import Secret, redact
+from benchbook.providers.transport_faults import cause_of_error
+from benchbook.records.facts import FailureCause
+from benchbook.text import one_line
 
 __all__ = ["AnyLLMProvider"]
 
@@ -56,7 +60,7 @@ class AnyLLMProvider:
         """Raises: CallFailed. A stream is asked for whole: each vendor cuts it in another way."""
         request: dict[str, Any] = decode_json(body, _request) | {"model": self._model}
         request.pop("stream", None)
-        request.pop("stream_options", None)
+        request.pop(LEFT_OUT, None)
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -64,33 +68,38 @@ class AnyLLMProvider:
             latency_ms = _ms(started)
             data = canonical_json(completion.model_dump(mode="json"))
         except TimeoutError:
-            raise CallFailed("timeout", "no answer within the time limit", latency_ms=_ms(started)) from None
+            raise CallFailed(
+                "timeout", "no answer within the time limit", latency_ms=_ms(started), cause="time_limit"
+            ) from None
         except Exception as error:
-            raise self._failure(error, _ms(started)) from None
+            raise self._failure(error, body, _ms(started)) from None
         if self._secret is None:
-            return read_completion(data, {}, latency_ms)
-        answer = read_completion(self._secret.removed_from(data), {}, latency_ms)  # where it is told as an error
+            return read_completion(data, {}, latency_ms, body)
+        answer = read_completion(self._secret.removed_from(data), {}, latency_ms, body)  # where it is told as an error
         return self._secret.removed_from_answer(answer)  # and where it came in escapes
 
-    def _failure(self, error: Exception, latency_ms: int) -> CallFailed:
-        """Vendors' libraries raise their own errors; most carry the HTTP status."""
-        status = _status_of(error)
-        retryable, stops_run = (_is_transport(error), False) if status is None else fault_of_status(status)
+    def _failure(self, error: Exception, body: bytes, latency_ms: int) -> CallFailed:
+        """Vendors' libraries raise their own errors; most carry the HTTP status, and what the body said."""
+        described, told = self._described(error), _told(error)
+        if (status := _status_of(error)) is not None:
+            return refused(status, told, described, _headers_of(error), body, latency_ms)
+        parameter = refused_parameter(told, body)
+        cause: FailureCause = "parameter" if parameter else _cause_of(error)
         return CallFailed(
             "provider_error",
-            self._described(error),
-            status=status,
-            retryable=retryable,
-            stops_run=stops_run,
-            retry_after_s=retry_after_s(_headers_of(error), datetime.now(UTC)),
+            described,
+            retryable=cause in ("connection", "dns", "local") and not isinstance(error, ImportError),
+            stops_run=cause in ("parameter", "tls"),
             latency_ms=latency_ms,
+            cause=cause,
+            parameter=parameter,
         )
 
     def _described(self, error: Exception) -> str:
         text = f"{type(error).__name__}: {error}"
         if self._secret is not None:
             text = self._secret.removed_from(text.encode("utf-8", "replace")).decode("utf-8")
-        return redact(text)[:500]
+        return one_line(redact(text))[:500]
 
     async def close(self) -> None:
         closing = self._client.close() if hasattr(self._client, "close") else None
@@ -110,8 +119,36 @@ def _status_of(error: Exception) -> int | None:
     return None
 
 
-def _is_transport(error: Exception) -> bool:
-    return any(base.__name__.endswith(_TRANSPORT) for base in type(error).__mro__)
+def _told(error: Exception) -> Told:
+    """The body, where the library hands it on; else the error's own words."""
+    body = getattr(error, "body", None)
+    told = read_error(body if isinstance(body, dict | list) else str(error))
+    if told.message:
+        return told
+    return read_error(str(error))
+
+
+def _cause_of(error: Exception) -> FailureCause:
+    """Of an error without a status: the first in the chain that led to it which tells, else that the reply can't be
+    read."""
+    for one in _chain(error):
+        if isinstance(one, ImportError):
+            return "local"  # a vendor's package is not installed
+        if isinstance(one, OSError | MemoryError):
+            return cause_of_error(one)
+    if any(base.__name__.endswith(_TRANSPORT) for one in _chain(error) for base in type(one).__mro__):
+        return "connection"
+    return "broken_reply"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, and those that it came of."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__
 
 
 def _headers_of(error: Exception) -> dict[str, str]:

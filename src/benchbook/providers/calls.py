@@ -10,7 +10,7 @@ import msgspec
 
 from benchbook.records.facts import FailureCause
 
-__all__ = ["Answer", "CallFailed", "Generation", "Provider", "fault_of_status"]
+__all__ = ["Answer", "CallFailed", "Generation", "Provider"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     time_to_first_token_ms: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    output_tokens_reported: int | None = None  # where the provider's total shows that more were used (R1.5)
+    reasoning_characters: int | None = None  # of a text that came apart, as thoughts
     model_reported: str | None = None
     fingerprint: str | None = None
 
@@ -78,9 +80,3 @@ class Provider(Protocol):
         ...
 
     async def close(self) -> None: ...
-
-
-def fault_of_status(status: int) -> tuple[bool, bool]:
-    """`(retryable, stops_run)` for an HTTP status that is no success (SPEC R3.6)."""
-    retryable = status in (408, 409, 429) or status >= 500
-    return retryable, status in (401, 403)

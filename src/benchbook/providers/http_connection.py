@@ -9,20 +9,32 @@ from collections.abc import Callable
 import httptools
 import msgspec
 
-__all__ = ["BodyTooLargeError", "Connection", "HttpError", "Response"]
+from benchbook.providers.transport_faults import cause_of_error
+from benchbook.records.facts import FailureCause
 
-BodyHandler = Callable[[bytes], None]
+__all__ = ["BodyHandler", "BodyTooLargeError", "Connection", "HttpError", "Response"]
+
+# Takes a piece of a body as it comes. True: what was asked for is whole, though the body may not have ended.
+BodyHandler = Callable[[bytes], bool]
 
 _STATUS = re.compile(rb"HTTP/1\.\d (\d{3})\b")
 MAX_HEAD = 1 << 16  # bytes between two pieces of a body: status lines, headers, chunk sizes, trailers
+MAX_SURPLUS = 1 << 10  # bytes of a body after what says that the reply is whole: line ends, comments
 
 
 class HttpError(Exception):
     """The exchange broke: the connection was lost, the reply was cut, or it is no HTTP."""
 
+    def __init__(self, message: str, *, cause: FailureCause = "connection") -> None:
+        super().__init__(message)
+        self.cause = cause
+
 
 class BodyTooLargeError(HttpError):
     """The reply is larger than was allowed; what is over the limit is not kept."""
+
+    def __init__(self, message: str, *, cause: FailureCause = "broken_reply") -> None:
+        super().__init__(message, cause=cause)
 
 
 class Response(msgspec.Struct):
@@ -47,6 +59,7 @@ class Connection(asyncio.Protocol):
         self._max_body = 0
         self._reset()
         self.usable = True  # whether another request may follow
+        self.on_end: Callable[[Connection], None] | None = None  # of a body whose reply was whole before
 
     def _reset(self) -> None:
         self._headers: dict[str, str] = {}
@@ -54,11 +67,24 @@ class Connection(asyncio.Protocol):
         self._size = 0
         self._bytes_without_body = 0
         self._in_head = True
+        self._encoded = False
+        self._surplus = 0
+        self._whole = False  # by what the handler says, though the body may not have ended
+        self._can_end = False  # its body's end can be told from the connection's, which may then be used again
+        self._ended = False
+
+    @property
+    def ending(self) -> bool:
+        """Whether the reply was whole before its body, whose end is still to come."""
+        return self._whole and self._can_end and not self._ended
 
     # ── for the client ───────────────────────────────────────────────────────────────────────────────────
 
     async def exchange(self, request: bytes, max_body: int, on_body: BodyHandler | None = None) -> Response:
         """Send `request` and return the whole reply; with `on_body`, each piece of a 200's body as it comes.
+
+        Where that says that all is there, the reply is whole at once: the connection is then not usable until its body
+        has ended, which `on_end` tells.
 
         A task that is cancelled here breaks the connection, so that the server stops working for nobody.
         Raises: HttpError.
@@ -110,7 +136,8 @@ class Connection(asyncio.Protocol):
         if self._tunnel is not None and not self._tunnel.done():
             self._read_tunnel(self._tunnel, data)
             return
-        if self._waiter is None or self._waiter.done():
+        was_ending = self.ending
+        if (self._waiter is None or self._waiter.done()) and not was_ending:
             self.abort()  # bytes that nobody asked for: what follows can't be told apart
             return
         size = self._size
@@ -119,15 +146,31 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserCallbackError as error:
             self._fail(error.__context__ if isinstance(error.__context__, Exception) else HttpError(str(error)))
         except httptools.HttpParserError as error:
-            self._fail(HttpError(f"not an HTTP reply ({error})"))
+            self._fail(HttpError(f"not an HTTP reply ({error})", cause="broken_reply"))
         except httptools.HttpParserUpgrade:
-            self._fail(HttpError("the server changes to a protocol that was not asked for"))
+            self._fail(HttpError("the server changes to a protocol that was not asked for", cause="broken_reply"))
+        if self._whole:
+            self._after_the_whole(was_ending=was_ending)
         if self._size > size:
             self._bytes_without_body = 0
             return
         self._bytes_without_body += len(data)
         if self._bytes_without_body > MAX_HEAD:
             self._fail(BodyTooLargeError(f"the reply's head is larger than {MAX_HEAD} bytes"))
+
+    def _after_the_whole(self, *, was_ending: bool) -> None:
+        """What the reply needs is there: hand it over at once, and look for its body's end."""
+        if not self._ended and self._waiter is not None and not self._waiter.done():
+            self._can_end = self._parser.should_keep_alive()
+            self.usable = False
+            self._finish()
+        if was_ending:
+            self._tell_the_end()
+
+    def _tell_the_end(self) -> None:
+        if self.on_end is not None and not self.ending:
+            told, self.on_end = self.on_end, None
+            told(self)
 
     def _read_tunnel(self, tunnel: asyncio.Future[int], data: bytes) -> None:
         """A CONNECT's reply is a head alone: httptools would take what follows for its body."""
@@ -136,7 +179,7 @@ class Connection(asyncio.Protocol):
             status = _STATUS.match(self._tunnel_head)
             tunnel.set_result(int(status[1]) if status else 0)
         elif len(self._tunnel_head) > MAX_HEAD:
-            tunnel.set_exception(HttpError(f"the proxy: its head is larger than {MAX_HEAD} bytes"))
+            tunnel.set_exception(HttpError(f"the proxy: its head is larger than {MAX_HEAD} bytes", cause="proxy"))
 
     def eof_received(self) -> None:
         # A reply with neither a length nor chunks ends where its connection does.
@@ -145,16 +188,19 @@ class Connection(asyncio.Protocol):
         self._lost("the server closed the connection")
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._lost(str(error) if error else "the server closed the connection")
+        why = str(error) if error else "the server closed the connection"
+        self._lost(why, cause_of_error(error) if error else "connection")
 
-    def _lost(self, why: str) -> None:
+    def _lost(self, why: str, cause: FailureCause = "connection") -> None:
         self.usable = False
         if self._tunnel is not None and not self._tunnel.done():
-            self._tunnel.set_exception(HttpError(f"the proxy: {why}"))
-        self._fail(HttpError(f"{why} before the reply was whole"))
+            self._tunnel.set_exception(HttpError(f"the proxy: {why}", cause="proxy"))
+        self._fail(HttpError(f"{why} before the reply was whole", cause=cause))
+        self._tell_the_end()
 
     def _fail(self, error: Exception) -> None:
         self.usable = False
+        self._can_end = False
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_exception(error)
 
@@ -177,13 +223,18 @@ class Connection(asyncio.Protocol):
         length = self._headers.get("content-length", "")
         if length.isdigit() and int(length) > self._max_body:
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
+        self._encoded = self._headers.get("content-encoding", "identity").lower() != "identity"
 
     def on_body(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._max_body:
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
-        if self._on_body is not None and self._parser.get_status_code() == 200:
-            self._on_body(piece)
+        if self._whole:
+            self._surplus += len(piece)
+            if self._surplus > MAX_SURPLUS:
+                raise HttpError("the server goes on after the end of its reply")
+        elif self._on_body is not None and not self._encoded and self._parser.get_status_code() == 200:
+            self._whole = self._on_body(piece)
         else:
             self._pieces.append(piece)
 
@@ -192,5 +243,6 @@ class Connection(asyncio.Protocol):
             self._headers = {}
             self._in_head = True
             return
-        self.usable = self.usable and self._parser.should_keep_alive()
+        self.usable = (self.usable or self.ending) and self._parser.should_keep_alive()
+        self._ended = True
         self._finish()

@@ -101,6 +101,14 @@ class LocalServer:
             raise UsageError(f"local/{name}: {path} can't be loaded; is it a GGUF model?")
         self.base_url = f"{address}/v1"
 
+    def ended(self) -> str | None:
+        """That the process is gone, in words; None while it runs."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"the local model's process has ended ({how})"
+
     def close(self) -> None:
         self._process.kill()
         self._process.wait()

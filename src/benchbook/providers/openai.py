@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 import time
-from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
-from benchbook.errors import ConfigError
-from benchbook.providers.calls import Answer, CallFailed, fault_of_status
+from benchbook.providers.base_url import chat_url, takes_api_key
+from benchbook.providers.calls import Answer, CallFailed
+from benchbook.providers.content_encoding import EncodingError, decoded
+from benchbook.providers.faults import refusal
 from benchbook.providers.http_client import HttpClient
 from benchbook.providers.http_connection import BodyTooLargeError, HttpError, Response
-from benchbook.providers.openai_wire import ChatStream, error_detail, read_completion
-from benchbook.providers.retry_after import retry_after_s
+from benchbook.providers.openai_stream import ChatStream
+from benchbook.providers.openai_wire import broken_reply, read_completion
 from benchbook.providers.secrets import Secret, redact
+from benchbook.providers.transport_faults import cause_of_error
+from benchbook.text import one_line
 
-__all__ = ["DEFAULT_BASE_URL", "OpenAIProvider", "checked_base_url"]
+__all__ = ["DEFAULT_BASE_URL", "OpenAIProvider"]
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 MAX_REPLY_BYTES = 16 << 20
 _NS_PER_MS = 1_000_000
-_PRINTABLE = re.compile("[!-~]+")
-
-
-def checked_base_url(url: str, setting: str) -> str:
-    """`url` without a slash at its end.
-
-    Raises: ConfigError for what is no http(s) address, and for one that holds credentials (they would end in records).
-    """
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is none, or half an IPv6 address
-        usable = False
-    if not usable or not _PRINTABLE.fullmatch(url):
-        raise ConfigError(setting, redact(url), "an address such as https://host/v1, in printable ASCII")
-    if "@" in parts.netloc or "?" in url or "#" in url:
-        raise ConfigError(setting, "an address with credentials or a query in it", "the key in an environment variable")
-    return url.rstrip("/")
+_STREAM_LAST = b',"stream":true}'
+_EVENTS = (b"data:", b"event:", b":")  # how a stream of events begins
 
 
 class OpenAIProvider:
@@ -56,36 +41,58 @@ class OpenAIProvider:
         }
         if secret is not None:
             headers["Authorization"] = secret.header()
-        url = f"{base_url}/chat/completions"
-        self._client = HttpClient(url, headers, timeout_s=timeout_ms / 1000, max_body=max_reply_bytes)
+            if takes_api_key(base_url):
+                headers["api-key"] = secret.reveal()
+        self._max_reply_bytes = max_reply_bytes
+        self._client = HttpClient(chat_url(base_url), headers, timeout_s=timeout_ms / 1000, max_body=max_reply_bytes)
 
     async def ask(self, body: bytes) -> Answer:
         started = time.monotonic_ns()
-        stream = _Stream(started, self._secret) if b',"stream":true,' in body else None
+        stream = _Stream(started, self._secret, body) if b',"stream":true,' in body or _STREAM_LAST in body else None
         try:
             response = await self._client.post(body, stream.feed if stream else None)
         except TimeoutError:
-            raise CallFailed("timeout", "no whole answer within the time limit", latency_ms=_since(started)) from None
-        except BodyTooLargeError as error:
-            raise CallFailed("provider_error", str(error), status=200, latency_ms=_since(started)) from None
-        except (HttpError, OSError) as error:
-            detail = redact(f"{type(error).__name__}: {error}")[:300]
-            retryable = not isinstance(error, ssl.SSLCertVerificationError)
-            raise CallFailed("provider_error", detail, retryable=retryable, latency_ms=_since(started)) from None
+            raise CallFailed(
+                "timeout", "no whole answer within the time limit", latency_ms=_since(started), cause="time_limit"
+            ) from None
         except CallFailed as failed:  # an error inside the stream
             raise self._without_key(failed) from None
+        except (HttpError, OSError, MemoryError, RuntimeError) as error:
+            raise _broken(error, _since(started)) from None
         latency_ms = _since(started)
         try:
-            if response.status != 200:
-                raise self._failure(response, latency_ms)
-            if stream is not None:
-                answer = stream.answer(response, latency_ms)
-            else:
-                answer = read_completion(self._clean(response.body), response.headers, latency_ms)
+            return self._read(response, stream, body, latency_ms)
         except CallFailed as failed:
             raise self._without_key(failed) from None
+        except (HttpError, MemoryError) as error:
+            raise _broken(error, latency_ms, response.status) from None
+
+    def _read(self, response: Response, stream: _Stream | None, request: bytes, latency_ms: int) -> Answer:
+        """Raises: CallFailed, HttpError."""
+        if "content-encoding" in response.headers:
+            response.body = decoded(response.body, response.headers["content-encoding"], self._max_reply_bytes)
+            if stream is not None and response.status == 200:
+                stream.feed_late(response.body)
+        if response.status != 200:
+            raise refusal(response.status, response.headers, self._clean(response.body), request, latency_ms)
+        if stream is not None:
+            answer = stream.answer(response, latency_ms)
+        else:
+            body = self._clean(response.body)
+            try:
+                answer = read_completion(body, response.headers, latency_ms, request)
+            except CallFailed as failed:
+                if failed.cause != "broken_reply" or not body.lstrip().startswith(_EVENTS):
+                    raise
+                answer = self._read_events(body, response, request, latency_ms)
         # Once more on what was decoded: a key may have come as escapes, or split over the pieces of a stream.
         return answer if self._secret is None else self._secret.removed_from_answer(answer)
+
+    def _read_events(self, body: bytes, response: Response, request: bytes, latency_ms: int) -> Answer:
+        """A stream that nobody asked for: its moments were not seen."""
+        stream = _Stream(0, self._secret, request)
+        stream.feed_late(body)
+        return stream.answer(response, latency_ms)
 
     async def close(self) -> None:
         await self._client.close()
@@ -98,42 +105,60 @@ class OpenAIProvider:
             failed.detail = self._secret.removed_from_text(failed.detail)
         return failed
 
-    def _failure(self, response: Response, latency_ms: int) -> CallFailed:
-        status = response.status
-        retryable, stops_run = fault_of_status(status)
-        return CallFailed(
-            "provider_error",
-            f"status {status}: {error_detail(self._clean(response.body))}" if response.body else f"status {status}",
-            status=status,
-            retryable=retryable,
-            stops_run=stops_run,
-            retry_after_s=retry_after_s(response.headers, datetime.now(UTC)),
-            latency_ms=latency_ms,
-        )
+
+def _broken(error: Exception, latency_ms: int, status: int | None = None) -> CallFailed:
+    """What went wrong below the reply's text.
+
+    Raises: `error` where it is a fault of ours.
+    """
+    local = cause_of_error(error)
+    if isinstance(error, RuntimeError) and local != "local":
+        raise error
+    stops_run = isinstance(error, ssl.SSLCertVerificationError)
+    is_final = stops_run or isinstance(error, BodyTooLargeError | EncodingError)
+    return CallFailed(
+        "provider_error",
+        str(error) if is_final and not stops_run else one_line(redact(f"{type(error).__name__}: {error}"))[:300],
+        status=200 if isinstance(error, BodyTooLargeError | EncodingError) else status,
+        retryable=not is_final,
+        stops_run=stops_run,
+        latency_ms=latency_ms,
+        cause=error.cause if isinstance(error, HttpError) else local,
+    )
 
 
 class _Stream:
     """A streamed answer as its bytes come; a server that answers in one piece all the same is read so."""
 
-    def __init__(self, started_ns: int, secret: Secret | None) -> None:
+    def __init__(self, started_ns: int, secret: Secret | None, request: bytes) -> None:
         self._started_ns = started_ns
         self._secret = secret
-        self._stream = ChatStream()
+        self._request = request
+        self._stream = ChatStream(request)
         self._rest: list[bytes] = []  # pieces of a line that has not ended, or of an answer in one piece
         self._in_one_piece = False
 
-    def feed(self, piece: bytes) -> None:
-        """Raises: CallFailed for an error inside the stream; it ends the exchange."""
+    def feed(self, piece: bytes) -> bool:
+        """Whether the stream is whole with this piece.
+
+        Raises: CallFailed for an error inside the stream; it ends the exchange.
+        """
         self._rest.append(piece)
         if self._in_one_piece or b"\n" not in piece:
-            return
+            return False
         data = b"".join(self._rest)
-        if not self._stream.begun and data.lstrip().startswith(b"{"):
+        if not self._stream.begun and data.lstrip().startswith((b"{", b"[")):
             self._in_one_piece = True
-            return
+            return False
         *lines, rest = data.split(b"\n")
         self._rest = [rest]
         self._take(lines)
+        return self._stream.done
+
+    def feed_late(self, data: bytes) -> None:
+        """All of it at once: when its pieces came is not known."""
+        self.feed(data)
+        self._stream.time_to_first_token_ms = None
 
     def _take(self, lines: list[bytes]) -> None:
         elapsed_ms = _since(self._started_ns)
@@ -141,15 +166,14 @@ class _Stream:
             self._stream.feed(line if self._secret is None else self._secret.removed_from(line), elapsed_ms)
 
     def answer(self, response: Response, latency_ms: int) -> Answer:
-        """Raises: CallFailed for a stream without its end mark, too."""
+        """Raises: CallFailed, also for a stream that is not whole."""
         rest = b"".join(self._rest)
-        if not self._stream.begun and rest.lstrip().startswith(b"{"):
+        if not self._stream.begun and rest.lstrip().startswith((b"{", b"[")):
             data = rest if self._secret is None else self._secret.removed_from(rest)
-            return read_completion(data, response.headers, latency_ms)
+            return read_completion(data, response.headers, latency_ms, self._request)
         self._take([rest])
-        if not self._stream.done:
-            detail = "the stream ended without its end mark"
-            raise CallFailed("provider_error", detail, retryable=True, latency_ms=latency_ms)
+        if not self._stream.begun:
+            raise broken_reply("status 200, but the body is empty", latency_ms)
         return self._stream.answer(response.headers, latency_ms)
 
 

@@ -8,7 +8,7 @@ from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed, Provider
 from benchbook.providers.secrets import Secret
 
-__all__ = ["KINDS", "ProviderSettings", "default_address", "offers_json_schema", "open_provider"]
+__all__ = ["KINDS", "ProviderSettings", "default_address", "offers_json_schema", "open_provider", "server_key"]
 
 KINDS = ("openai", "local", "recorded", "scripted", "any-llm")
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -39,6 +39,20 @@ def offers_json_schema(settings: ProviderSettings) -> bool:
     return settings.kind == "local" or (settings.kind == "openai" and settings.base_url is None)
 
 
+def server_key(settings: ProviderSettings) -> str:
+    """Who limits how much may be asked: the same for all that ask one server, or one vendor."""
+    match settings.kind:
+        case "openai":
+            from benchbook.providers.base_url import server_of
+            from benchbook.providers.openai import DEFAULT_BASE_URL
+
+            return server_of(settings.base_url or DEFAULT_BASE_URL)
+        case "any-llm":
+            return settings.name.partition(":")[0]
+        case _:
+            return f"{settings.kind}/{settings.name} {settings.path}"
+
+
 def open_provider(settings: ProviderSettings) -> Provider:
     """A provider, opened inside a running event loop.
 
@@ -65,7 +79,8 @@ def open_provider(settings: ProviderSettings) -> Provider:
 
 
 def _open_openai(settings: ProviderSettings) -> Provider:
-    from benchbook.providers.openai import DEFAULT_BASE_URL, OpenAIProvider, checked_base_url
+    from benchbook.providers.base_url import checked_base_url
+    from benchbook.providers.openai import DEFAULT_BASE_URL, OpenAIProvider
 
     # A server of one's own mostly wants no key; OpenAI always does.
     variable = settings.api_key_env or (DEFAULT_KEY_VARIABLE if settings.base_url is None else None)
@@ -96,6 +111,8 @@ class _LocalProvider:
         except CallFailed as failed:
             if failed.error == "timeout":  # this machine is too slow, or busy for a while: only that may pass
                 failed.most_retries = 1
+            if failed.cause == "connection" and (ended := self._server.ended()):
+                failed.detail, failed.cause, failed.retryable, failed.stops_run = ended, "local", False, True
             raise
 
     async def close(self) -> None:

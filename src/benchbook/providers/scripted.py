@@ -14,6 +14,7 @@ import msgspec
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import ConfigError
 from benchbook.providers.calls import Answer, CallFailed
+from benchbook.records.facts import FailureCause
 
 __all__ = ["ScriptedProvider", "read_script"]
 
@@ -62,11 +63,12 @@ class ScriptedProvider:
         for reply in self._replies:
             if reply.contains in prompt:
                 return self._answer(reply)
-        raise CallFailed("provider_error", "the script has no reply to this prompt")
+        raise CallFailed("provider_error", "the script has no reply to this prompt", cause="request")
 
     def _answer(self, reply: ScriptedReply) -> Answer:
         if reply.error is not None:
-            raise CallFailed(reply.error, "scripted", latency_ms=reply.latency_ms)
+            cause: FailureCause = "time_limit" if reply.error == "timeout" else "server_error"
+            raise CallFailed(reply.error, "scripted", latency_ms=reply.latency_ms, cause=cause)
         return Answer(
             text=reply.text,
             finish_reason=reply.finish_reason,

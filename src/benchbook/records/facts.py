@@ -102,6 +102,7 @@ class Reply(_Fact, tag="reply", kw_only=True):
     retry_ms: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
+    output_tokens_reported: int | None = None  # where the provider's total shows that more were used (R1.5)
     reasoning_characters: int | None = None  # of a text that came apart from the answer, as thoughts; it is not kept
     model_reported: str | None = None
     fingerprint: str | None = None

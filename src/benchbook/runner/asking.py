@@ -20,11 +20,14 @@ from benchbook.records import Failure, JournalWriter, Reply
 from benchbook.records.facts import FailureEnds, Role
 from benchbook.runner.cache import ResponseCache
 from benchbook.runner.limits import Budget, Gate, RateLimit
+from benchbook.runner.server_pace import ServerPace
 from benchbook.runner.stopping import Stop
 
 __all__ = ["Asker", "Call", "Endpoint", "backoff_s"]
 
-OVERLOADED = (429, 503)
+OVERLOADED = (429, 503, 529)
+_GOOD_WHILE_S = 60.0  # a limit by the minute lets somebody in within that
+_PATIENCE = 3  # times `max_wait_ms`, in which a server lets nobody in: then the run stops
 _MILLION = Decimal(1_000_000)
 
 
@@ -34,6 +37,7 @@ class Endpoint:
 
     provider: Provider
     gate: Gate
+    server: ServerPace = field(default_factory=ServerPace)  # one for all endpoints at one server
     input_price: Decimal | None = None
     output_price: Decimal | None = None
     cache_scope: str = ""  # what the response cache's key holds besides the request: the address and model id
@@ -83,6 +87,7 @@ class Asker:
     tokens: RateLimit | None = None
     cache: ResponseCache | None = None
     jitter: random.Random = field(default_factory=random.Random)
+    on_wait: Callable[[], None] = lambda: None  # a server wants to be asked less; `waiting` says so
     _waiting: set[asyncio.Task[Any]] = field(default_factory=set)
     _woken: set[asyncio.Task[Any]] = field(default_factory=set)
 
@@ -102,10 +107,10 @@ class Asker:
                 return self._write_reply(call, hit, sha256, queue_ms=0, retry_ms=0, cached=True)
         started = time.monotonic()
         queued = 0.0
-        retries = 0
+        tries = retries = 0  # all that were made, and those that failed and were made again
         while True:
             asked_for = time.monotonic()
-            if not await self._has_turn(endpoint, call, retries):
+            if not await self._has_turn(endpoint, call, tries):
                 return None
             sent = time.monotonic()
             queued += sent - asked_for
@@ -113,36 +118,44 @@ class Asker:
             try:
                 answer = await endpoint.provider.ask(call.body)
             except CallFailed as failed:
-                ends, wait_s = self._judge_failure(call, failed, retries)
-                if failed.status in OVERLOADED:
-                    endpoint.gate.overloaded(time.monotonic())
+                kept_waiting = self._kept_waiting(endpoint, call, failed, sent)
+                if kept_waiting is None:
+                    ends, wait_s = self._count_failure(endpoint, call, failed, retries)
+                    retries += 1
+                else:
+                    ends, wait_s = kept_waiting
                 failure = self._write_failure(call, failed, ends, sha256, queue_ms=queue_ms, retry_ms=retry_ms)
                 if ends != "attempt":
                     return failure
             else:
                 endpoint.gate.answered(answer.latency_e2e_ms or 0)
+                endpoint.server.answered(sent)
                 self._charge(endpoint, answer)
                 if call.cacheable and self.cache is not None:
                     self.cache.put(endpoint.cache_scope, call.role, sha256, answer)
                 return self._write_reply(call, answer, sha256, queue_ms=queue_ms, retry_ms=retry_ms)
             finally:
-                endpoint.gate.leave()
-            retries += 1
+                self._leave(endpoint)
+            tries += 1
             if not await self._unless_stopped(partial(asyncio.sleep, wait_s)):
                 return None
 
-    async def _has_turn(self, endpoint: Endpoint, call: Call, retries: int) -> bool:
+    async def _has_turn(self, endpoint: Endpoint, call: Call, tries: int) -> bool:
         """Wait for the rate limits and the gate. False, at once, where the run stops and this can wait for the next
         sitting: a sample that is not begun, or another attempt after a failed one."""
-        if not (call.begins or retries):
+        if not (call.begins or tries):
             await self._wait_for_turn(endpoint, urgent=True)
             return True
         if not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
             return False
         if self.stop.reason is not None:  # in the moment in which the turn came
-            endpoint.gate.leave()
+            self._leave(endpoint)
             return False
         return True
+
+    def _leave(self, endpoint: Endpoint) -> None:
+        endpoint.server.leave()
+        endpoint.gate.leave()
 
     async def _wait_for_turn(self, endpoint: Endpoint, *, urgent: bool) -> None:
         if self.requests is not None:
@@ -150,6 +163,11 @@ class Asker:
         if self.tokens is not None:
             await self.tokens.take(0, urgent=urgent)
         await endpoint.gate.enter()
+        try:
+            await endpoint.server.enter()
+        except asyncio.CancelledError:
+            endpoint.gate.leave()
+            raise
 
     async def _unless_stopped(self, wait: Callable[[], Coroutine[Any, Any, None]]) -> bool:
         """Wait; False as soon as the run stops."""
@@ -185,6 +203,60 @@ class Asker:
         if self.budget.limit_usd is None or reply.cached:
             return Decimal(0)
         return self.endpoints[call.endpoint].cost_usd(reply.input_tokens, reply.output_tokens)
+
+    def _kept_waiting(
+        self, endpoint: Endpoint, call: Call, failed: CallFailed, sent: float
+    ) -> tuple[FailureEnds, float] | None:
+        """What a limit of the server, or of this machine, makes of a call that it refused (R3.6a).
+
+        None where the call failed for another reason, or counts as a failed try. A wait that the server names is none;
+        a 429 without one is, where nothing else was under way and the server has answered nobody for a good while.
+        """
+        named_s = failed.retry_after_s
+        is_local = failed.cause == "local" and failed.retryable
+        if not (is_local or failed.status in OVERLOADED or (named_s is not None and failed.retryable)):
+            return None
+        server = endpoint.server
+        alone = server.refused(sent, status=None if is_local else failed.status, named_s=named_s)
+        if failed.stops_run or not failed.retryable:
+            return None
+        if named_s is None and not is_local and failed.cause != "rate_limit":
+            return None  # overloaded: asked less, and tried again as after any other fault of a server
+        if named_s is None and alone and (is_local or server.unanswered_for_s() > _GOOD_WHILE_S):
+            return None
+        wait_s = backoff_s(server.refusals - 1, self.jitter)
+        if named_s is not None:
+            wait_s = named_s if named_s > 0 else min(wait_s, 1.0)
+        most_s = self.max_wait_ms / 1000
+        if wait_s > most_s:
+            asks = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
+            self.stop.because(asks, failed=True)
+            return "run", 0.0
+        if (silent_s := server.silent_s()) > _PATIENCE * most_s:
+            lets = f"the {call.whose}'s provider has let nobody in for {silent_s:.0f} s: {failed.detail}"
+            self.stop.because(lets, failed=True)
+            return "run", 0.0
+        server.hold(wait_s)
+        self.on_wait()
+        return "attempt", wait_s
+
+    def _count_failure(
+        self, endpoint: Endpoint, call: Call, failed: CallFailed, retries: int
+    ) -> tuple[FailureEnds, float]:
+        """What a failed try ends. At a limit the tries of all who ask the server count together, and wait together."""
+        if failed.cause not in ("rate_limit", "local"):
+            return self._judge_failure(call, failed, retries)
+        ends, wait_s = self._judge_failure(call, failed, max(retries, endpoint.server.alone_refused - 1))
+        endpoint.server.hold(wait_s)
+        return ends, wait_s
+
+    @property
+    def waiting(self) -> str | None:
+        """Why calls wait, in words, where a server or this machine wants fewer; None where none waits."""
+        for endpoint in self.endpoints.values():
+            if (words := endpoint.server.waiting()) is not None:
+                return words
+        return None
 
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
         """What a failure ends, and how long to wait where that is only the attempt."""
@@ -226,6 +298,8 @@ class Asker:
             retry_ms=retry_ms,
             input_tokens=answer.input_tokens,
             output_tokens=answer.output_tokens,
+            output_tokens_reported=answer.output_tokens_reported,
+            reasoning_characters=answer.reasoning_characters,
             model_reported=answer.model_reported,
             fingerprint=answer.fingerprint,
             cached=cached,

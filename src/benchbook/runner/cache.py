@@ -12,6 +12,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.providers import Answer
+from benchbook.providers.finish_reasons import is_fault
 from benchbook.records import canonical_json, decode_json
 
 __all__ = ["ResponseCache"]
@@ -45,16 +46,23 @@ class ResponseCache:
             answer: Answer | None = None if row is None else decode_json(row[0], _answer)
         except (sqlite3.Error, msgspec.DecodeError):
             return None  # a cache that can't be read is a cache that lacks it
-        return answer
+        return answer if answer is not None and _is_answer(answer) else None
 
     def put(self, scope: str, role: str, request_sha256: str, answer: Answer) -> None:
-        """Keep an answer. Where that fails (a full disk), the run goes on without: the journal has it."""
+        """Keep an answer with a text. Where that fails (a full disk), the run goes on without: the journal has it."""
+        if not _is_answer(answer):
+            return
         row = (_key(scope, role, request_sha256), canonical_json(answer))
         with suppress(sqlite3.Error):
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
 
     def close(self) -> None:
         self._database.close()
+
+
+def _is_answer(answer: Answer) -> bool:
+    """Whether there is something to read again: an empty reply may well be a passing fault, and would stay for ever."""
+    return bool(answer.text and answer.text.strip()) and not is_fault(answer.finish_reason)
 
 
 def _key(scope: str, role: str, request_sha256: str) -> str:

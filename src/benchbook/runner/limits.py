@@ -12,10 +12,10 @@ __all__ = ["Budget", "Gate", "RateLimit"]
 
 
 class Gate:
-    """How many requests may be under way at one endpoint (additive increase, multiplicative decrease).
+    """How many requests may be under way at one endpoint at most.
 
-    Starts at `start`, grows by one for every `limit` answers that come without the latency climbing, halves when the
-    server says that it is overloaded (429, 503), and never exceeds `ceiling`, the user's limit.
+    Starts at `start`, grows by one for every `limit` answers that come without the latency climbing, and never exceeds
+    `ceiling`, the user's limit. What the server says of its load is `ServerPace`'s.
     """
 
     LATENCY_CLIMB = 2.0  # growth stops while the recent latency is over this many times the best seen
@@ -29,7 +29,6 @@ class Gate:
         self._since_growth = 0
         self._recent_ms = 0.0
         self._best_ms = float("inf")
-        self._last_cut = 0.0
 
     async def enter(self) -> None:
         while self.under_way >= self.limit:
@@ -66,13 +65,6 @@ class Gate:
             self._since_growth = 0
             self.limit += 1
             self._wake()
-
-    def overloaded(self, now: float) -> None:
-        """The server is overloaded: halve, once for all that was under way together."""
-        if now - self._last_cut >= 1.0:
-            self._last_cut = now
-            self._since_growth = 0
-            self.limit = max(1, self.limit // 2)
 
 
 class RateLimit:

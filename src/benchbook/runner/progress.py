@@ -20,6 +20,7 @@ class Progress:
     done: int = 0
     cost_usd: Decimal = Decimal(0)
     stopping: str | None = None
+    waiting: str | None = None  # why calls wait, in words
 
 
 ProgressHandler = Callable[[Progress], None]

@@ -13,12 +13,15 @@ from benchbook.derivations.plan import RolePlan
 from benchbook.derivations.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.providers.local import SLOTS, find_model, weights_version
-from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider
 from benchbook.records.facts import Role
+from benchbook.providers.openai_wire import LEFT_OUT
+from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
 from benchbook.runner.asking import Endpoint
 from benchbook.runner.cache import ResponseCache
 from benchbook.runner.judge_config import JudgeConfig
 from benchbook.runner.limits import Gate
+from benchbook.runner.open_files import allow_open_files
+from benchbook.runner.server_pace import ServerPace
 from benchbook.runner.sitting import Means
 
 __all__ = ["RoleSettings", "judge_role_settings", "open_means", "plan_of_role"]
@@ -89,6 +92,8 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
         file = find_model(model_id.name, role.path, role.setting)
         model_id = ModelId(model_id.provider, model_id.name, weights_version(file))
     params = {name: value for name, value in (defaults | role.params).items() if value not in (None, "null")}
+    if role.stream and LEFT_OUT in role.params and LEFT_OUT not in params:
+        params[LEFT_OUT] = None  # nothing is sent in its place
     if reserved := _RESERVED & params.keys():
         raise ConfigError(f"{role.prefix}params", ", ".join(sorted(reserved)), "generation parameters only")
     wants_schema = role.json_schema
@@ -106,12 +111,14 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
 
 
 def _open_endpoints(roles: dict[str, tuple[RoleSettings, RolePlan]], max_connections: int) -> dict[str, Endpoint]:
-    """An endpoint for each name. One provider and one gate serve all that are the same model in one place.
+    """An endpoint for each name. One provider and one gate serve all that are the same model in one place, and what a
+    server says of its limits holds for everyone who asks it.
 
     Raises: ConfigError for a key that is not there, and where a provider can't be opened.
     """
     endpoints: dict[str, Endpoint] = {}
     opened: dict[ProviderSettings, Endpoint] = {}
+    servers: dict[str, ServerPace] = {}
     for name, (role, plan) in roles.items():
         settings = role.provider(parse_model_id(plan.model_id, role.setting))
         same = replace(settings, setting="")
@@ -119,6 +126,7 @@ def _open_endpoints(roles: dict[str, tuple[RoleSettings, RolePlan]], max_connect
         endpoints[name] = Endpoint(
             provider=first.provider if first else open_provider(settings),
             gate=first.gate if first else _gate(settings, max_connections),
+            server=servers.setdefault(server_key(settings), ServerPace()),
             input_price=role.input_price,
             output_price=role.output_price,
             cache_scope=f"{settings.base_url}\n{plan.model_id}",
@@ -141,6 +149,7 @@ async def open_means(
     roles: dict[str, tuple[RoleSettings, RolePlan]], *, max_connections: int, cache: str | None
 ) -> AsyncIterator[Means]:
     """All endpoints and the response cache, closed at the end."""
+    allow_open_files(max_connections * len(roles))
     endpoints = _open_endpoints(roles, max_connections)
     opened = ResponseCache(cache) if cache else None
     try:

@@ -108,6 +108,7 @@ class Sitting:
 
     async def _ask_all(self, journal: JournalWriter, job: Job, pins: PinCheck) -> None:
         asker = self._asker(journal)
+        asker.on_wait = lambda: self._report(asker)
         work = Work(
             job,
             asker,
@@ -141,4 +142,5 @@ class Sitting:
             self._progress.done = self._resume.n_done
             self._progress.cost_usd = asker.budget.spent_usd
             self._progress.stopping = self.stop.reason
+            self._progress.waiting = asker.waiting
             self._on_progress(self._progress)

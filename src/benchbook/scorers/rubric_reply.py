@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, assert_never
 
@@ -9,7 +10,7 @@ import msgspec
 
 from benchbook.scorers.strict_json import JsonFault, StrictJsonError, parse_strict
 
-__all__ = ["ParseErrorReason", "Parsed", "Rejected", "parse_reply", "split_reasoning"]
+__all__ = ["ParseErrorReason", "Parsed", "Rejected", "holds_thinking_tag", "parse_reply", "split_reasoning"]
 
 ParseErrorReason = Literal[
     "malformed_json",
@@ -26,6 +27,11 @@ ParseErrorReason = Literal[
 SCORE_KEYS = ("accuracy_score", "faithfulness_score")
 KEYS = (*SCORE_KEYS, "rationale")
 MAX_RATIONALE_WORDS = 80
+# The tags that models put their thoughts into: one at the start, or a closing one anywhere.
+_THINKING = re.compile(
+    r"\A\s*<(?:think(?:ing)?|thoughts?|reasoning|seed:think)>|</(?:think(?:ing)?|thoughts?|reasoning|seed:think)>",
+    re.IGNORECASE,
+)
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -44,9 +50,12 @@ class Rejected(msgspec.Struct, frozen=True):
     detail: str
 
 
-def parse_reply(reply: str, reasoning_tags: Sequence[str] = ()) -> Parsed | Rejected:
-    """Read `reply` by R3.1 to R3.4, one leading block of a declared reasoning tag moved away (R3.7)."""
-    reasoning, body = split_reasoning(reply, reasoning_tags)
+def parse_reply(reply: str, reasoning_tags: Sequence[str] = (), *, lone_closing: bool = False) -> Parsed | Rejected:
+    """Read `reply` by R3.1 to R3.4, one leading block of a declared reasoning tag moved away (R3.7).
+
+    `lone_closing` as for `split_reasoning`.
+    """
+    reasoning, body = split_reasoning(reply, reasoning_tags, lone_closing=lone_closing)
     try:
         value = parse_strict(body)
     except StrictJsonError as error:
@@ -56,14 +65,36 @@ def parse_reply(reply: str, reasoning_tags: Sequence[str] = ()) -> Parsed | Reje
     return _check(value) or Parsed(value["accuracy_score"], value["faithfulness_score"], value["rationale"], reasoning)
 
 
-def split_reasoning(reply: str, tags: Sequence[str]) -> tuple[str | None, str]:
-    """`(reasoning, rest)`: one leading `<tag>…</tag>` of a declared tag moved away (SPEC R3.7)."""
+def split_reasoning(reply: str, tags: Sequence[str], *, lone_closing: bool = False) -> tuple[str | None, str]:
+    """`(reasoning, rest)`: one leading `<tag>…</tag>` of a declared tag moved away (SPEC R3.7).
+
+    `lone_closing`: so are thoughts whose opening tag stood at the end of the prompt, as some chat templates have it.
+    Text that is strict JSON has none: a tag in it is part of a string. Before derivation 3 they stayed where they were.
+    """
     body = reply.lstrip(" \t\r\n")
     for tag in tags:
         opening, closing = f"<{tag}>", f"</{tag}>"
-        if body.startswith(opening) and (end := body.find(closing)) >= 0:
+        end = body.find(closing)
+        if end < 0:
+            continue
+        if body.startswith(opening):
             return body[len(opening) : end], body[end + len(closing) :]
+        if lone_closing and opening not in body[:end] and not _is_json(body):
+            return body[:end], body[end + len(closing) :]
     return None, reply
+
+
+def holds_thinking_tag(text: str) -> bool:
+    """Whether `text` begins with a tag that models put their thoughts into, or holds the closing one of such."""
+    return "<" in text and _THINKING.search(text) is not None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse_strict(text)
+    except StrictJsonError:
+        return False
+    return True
 
 
 def _check(value: dict[str, Any]) -> Rejected | None:
