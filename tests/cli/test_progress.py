@@ -47,6 +47,13 @@ def test_a_stop_is_told(stopping: str | None, words: str) -> None:
     assert _words(Progress(planned=40, done=3, stopping=stopping)) == words
 
 
+def test_why_there_is_waiting_is_told() -> None:
+    waiting = "the server asks to wait 1 s (429), 1 request at a time"
+    assert _words(Progress(planned=40, done=3, waiting=waiting)) == f"3 of 40 samples; {waiting}"
+    stopping = _words(Progress(planned=40, done=3, waiting=waiting, stopping="the time limit"))
+    assert stopping == "3 of 40 samples (finishing what is under way)"
+
+
 @pytest.mark.parametrize("repeats", ["0", "-1", "1001"])
 def test_a_demo_of_no_repeats_is_refused_before_it_begins(tmp_path: Path, repeats: str) -> None:
     found = benchbook("demo", "--repeats", repeats, cwd=tmp_path)

@@ -6,6 +6,9 @@ that 1.0.0, the oldest allowed, has too. Held against the real 1.40.2 with OpenA
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
+import ssl
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -286,6 +289,52 @@ def test_what_a_vendors_error_means(error: Exception, status: int | None, retrya
         "provider_error", status, retryable, stops_run,
     )  # fmt: skip
     assert outcome.detail == f"{type(error).__name__}: {error}"
+
+
+class BodyError(VendorError):
+    """As openai's: with the body that came."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__("Error code", status)
+        self.body = body
+
+
+def caused(error: Exception, cause: BaseException) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "parameter"),
+    [
+        pytest.param(VendorError("slow", 429), "rate_limit", None, id="429"),
+        pytest.param(VendorError("busy", 529), "server_error", None, id="529"),
+        pytest.param(VendorError("bad key", 401), "authentication", None, id="401"),
+        pytest.param(VendorError("no model", 404), "not_found", None, id="404"),
+        pytest.param(VendorError("seed: Extra inputs are not permitted", 400), "parameter", "seed", id="extra"),
+        pytest.param(BodyError(429, {"message": "x", "code": "insufficient_quota"}), "payment", None, id="body"),
+        pytest.param(BodyError(400, {"message": "x", "param": "top_p"}), "parameter", "top_p", id="param"),
+        pytest.param(TypeError("unexpected keyword argument 'seed'"), "parameter", "seed", id="keyword"),
+        pytest.param(ImportError("required packages"), "local", None, id="no-package"),
+        pytest.param(APIConnectionError("Connection error."), "connection", None, id="connection"),
+        pytest.param(
+            caused(APIConnectionError("Connection error."), socket.gaierror(-2, "not known")), "dns", None, id="dns"
+        ),
+        pytest.param(
+            caused(ReadError("x"), ssl.SSLCertVerificationError(1, "self-signed")), "tls", None, id="certificate"
+        ),
+        pytest.param(caused(ReadError("x"), OSError(errno.EMFILE, "files")), "local", None, id="files"),
+        pytest.param(MemoryError(), "local", None, id="memory"),
+        pytest.param(AttributeError("choices"), "broken_reply", None, id="odd"),
+    ],
+)
+def test_the_cause_of_a_vendors_error(error: Exception, cause: str, parameter: str | None) -> None:
+    outcome = failed(error)
+    assert (outcome.cause, outcome.parameter) == (cause, parameter)
+
+
+def test_a_wait_in_the_words_of_a_vendors_error_is_read() -> None:
+    assert failed(VendorError("Rate limit. Please try again in 1.5s.", 429)).retry_after_s == 1.5
 
 
 def test_retry_after_is_read_from_the_vendors_response() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gc
 import shutil
 import socket
@@ -13,12 +14,14 @@ import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from itertools import cycle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import uvloop
 
 from benchbook.errors import ConfigError
+from benchbook.providers import http_opening
 from benchbook.providers.http_client import HttpClient
 from benchbook.providers.http_connection import MAX_HEAD, BodyHandler, BodyTooLargeError, HttpError, Response
 
@@ -717,7 +720,172 @@ def test_what_the_handler_raises_ends_the_exchange(run: Run) -> None:
     run(main())
 
 
+STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("head", [STREAM, TO_THE_END], ids=["chunked", "no-length"])
+def test_a_reply_is_whole_when_its_handler_says_so_though_the_connection_stays_open(run: Run, head: bytes) -> None:
+    async def main() -> None:
+        server = Silent(head)
+        async with serving(server) as port, client(port) as one:
+            pieces: list[bytes] = []
+            assert (await one.post(b"x", into(pieces, b"hello"))).status == 200
+            assert pieces == [b"hello"]
+            await one.close()
+            await server.sees_the_client_leave()
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("pieces", "connections"),
+    [
+        pytest.param([STREAM + LAST_CHUNK], 1, id="end-in-the-same-packet"),
+        pytest.param([STREAM, LAST_CHUNK], 1, id="end-in-the-next-packet"),
+        pytest.param([STREAM, b"1\r\n\n\r\n", LAST_CHUNK], 1, id="a-line-end-before-it"),
+        pytest.param([STREAM, b"5\r\nhello\r\n" * 1_000], 2, id="goes-on"),
+        pytest.param([STREAM, b"garbage"], 2, id="garbage"),
+        pytest.param([STREAM], 2, id="no-end"),
+    ],
+)
+def test_a_connection_is_used_again_once_its_body_has_ended(run: Run, pieces: list[bytes], connections: int) -> None:
+    """Two posts, one after the other, the second when all of the first reply's bytes have been taken."""
+
+    async def main() -> None:
+        count = 0
+        sent = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal count
+            count += 1
+            while True:
+                await read_request(reader)
+                for piece in pieces:
+                    writer.write(piece)
+                    await writer.drain()
+                    await asyncio.sleep(0.001)
+                sent.set()
+
+        async with serving(serve) as port, client(port) as one:
+            for _ in range(2):
+                sent.clear()
+                await one.post(b"x", into([], b"hello"))
+                await asyncio.wait_for(sent.wait(), HANGS_S)
+                await asyncio.sleep(0.02)  # the client takes what has come
+        assert count == connections
+
+    run(main())
+
+
+def test_a_compressed_body_is_not_handed_on(run: Run) -> None:
+    async def main() -> None:
+        pieces: list[bytes] = []
+        reply = OK.replace(b"X-One: 1", b"Content-Encoding: gzip")
+        async with serving(sends(reply)) as port, client(port) as one:
+            assert (await one.post(b"x", into(pieces))).body == b"hello"
+        assert pieces == []
+
+    run(main())
+
+
+# ── whose fault it is ────────────────────────────────────────────────────────────────────────────────────
+
+
+async def hang(*_: Any, **__: Any) -> None:
+    await asyncio.sleep(HANGS_S)
+
+
+@pytest.mark.parametrize(
+    ("step", "proxy", "cause"),
+    [
+        ("getaddrinfo", False, "dns"),
+        ("sock_connect", False, "connection"),
+        ("getaddrinfo", True, "proxy"),
+        ("sock_connect", True, "proxy"),
+    ],
+)
+def test_a_time_limit_that_is_met_before_the_request_is_not_the_models(
+    step: str, proxy: bool, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if proxy:
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+
+    async def main() -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), step, hang)
+        async with client(9, timeout_s=0.02, host="models.example" if proxy else "127.0.0.1") as one:
+            with pytest.raises(HttpError, match="no connection within the time limit") as caught:
+                await one.post(b"x")
+        assert caught.value.cause == cause
+
+    asyncio.run(main())
+
+
+def test_a_time_limit_in_the_tls_handshake_is_tlss(run: Run) -> None:
+    async def main() -> None:
+        async with serving(Silent(greets=True)) as port, client(port, timeout_s=0.05, scheme="https") as one:
+            with pytest.raises(HttpError) as caught:
+                await one.post(b"x")
+        assert caught.value.cause == "tls"
+
+    run(main())
+
+
+def test_a_time_limit_that_came_late_is_this_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a SIGSTOP, or a laptop's sleep: the server may have answered long ago."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        server = Silent()
+        async with serving(server) as port, client(port, timeout_s=0.05) as one:
+            task = asyncio.ensure_future(one.post(b"x"))
+            await asyncio.wait_for(server.begun.wait(), HANGS_S)
+            real = loop.time
+            monkeypatch.setattr(loop, "time", lambda: real() + 8.0)
+            with pytest.raises(HttpError, match="this process was held up for") as caught:
+                await task
+        assert caught.value.cause == "local"
+
+    asyncio.run(main())
+
+
+def test_no_more_files_closes_what_is_idle_and_is_this_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        server = Counting(OK, OK)
+        async with serving(server) as port, client(port) as idle, client(port) as one:
+            await idle.post(b"x")
+
+            def none_left(*arguments: Any, **more: Any) -> socket.socket:
+                raise OSError(errno.EMFILE, "Too many open files")
+
+            monkeypatch.setattr(http_opening, "socket", SimpleNamespace(**vars(socket) | {"socket": none_left}))
+            with pytest.raises(OSError, match="Too many open files"):
+                await one.post(b"x")
+            monkeypatch.undo()
+            assert not idle._idle
+            assert (await one.post(b"x")).body == b"hello"
+
+    asyncio.run(main())
+
+
 # ── addresses ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_query_stays_behind_the_path(run: Run) -> None:
+    heads = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await read_request(reader))[0])
+        writer.write(OK)
+
+    async def main() -> None:
+        async with serving(serve) as port:
+            one = HttpClient(f"http://127.0.0.1:{port}/v1/x?api-version=1&b=2", {}, timeout_s=HANGS_S, max_body=100)
+            await one.post(b"x")
+            await one.close()
+
+    run(main())
+    assert heads[0].startswith(b"POST /v1/x?api-version=1&b=2 HTTP/1.1\r\n")
 
 
 def test_an_ipv6_address(run: Run) -> None:

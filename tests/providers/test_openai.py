@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import json
+import socket
 import ssl
+import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,7 +17,7 @@ from benchbook.errors import ConfigError
 from benchbook.providers import openai
 from benchbook.providers.base_url import checked_base_url
 from benchbook.providers.calls import Answer, CallFailed, Generation
-from benchbook.providers.http_connection import Response
+from benchbook.providers.http_connection import BodyTooLargeError, HttpError, Response
 from benchbook.providers.openai import OpenAIProvider
 from benchbook.providers.openai_wire import chat_body
 from benchbook.providers.secrets import Secret
@@ -22,6 +26,11 @@ from scripted_server import ScriptedServer, always_good, running
 
 KEY = "sk-proj-Zm9vYmFy4711"
 WHOLE = chat_body("m", "How many days has a week?", Generation({}))
+EVENTS = (
+    b': hello\n\ndata: {"model":"m","choices":[{"delta":{"content":"Se"}}]}\r\n\r\n'
+    b'data: {"choices":[{"delta":{"content":"ven."},"finish_reason":"stop"}]}\n\n'
+    b'data: {"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2}}\n\ndata: [DONE]\n\n'
+)
 STREAMED = chat_body("m", "How many days has a week?", Generation({}), stream=True)
 
 
@@ -130,6 +139,134 @@ def test_a_certificate_that_is_not_trusted_is_not_asked_again(monkeypatch: pytes
     assert not caught.value.retryable
 
 
+@pytest.mark.parametrize(
+    ("error", "cause", "retryable", "stops_run"),
+    [
+        (ConnectionRefusedError(111, "Connection refused"), "connection", True, False),
+        (ConnectionResetError(104, "Connection reset"), "connection", True, False),
+        (socket.gaierror(-2, "Name or service not known"), "dns", True, False),
+        (ssl.SSLCertVerificationError(1, "certificate verify failed"), "tls", False, True),
+        (ssl.SSLError(1, "wrong version number"), "tls", True, False),
+        (ssl.SSLEOFError(8, "EOF occurred"), "connection", True, False),
+        (OSError(errno.EMFILE, "Too many open files"), "local", True, False),
+        (OSError(errno.ENFILE, "File table overflow"), "local", True, False),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "local", True, False),
+        (OSError(errno.ENOSPC, "No space left"), "local", True, False),
+        (OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"), "local", True, False),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "connection", True, False),
+        (MemoryError(), "local", True, False),
+        (RuntimeError("can't start new thread"), "local", True, False),
+        (HttpError("the proxy refuses", cause="proxy"), "proxy", True, False),
+        (HttpError("lost"), "connection", True, False),
+        (BodyTooLargeError("too large"), "broken_reply", False, False),
+    ],
+)
+def test_whose_fault_it_is_that_no_reply_came(
+    error: Exception, cause: str, retryable: bool, stops_run: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def break_off(*_: object) -> Response:
+        raise error
+
+    async def main() -> Answer:
+        provider = OpenAIProvider("https://models.example/v1", None, timeout_ms=60_000)
+        monkeypatch.setattr(provider._client, "post", break_off)
+        return await provider.ask(WHOLE)
+
+    with pytest.raises(CallFailed) as caught:
+        run_async(main())
+    found = caught.value
+    assert (found.error, found.cause, found.retryable, found.stops_run) == (
+        "provider_error",
+        cause,
+        retryable,
+        stops_run,
+    )
+
+
+def test_a_time_limit_is_a_cause_of_its_own() -> None:
+    assert failed(asked({"behaviour": "hang"}, timeout_ms=50)).cause == "time_limit"
+
+
+# ── compressed bodies ────────────────────────────────────────────────────────────────────────────────────
+
+COMPLETION = b'{"model":"m","choices":[{"message":{"content":"Seven."},"finish_reason":"stop"}]}'
+RAW_DEFLATE = zlib.compressobj(wbits=-15)
+
+
+async def replied(
+    monkeypatch: pytest.MonkeyPatch, status: int, headers: dict[str, str], data: bytes, body: bytes = WHOLE
+) -> Answer | CallFailed:
+    provider = OpenAIProvider("http://models.example/v1", None, timeout_ms=60_000, max_reply_bytes=10_000)
+
+    async def post(*_: object) -> Response:
+        return Response(status, headers, data)
+
+    monkeypatch.setattr(provider._client, "post", post)
+    return await outcome_of(provider.ask(body))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        ("gzip", gzip.compress(COMPLETION)),
+        ("x-GZip", gzip.compress(COMPLETION)),
+        ("gzip", gzip.compress(COMPLETION[:20]) + gzip.compress(COMPLETION[20:])),
+        ("deflate", zlib.compress(COMPLETION)),
+        ("deflate", RAW_DEFLATE.compress(COMPLETION) + RAW_DEFLATE.flush()),
+        ("deflate, gzip", gzip.compress(zlib.compress(COMPLETION))),
+        ("identity", COMPLETION),
+    ],
+    ids=["gzip", "x-gzip", "two-members", "deflate", "raw-deflate", "twice", "identity"],
+)
+def test_a_body_that_was_compressed_unasked_is_read(
+    encoding: str, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for body in (WHOLE, STREAMED):
+        outcome = run_async(replied(monkeypatch, 200, {"content-encoding": encoding}, data, body))
+        assert answered(outcome).text == "Seven."
+
+
+def test_a_compressed_stream_is_read_and_its_moments_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    headers = {"content-encoding": "gzip"}
+    answer = answered(run_async(replied(monkeypatch, 200, headers, gzip.compress(EVENTS), STREAMED)))
+    assert (answer.text, answer.input_tokens, answer.time_to_first_token_ms) == ("Seven.", 20, None)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data", "retryable", "says"),
+    [
+        ("br", b"x", False, "content-encoding br is not supported"),
+        ("zstd", b"x", False, "content-encoding zstd is not supported"),
+        ("gzip", COMPLETION, True, "the body is no gzip"),
+        ("gzip", gzip.compress(COMPLETION)[:-9], True, "the gzip body is cut"),
+        ("gzip", gzip.compress(b" " * 10_001), False, "larger than 10000 bytes"),
+        ("gzip", gzip.compress(b" " * 9_000) + gzip.compress(b" " * 9_000), False, "larger than 10000 bytes"),
+    ],
+    ids=["br", "zstd", "none", "cut", "too-large", "too-large-in-members"],
+)
+def test_a_compressed_body_that_can_not_be_read_says_so(
+    encoding: str, data: bytes, retryable: bool, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = failed(run_async(replied(monkeypatch, 200, {"content-encoding": encoding}, data)))
+    assert (outcome.cause, outcome.retryable, outcome.status) == ("broken_reply", retryable, 200)
+    assert says in outcome.detail
+
+
+def test_a_compressed_error_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.compress(b'{"error":{"message":"slow down"}}')
+    outcome = failed(run_async(replied(monkeypatch, 429, {"content-encoding": "gzip"}, data)))
+    assert (outcome.cause, outcome.detail) == ("rate_limit", "status 429: slow down")
+
+
+@pytest.mark.parametrize("start", [b"", b": keep-alive\n\n", b"\n\n"], ids=["at-once", "comments", "blank-lines"])
+@pytest.mark.parametrize("data", [COMPLETION, EVENTS], ids=["json", "events"])
+def test_what_was_asked_for_whole_may_come_late_or_as_a_stream(
+    start: bytes, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = answered(run_async(replied(monkeypatch, 200, {}, start + data)))
+    assert (answer.text, answer.time_to_first_token_ms) == ("Seven.", None)
+
+
 # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -173,11 +310,6 @@ Ask = Callable[..., Awaitable[Answer]]
 
 # ── streams, cut into pieces anywhere ────────────────────────────────────────────────────────────────────
 
-EVENTS = (
-    b': hello\n\ndata: {"model":"m","choices":[{"delta":{"content":"Se"}}]}\r\n\r\n'
-    b'data: {"choices":[{"delta":{"content":"ven."},"finish_reason":"stop"}]}\n\n'
-    b'data: {"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2}}\n\ndata: [DONE]\n\n'
-)
 IN_ONE_PIECE = json.dumps(
     {"choices": [{"message": {"content": "Seven."}, "finish_reason": "stop"}],
      "usage": {"prompt_tokens": 20, "completion_tokens": 2}}, indent=1,
@@ -283,6 +415,18 @@ def test_time_to_first_token_is_measured(monkeypatch: pytest.MonkeyPatch) -> Non
         ("http://[::1]:8080/v1", "http://[::1]:8080/v1"),
         ("HTTPS://Host/V1", "HTTPS://Host/V1"),
         ("https://host/a%20b", "https://host/a%20b"),
+        ("https://host/v1/chat/completions", "https://host/v1"),
+        ("https://host/v1/chat/completions/", "https://host/v1"),
+        ("https://host/chat/completions", "https://host"),
+        (
+            "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21",
+            "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21",
+        ),
+        (
+            "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-10-21",
+            "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21",
+        ),
+        ("https://host/v1/?a=b&c=d", "https://host/v1?a=b&c=d"),
     ],
 )
 def test_an_address_is_taken_without_the_slash_at_its_end(url: str, checked: str) -> None:
@@ -310,6 +454,14 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         "https://pass@host/v1",
         "https://@host/v1",
         "https://host/v1?key=pass",
+        "https://host/v1?api_key=pass",
+        "https://host/v1?api-version=1&subscription-key=pass",
+        "https://host/v1?Token=pass",
+        "https://host/v1?sig=pass",
+        "https://host/v1?code=pass",
+        "https://host/v1?password=pass",
+        "https://host/v1?pass",
+        "https://host/v1?a=sk-pass0123456789abcdefgh",
         "https://host/v1#pass",
     ],
 )
@@ -317,6 +469,31 @@ def test_an_address_with_more_than_an_address_in_it_is_refused_without_showing_i
     with pytest.raises(ConfigError, match="credentials in it") as caught:
         checked_base_url(url, "model_base_url")
     assert "pass" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "sent_as"),
+    [
+        ("https://x.openai.azure.com/openai/v1", ["Authorization", "api-key"]),
+        ("https://gateway.example/openai/deployments/d?api-version=2024-10-21", ["Authorization", "api-key"]),
+        ("https://host/v1", ["Authorization"]),
+        ("https://openai.azure.com.evil.example/v1", ["Authorization"]),
+    ],
+)
+def test_azure_gets_its_key_in_its_own_header_too(
+    base_url: str, sent_as: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[dict[str, str]] = []
+
+    def note(self: object, url: str, headers: dict[str, str], **more: Any) -> None:
+        made.append(headers | {"url": url})
+
+    monkeypatch.setattr("benchbook.providers.openai.HttpClient.__init__", note)
+    OpenAIProvider(base_url, Secret(KEY), timeout_ms=1)
+    (headers,) = made
+    assert [name for name in headers if KEY in headers[name]] == sent_as
+    path, _, query = base_url.partition("?")
+    assert headers["url"] == f"{path}/chat/completions" + (f"?{query}" if query else "")
 
 
 def test_credentials_in_what_is_no_address_are_not_shown() -> None:

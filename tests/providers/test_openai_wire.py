@@ -89,6 +89,11 @@ def test_a_stream_is_asked_for_with_its_usage() -> None:
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
 
 
+def test_its_options_are_left_out_where_the_parameter_is_null() -> None:
+    body = json.loads(chat_body("m", "q", Generation({"stream_options": None}), stream=True))
+    assert body == {"model": "m", "messages": [{"role": "user", "content": "q"}], "stream": True}
+
+
 @given(ANY_TEXT)
 @example("\ud83d\ude00")
 @example("\udc00\ud800\0\u2028")
@@ -263,6 +268,139 @@ def test_fields_of_other_types_are_null_and_the_text_stays() -> None:
 def test_the_first_choice_is_the_answer() -> None:
     two = {"choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}]}
     assert read(json.dumps(two).encode()).text == "one"
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        *((word, "length") for word in ("length", "max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens",
+                                        "FINISH_REASON_MAX_TOKENS", "model_context_window_exceeded")),
+        *((word, "stop") for word in ("stop", "STOP", "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE")),
+        *((word, "content_filter") for word in ("content_filter", "SAFETY", "RECITATION", "refusal", "sensitive",
+                                                "content_filter: PROHIBITED_CONTENT", "guardrail_intervened")),
+        *((word, word) for word in ("tool_calls", "OTHER", "function_call", "something new")),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_finish_reasons_are_one_vocabulary(word: str | None, reason: str | None) -> None:
+    choice = {"message": {"content": "Seven."}, "finish_reason": word}
+    assert read(json.dumps({"choices": [choice]}).encode()).finish_reason == reason
+    streamed_answer = streamed(chunk("Seven."), chunk(choices=[{"delta": {}, "finish_reason": word}]), DONE)
+    assert streamed_answer.answer({}, 9).finish_reason == reason
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "error",
+        "ERROR",
+        "abort",
+        "aborted",
+        "network_error",
+        "insufficient_system_resource",
+        "load",
+        "FINISH_REASON_ERROR",
+    ],
+)
+def test_half_a_text_that_the_server_broke_off_is_no_answer(word: str) -> None:
+    choice = {"message": {"content": "There are sev"}, "finish_reason": word}
+    failed = failure(json.dumps({"choices": [choice], "usage": {"prompt_tokens": 20}}).encode())
+    assert (failed.cause, failed.status, failed.retryable, failed.stops_run) == ("server_error", 200, True, False)
+    assert word in failed.detail
+    with pytest.raises(CallFailed, match=word):
+        streamed(chunk("There are sev"), chunk(choices=[{"delta": {}, "finish_reason": word}]), DONE).answer({}, 9)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "cause"),
+    [
+        ({"code": 502, "message": "gone"}, 502, "server_error"),
+        ({"code": 429}, 429, "rate_limit"),
+        ("gone", 200, "server_error"),
+    ],
+)
+@pytest.mark.parametrize("where", ["choice", "beside"])
+@pytest.mark.parametrize("content", [None, "", "There are sev", {"odd": 1}], ids=["null", "empty", "half", "object"])
+def test_an_error_beside_a_choice_or_in_one_makes_it_no_answer(
+    error: Any, status: int, cause: str, where: str, content: Any
+) -> None:
+    choice: dict[str, Any] = {"message": {"content": content}, "finish_reason": "stop"}
+    body: dict[str, Any] = {"choices": [choice]}
+    (choice if where == "choice" else body)["error"] = error
+    failed = failure(json.dumps(body).encode())
+    assert (failed.status, failed.cause, failed.retryable) == (status, cause, True)
+
+
+@pytest.mark.parametrize("error", [None, "", {}, [], {"code": 0, "message": ""}, {"code": None, "message": None}])
+def test_an_empty_error_beside_an_answer_is_none(error: Any) -> None:
+    assert read(completion(error=error)).text == "Seven."
+    assert streamed(chunk("Seven.", error=error), DONE).answer({}, 9).text == "Seven."
+
+
+@pytest.mark.parametrize(
+    ("told", "used", "reported"),
+    [
+        pytest.param((20, 5, 25), 5, None, id="nothing-apart"),
+        pytest.param((20, 5, 9025), 9005, 5, id="thoughts-in-the-total-alone"),
+        pytest.param((32, 9, 135), 103, 9, id="xai"),
+        pytest.param((20, 0, 1044), 1024, 0, id="nothing-but-thoughts"),
+        pytest.param((20, 5, 24), 5, None, id="a-total-that-is-less"),
+        pytest.param((20, 5, None), 5, None, id="no-total"),
+        pytest.param((None, 5, 9025), 5, None, id="no-input"),
+        pytest.param((20, None, 9025), None, None, id="no-output-is-not-guessed"),
+    ],
+)
+def test_tokens_that_only_the_total_holds_are_output(
+    told: tuple[int | None, int | None, int | None], used: int | None, reported: int | None
+) -> None:  # R1.5
+    usage = dict(zip(("prompt_tokens", "completion_tokens", "total_tokens"), told, strict=True))
+    for answer in (
+        read(completion(usage=usage)),
+        read(completion(usage=usage, model=5)),
+        streamed(chunk("Seven."), chunk(choices=[], usage=usage), DONE).answer({}, 9),
+    ):
+        assert (answer.output_tokens, answer.output_tokens_reported) == (used, reported)
+
+
+def test_thoughts_that_are_counted_in_the_output_are_not_counted_twice() -> None:
+    usage = {"prompt_tokens": 20, "completion_tokens": 500, "total_tokens": 520,
+             "completion_tokens_details": {"reasoning_tokens": 480}}  # fmt: skip
+    assert read(completion(usage=usage)).output_tokens == 500
+
+
+@pytest.mark.parametrize(
+    ("message", "characters"),
+    [
+        pytest.param({"content": None, "reasoning_content": "Seven."}, 6, id="reasoning-content"),
+        pytest.param({"content": "", "reasoning": "Seven."}, 6, id="reasoning"),
+        pytest.param({"content": None, "reasoning": "ab", "reasoning_content": "ab"}, 2, id="both-are-the-same"),
+        pytest.param({"content": None, "reasoning_content": ""}, None, id="empty"),
+        pytest.param({"content": None, "reasoning_content": {"odd": 1}}, None, id="no-text"),
+    ],
+)
+def test_a_text_that_came_apart_as_thoughts_is_no_answer_and_is_told(
+    message: dict[str, Any], characters: int | None
+) -> None:
+    answer = read(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
+    assert (answer.text or None, answer.reasoning_characters) == (None, characters)
+    in_stream = streamed(chunk(choices=[{"delta": message}]), chunk(choices=[{"delta": message}]), DONE).answer({}, 9)
+    assert in_stream.reasoning_characters == (2 * characters if characters else None)
+
+
+def test_thoughts_among_the_parts_of_an_answer_are_not_its_text() -> None:
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hmm"}]},
+        {"type": "reasoning", "text": "hm"},
+        {"type": "text", "text": "Seven."},
+    ]
+    answer = read(completion(parts))
+    assert (answer.text, answer.reasoning_characters) == ("Seven.", 5)
+
+
+def test_the_older_form_of_a_choice_is_read() -> None:
+    assert read(b'{"choices":[{"index":0,"text":"24","finish_reason":"stop"}]}').text == "24"
+    old = b'data: {"choices":[{"index":0,"text":"24"}]}'
+    assert streamed(old, old, DONE).answer({}, 9).text == "2424"
 
 
 # ── a 200 that is no answer ──────────────────────────────────────────────────────────────────────────────
@@ -506,6 +644,40 @@ def test_lone_surrogates_in_a_chunk_are_kept() -> None:
 
 def test_a_stream_without_its_end_mark_is_not_done() -> None:
     assert not streamed(chunk("Seven."), b"").done
+
+
+def test_a_stream_that_finished_and_ended_cleanly_is_whole() -> None:  # R3.6
+    stream = streamed(chunk("Seven."), chunk(choices=[{"delta": {}, "finish_reason": "stop"}]))
+    assert (stream.done, stream.is_whole) == (False, True)
+    assert stream.answer({}, 9).text == "Seven."
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([chunk("Seven.")], "without its end mark"),
+        ([DONE], "the stream has no choices"),
+        ([chunk(choices=[]), DONE], "the stream has no choices"),
+        ([b'data: {"detail":"no such route"}'], "without its end mark: no such route"),
+        ([b'data: {"message":"busy"}', DONE], "no choices: busy"),
+        ([chunk({"a": 1}), DONE], "the content is an object, not text"),
+    ],
+)
+def test_a_stream_that_is_no_answer_is_a_fault_that_says_what_came(lines: list[bytes], says: str) -> None:
+    with pytest.raises(CallFailed) as caught:
+        streamed(*lines).answer({}, 9)
+    assert (caught.value.cause, caught.value.retryable) == ("broken_reply", True)
+    assert says in caught.value.detail
+
+
+def test_an_event_that_is_called_an_error_is_one() -> None:
+    with pytest.raises(CallFailed, match="busy") as caught:
+        streamed(chunk("Se"), b"event: error", b'data: {"code":503,"message":"busy"}')
+    assert (caught.value.status, caught.value.cause) == (503, "server_error")
+
+
+def test_what_follows_the_end_mark_changes_nothing() -> None:
+    assert streamed(chunk("Seven."), DONE, chunk(" Eight.")).answer({}, 9).text == "Seven."
 
 
 def test_a_stream_without_a_text_is_an_answer_without_one() -> None:

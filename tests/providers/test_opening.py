@@ -11,8 +11,9 @@ import pytest
 
 from benchbook.errors import ConfigError, UsageError
 from benchbook.providers import CallFailed, Provider
+from benchbook.providers.local import LocalServer
 from benchbook.providers.openai import OpenAIProvider
-from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider
+from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
 from benchbook.runner.loop import run_async
 
 
@@ -153,3 +154,85 @@ def test_opening_loads_only_the_provider_that_is_asked_for(tmp_path: Path) -> No
         [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8"
     ).stdout.split()
     assert not {"httptools", "ssl", "xllamacpp", "any_llm", "polars", "pyarrow"} & set(loaded)
+
+
+# ── a local model's process, and who shares a limit ──────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("ended", "cause", "stops_run", "detail"),
+    [
+        (None, "connection", False, "ConnectionRefusedError"),
+        ("the local model's process has ended (signal 9)", "local", True, "signal 9"),
+    ],
+    ids=["runs", "is-gone"],
+)
+def test_a_local_process_that_is_gone_is_this_machines_fault(
+    ended: str | None, cause: str, stops_run: bool, detail: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Server:
+        base_url = "http://127.0.0.1:9/v1"
+
+        def __init__(self, *_: object) -> None: ...
+
+        def ended(self) -> str | None:
+            return ended
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr("benchbook.providers.local.LocalServer", Server)
+    monkeypatch.setattr("benchbook.providers.local.find_model", lambda *_: Path("m.gguf"))
+
+    async def main() -> CallFailed:
+        provider = open_provider(settings("local"))
+        try:
+            with pytest.raises(CallFailed) as caught:
+                await provider.ask(b'{"model":"m"}')
+        finally:
+            await provider.close()
+        return caught.value
+
+    failed: CallFailed = run_async(main())
+    assert (failed.cause, failed.stops_run) == (cause, stops_run)
+    assert detail in failed.detail
+
+
+@pytest.mark.parametrize(
+    ("process", "ended"),
+    [
+        ([sys.executable, "-c", "import sys; sys.exit(3)"], "the local model's process has ended (exit code 3)"),
+        (
+            [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"],
+            "the local model's process has ended (signal 9)",
+        ),
+    ],
+)
+def test_how_a_local_process_ended(process: list[str], ended: str) -> None:
+    server = LocalServer.__new__(LocalServer)
+    server._process = subprocess.Popen(process)
+    server._process.wait()
+    assert server.ended() == ended
+
+
+def test_no_file_for_a_recorded_output_is_its_cause() -> None:
+    async def main() -> CallFailed:
+        with pytest.raises(CallFailed) as caught:
+            await open_provider(settings("recorded")).ask(b"{}")
+        return caught.value
+
+    assert run_async(main()).cause == "not_recorded"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        (settings("openai", name="a"), settings("openai", name="b"), True),
+        (settings("openai", base_url="http://h/v1"), settings("openai", base_url="http://H/v2"), True),
+        (settings("openai", base_url="http://h/v1"), settings("openai"), False),
+        (settings("any-llm", name="v:a"), settings("any-llm", name="v:b"), True),
+        (settings("any-llm", name="v:a"), settings("any-llm", name="w:a"), False),
+        (settings("scripted", path="a"), settings("scripted", path="b"), False),
+    ],
+)
+def test_who_shares_a_servers_limits(one: ProviderSettings, other: ProviderSettings, shared: bool) -> None:
+    assert (server_key(one) == server_key(other)) is shared

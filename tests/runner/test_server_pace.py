@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 import time
+import weakref
 from collections.abc import Coroutine
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchbook.derivations.verify import verify
+from benchbook.providers import http_opening
 from benchbook.records import Failure, Record, read_journal
 from benchbook.runner import asking
 from benchbook.runner.config import RunConfig
@@ -367,6 +372,31 @@ def test_everyone_who_asks_a_server_keeps_its_waits(
             assert model.gate is not judge.gate, "how many answers cost no latency is another matter for each model"
 
     in_loop(check())
+
+
+def test_too_many_open_files_make_fewer_connections_and_no_sample_is_lost(
+    tmp_path: Path, no_backoff: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a hard limit that can't be raised: at most three connections, and sixteen that want one."""
+    opened: list[weakref.ref[socket.socket]] = []
+    real = socket.socket
+
+    def limited(*arguments: Any, **more: Any) -> socket.socket:
+        if sum(1 for one in opened if (it := one()) is not None and it.fileno() >= 0) >= 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        one = real(*arguments, **more)
+        opened.append(weakref.ref(one))
+        return one
+
+    monkeypatch.setattr(http_opening, "socket", SimpleNamespace(**vars(socket) | {"socket": limited}))
+    with running(always_good) as server:
+        result = run(tmp_path, server, 40, max_retries=0)
+    assert result.derived.aggregates.ledger.n_scored == 40
+    found = failures(result.record)
+    assert found
+    assert {(failure.ends, failure.cause, failure.error) for failure in found} == {
+        ("attempt", "local", "provider_error")
+    }
 
 
 def test_a_429_for_ever_is_given_up_as_before(tmp_path: Path, no_backoff: None) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchbook.derivations.rows import CausedRow
+from benchbook.derivations.rows import RubricRow
+from benchbook.derivations.verify import verify
+from benchbook.records import Failure, Reply, read_journal
 from benchbook.records.tables import read_rows
 from benchbook.runner import asking
 from benchbook.runner.config import RunConfig
 from benchbook.runner.loop import run_async
 from benchbook.runner.run import RunResult, start_run
-from running import options
-from scripted_server import OK_CANDIDATE, OK_JUDGE, ScriptedServer, running
+from running import options, run
+from scripted_server import OK_CANDIDATE, OK_JUDGE, ScriptedServer, always_good, running
 from support import cases, peak_memory_mb
 
 
@@ -105,6 +109,51 @@ def test_a_server_does_and_the_sample_becomes(
     }
     for name, value in expect.items():
         assert (found[name] if name in found else getattr(row, name)) == value, name
+
+
+@pytest.mark.parametrize("null", [None, "null"], ids=["null", "word"])
+def test_the_options_of_a_stream_can_be_left_out(tmp_path: Path, null: str | None) -> None:
+    """Some servers refuse them. What is sent is what the plan says, and is rendered alike to verify."""
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        if "stream_options" in request:
+            return {"status": 400, "body": {"error": {"message": "Unrecognized request argument: stream_options"}}}
+        return always_good(role, n, request)
+
+    with running(reply) as server:
+        refused = run(tmp_path, server, 3, stream=True, run_id="refused")
+        result = run(tmp_path, server, 3, stream=True, model_params={"stream_options": null})
+    assert refused.stop.failed
+    (first, *_) = [line.fact for line in read_journal(refused.record.journal) if isinstance(line.fact, Failure)]
+    assert (first.cause, first.parameter) == ("parameter", "stream_options")
+    assert result.derived.aggregates.ledger.n_scored == 3
+    assert result.derived.manifest.generation_params_effective["stream_options"] is None
+    assert verify(result.record).holds
+
+
+def test_an_answer_that_came_whole_is_none_the_worse_for_null_options(tmp_path: Path) -> None:
+    with running(always_good) as server:
+        result = run(tmp_path, server, 2, model_params={"stream_options": None})
+        assert all("stream_options" not in request for request in server.asked["candidate"])
+    assert "stream_options" not in result.derived.manifest.generation_params_effective
+
+
+def test_tokens_that_only_the_total_holds_count_and_cost(tmp_path: Path) -> None:  # R1.5
+    usage = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 9025}
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return always_good(role, n, request) | ({"usage": usage} if role == "candidate" else {})
+
+    with running(reply) as server:
+        result = run(
+            tmp_path, server, 3, model_output_price=Decimal(10), max_cost_usd=Decimal("0.1"), max_connections=1
+        )
+    assert "cost limit" in (result.stop.reason or "")
+    (row, *_) = read_rows(result.record.samples, RubricRow)
+    assert (row.output_tokens, row.total_tokens) == (9005, 9025)
+    replies = [line.fact for line in read_journal(result.record.journal) if isinstance(line.fact, Reply)]
+    assert replies[0].output_tokens_reported == 5
+    assert result.derived.aggregates.candidate_cost_usd == "0.090050"
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.scorers.rubric_reply import Parsed, Rejected, parse_reply
+from benchbook.scorers.rubric_reply import Parsed, Rejected, holds_thinking_tag, parse_reply, split_reasoning
 from benchbook.scorers.strict_json import StrictJsonError, parse_strict
 from support import cases, shared_data
 
@@ -81,3 +81,44 @@ def test_a_reply_that_keeps_the_rules_is_read(
     rationale = " ".join(words)
     value = {"accuracy_score": accuracy, "faithfulness_score": faithfulness, "rationale": rationale}
     assert parse_reply(json.dumps(more | value)) == Parsed(accuracy, faithfulness, rationale)
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        pytest.param("hm</think>7", ("hm", "7"), id="closing-alone"),
+        pytest.param(" \nhm\n</think>\n\n7", ("hm\n", "\n\n7"), id="white-space"),
+        pytest.param("<think>hm</think>7", ("hm", "7"), id="both"),
+        pytest.param("7", (None, "7"), id="none"),
+        pytest.param("<think>hm", (None, "<think>hm"), id="never-closed"),
+        pytest.param("Write <think>x</think>.", (None, "Write <think>x</think>."), id="a-pair-inside"),
+        pytest.param("hm</think>7</think>8", ("hm", "7</think>8"), id="the-first"),
+        pytest.param("hm</thought>7", (None, "hm</thought>7"), id="another-tag"),
+        pytest.param('{"rationale": "</think> alone"}', (None, '{"rationale": "</think> alone"}'), id="in-json"),
+        pytest.param('hm</think>{"a": 1}', ("hm", '{"a": 1}'), id="before-json"),
+    ],
+)
+def test_thoughts_without_an_opening_tag(text: str, split: tuple[str | None, str]) -> None:  # R3.7
+    assert split_reasoning(text, ["think"], lone_closing=True) == split
+
+
+def test_thoughts_without_an_opening_tag_stay_where_that_is_not_asked_for() -> None:
+    assert split_reasoning("hm</think>7", ["think"]) == (None, "hm</think>7")
+
+
+def test_a_judges_thoughts_without_an_opening_tag() -> None:
+    verdict = '{"accuracy_score": 2, "faithfulness_score": 2, "rationale": "Right."}'
+    found = parse_reply(f"hm</think>{verdict}", ["think"], lone_closing=True)
+    assert found == Parsed(2, 2, "Right.", "hm")
+    assert isinstance(parse_reply(f"hm</think>{verdict}", ["think"]), Rejected)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("<think>hm", True), (" \n<THINKING>hm", True), ("hm</think>7", True), ("hm</reasoning>7", True),
+        ("", False), ("7", False), ("1 < 2", False), ("Use <think> here", False), ("<thinker>", False),
+    ],
+)  # fmt: skip
+def test_whether_an_answer_holds_a_thinking_tag(text: str, holds: bool) -> None:
+    assert holds_thinking_tag(text) is holds

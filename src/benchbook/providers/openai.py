@@ -71,7 +71,7 @@ class OpenAIProvider:
         """Raises: CallFailed, HttpError."""
         if "content-encoding" in response.headers:
             response.body = decoded(response.body, response.headers["content-encoding"], self._max_reply_bytes)
-            if stream is not None and response.status == 200:
+            if stream is not None and response.status == 200 and response.body:
                 stream.feed_late(response.body)
         if response.status != 200:
             raise refusal(response.status, response.headers, self._clean(response.body), request, latency_ms)

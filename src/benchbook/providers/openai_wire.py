@@ -184,8 +184,9 @@ def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> _Completion:
     try:
         choices = loose_choices(value["choices"])
     except UnreadableError as error:
-        if is_error(value.get("error")):
-            raise error_in_200(value["error"], request, latency_ms) from None
+        for part in (value, value["choices"][0]):
+            if isinstance(part, dict) and is_error(part.get("error")):
+                raise error_in_200(part["error"], request, latency_ms) from None
         raise broken_reply(f"status 200, but {error}", latency_ms) from None
     if value["choices"] and not choices:
         raise broken_reply("status 200, but the choice is no object", latency_ms)

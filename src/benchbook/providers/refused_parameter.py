@@ -67,6 +67,7 @@ def _mention(name: str) -> re.Pattern[str]:
         rf"""(?:[`'"]|\b(?:parameters?|arguments?|fields?|names?|propert(?:y|ies)|options?|keys?|supplied)\b[^.\n]{{0,20}}?)
         (?<!\w){word}(?!\w)
         |(?<!\w){word}[`'"]?\ (?:is\ (?:not|un|dep|no\ |only|in)|isn't|must|should|cannot|can't|does\ not|doesn't)
+        |(?:\A|\.){word}:
         |(?<!\w){word}[`'"]?\ (?:may\ not|parameter|value|field)
         |(?:\band|\bor|\bboth)\ [`'"]?{word}(?!\w)
         |\b(?:unsupported|unknown|unrecognized|unexpected|invalid)\ (?:value\ for\ )?{word}(?!\w)""",
