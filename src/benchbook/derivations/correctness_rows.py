@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from benchbook.decisions import Interval
+from benchbook.derivations.unanswered import Unanswered
 from benchbook.scorers.answer_correctness_scorecard import Scorecard
 
 __all__ = [
@@ -65,6 +66,7 @@ class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):
     errors: dict[str, int]  # error -> items that have it
     floor_warning: str | None
     warnings: list[str]
+    unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on: why items are, in words
 
 
 class CorrectnessDecision(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from benchbook.derivations.correctness_rows import (
     ItemRow,
     RunStatus,
 )
-from benchbook.derivations.derivation import derivation_of
+from benchbook.derivations.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.derivations.identity import floating_of, model_version
 from benchbook.derivations.identity_warnings import identity_warnings
@@ -33,6 +33,7 @@ from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.training_logs import training_files, write_training
+from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item, open_evalset
 from benchbook.records.facts import Failure, Reply, RunStarted
@@ -120,10 +121,12 @@ class _Counts:
     tally: ScorecardTally = field(init=False)
     errors: Counter[str] = field(default_factory=Counter)
     unanswered: Counter[str] = field(default_factory=Counter)  # by cause
+    causes: UnansweredCauses = field(init=False)
     _clusters: dict[str, list[int]] = field(default_factory=dict)  # a group, or an item: its size, and its right ones
 
     def __post_init__(self) -> None:
         self.tally = ScorecardTally(asked=self.derivation >= 3 and bool(self.plan.prompt_template_id))
+        self.causes = UnansweredCauses(self.plan.n_samples)
 
     @property
     def derivation(self) -> int:
@@ -150,7 +153,14 @@ class _Counts:
                 check(sample, item, facts)
             row = correctness_row(sample, item, facts, run)
             self._count(row, item, clustered=clustered)
+            if isinstance(row, ItemRow) and row.candidate_error is not None:
+                last = facts[-1] if facts else None
+                self.causes.add(self._model(), last if isinstance(last, Failure) else None)
             yield row
+
+    def _model(self) -> Who:
+        config = self.state.config
+        return who_is_asked(self.plan.candidate, "candidate", {"base_url": config.get("model_base_url")}, "model_")
 
     def _count(self, row: CorrectnessRow, item: Item, *, clustered: bool) -> None:
         values = {name: getattr(item, name) for name in GROUPINGS}
@@ -191,9 +201,11 @@ class _Counts:
             errors=dict(sorted(self.errors.items())),
             floor_warning=None if failed else floor_warning(card),
             warnings=list(self._warnings(card)),
+            unanswered=self.causes.found() if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
         )
 
     def _warnings(self, card: Scorecard) -> Iterator[str]:
+        yield from (one.words for one in self.causes.found())
         if n := self.tally.whole.n_unanswered:
             what = "left out of the score until they are answered" if self.tally.whole.n_left_out else "each counts 0.0"
             yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what} (SPEC R1.3b)."

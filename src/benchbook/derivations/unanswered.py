@@ -143,8 +143,8 @@ class UnansweredCauses:
         self._counts[key] = self._counts.get(key, 0) + 1
 
     def found(self) -> list[Unanswered]:
-        """The commonest first; a failure's first sample decides among equals."""
-        keys = sorted(self._counts, key=lambda key: -self._counts[key])
+        """The commonest first, those that nobody was asked last; the first sample decides among equals."""
+        keys = sorted(self._counts, key=lambda key: (self._first[key][1] is None, -self._counts[key]))
         return [self._one(*self._first[key], self._counts[key]) for key in keys]
 
     def _one(self, who: Who, failure: Failure | None, count: int) -> Unanswered:

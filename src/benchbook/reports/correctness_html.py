@@ -26,6 +26,7 @@ from benchbook.reports.page_parts import (
     verify_part,
     when,
 )
+from benchbook.reports.unanswered import unanswered_lines
 
 __all__ = ["correctness_html"]
 
@@ -69,7 +70,9 @@ def _opening(report: CorrectnessReport) -> Html:
         ]
     )
     whole = el("section", says, identity, id="decision", class_=f"tone-{top.tone}", aria_labelledby="decision-heading")
-    return join(whole, notices_part(notices(report)))
+    first = notices_part(notices(report))
+    # What a fault of a server left open stands before any number (R1.3a).
+    return join(first, whole) if unanswered_lines(report.aggregates) else join(whole, first)
 
 
 def _scorecard(report: CorrectnessReport) -> Html:

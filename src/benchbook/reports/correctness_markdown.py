@@ -10,6 +10,7 @@ from benchbook.reports.correctness_model import CorrectnessReport, headline, n_m
 from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
 from benchbook.reports.markdown import bullets, fenced, inline, table_section
 from benchbook.reports.tables import reproducibility
+from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.words import plural
 
 __all__ = ["correctness_markdown", "left_out"]
@@ -19,8 +20,11 @@ def correctness_markdown(report: CorrectnessReport, missed: Sequence[Correctness
     """The report, in pieces. `missed` are the missed items that are shown."""
     manifest, file = report.manifest, report.aggregates
     top = headline(report)
+    first = unanswered_lines(file)
+    if first:
+        yield bullets(first)
     yield f"# {inline(top.words)}\n\n{inline(top.meaning)}\n\n"
-    if found := notices(report):
+    if found := [one for one in notices(report) if one not in first]:
         yield "## Read this first\n\n"
         yield bullets(found)
     yield "## Run\n\n"

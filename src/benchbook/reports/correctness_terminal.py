@@ -9,7 +9,8 @@ from benchbook.reports import numbers
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
 from benchbook.reports.correctness_report_tables import counted_line, misses_table, slice_tables
 from benchbook.reports.tables import Table
-from benchbook.reports.terminal import COLOURS, painted, table_lines, wrapped
+from benchbook.reports.terminal import COLOURS, painted, table_lines, unanswered_first, wrapped
+from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.words import plural
 
 __all__ = ["correctness_lines"]
@@ -21,13 +22,15 @@ def correctness_lines(
     """The score, why items missed, the scorecard's slices, and where the reports are."""
     manifest, file = report.manifest, report.aggregates
     top = headline(report)
+    first = unanswered_lines(file)
+    yield from unanswered_first(first, width, colour)
     yield ""
     yield from (painted(line, f"1;{COLOURS[top.tone]}", colour) for line in wrapped(top.words, width, ""))
     yield from wrapped(top.meaning, width, "")
     yield ""
     yield from wrapped(numbers.short_model(manifest.model_id), width, "")
     yield from wrapped(f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}; run {manifest.run_id}", width, "")
-    for warning in notices(report):
+    for warning in (one for one in notices(report) if one not in first):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
     yield ""
     for table in (_by_name(misses_table(file)), *slice_tables(file)):
