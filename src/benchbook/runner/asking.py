@@ -217,10 +217,12 @@ class Asker:
         if not (is_local or failed.status in OVERLOADED or (named_s is not None and failed.retryable)):
             return None
         server = endpoint.server
-        alone = server.refused(sent, status=None if is_local else failed.status, named_s=named_s)
+        at_a_rate = named_s is not None or is_local or failed.cause == "rate_limit"
+        status = None if is_local else failed.status
+        alone = server.refused(sent, status=status, named_s=named_s, at_a_rate=at_a_rate)
         if failed.stops_run or not failed.retryable:
             return None
-        if named_s is None and not is_local and failed.cause != "rate_limit":
+        if not at_a_rate:
             return None  # overloaded: asked less, and tried again as after any other fault of a server
         if named_s is None and alone and (is_local or server.unanswered_for_s() > _GOOD_WHILE_S):
             return None

@@ -142,10 +142,11 @@ class ServerPace:
         elif limit >= self._limit_met and self._rounds > self.PROBE_AFTER:
             self._rounds = self.PROBE_AFTER  # it bears now what it refused before
 
-    def refused(self, sent_at: float, *, status: int | None, named_s: float | None) -> bool:
+    def refused(self, sent_at: float, *, status: int | None, named_s: float | None, at_a_rate: bool = True) -> bool:
         """The server is at its limit, or this machine: fewer at once, once for all that were under way together.
 
-        Call it before `leave`. Whether nothing else was under way.
+        `at_a_rate`: it says how often it may be asked, so one at a time are spaced too. Call it before `leave`. Whether
+        nothing else was under way.
         """
         now = self._clock()
         alone = self.under_way <= 1
@@ -161,7 +162,7 @@ class ServerPace:
             self._cut()
         elif self.limit is None:
             self.limit = 1
-        elif self._paced or not self.interval_s:
+        elif at_a_rate and (self._paced or not self.interval_s):
             self._lengthen()
         self._since_growth = 0
         return alone
