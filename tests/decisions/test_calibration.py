@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbook.decisions import Decision, decide
+from benchbook.decisions import Cap, Decision, decide
 from benchbook.decisions.calibration import calibrate
 from benchbook.decisions.calibration_decision import Counted
 from benchbook.decisions.calibration_results import Calibration, Corrected, JudgedSample
@@ -253,7 +253,7 @@ def test_few_labels_settle_nothing() -> None:
 def test_a_cap_of_the_run_caps_this_too() -> None:
     scores = [(2, 2)] * 990 + [(0, 0)] * 10
     gold = people({n: scores[n] for n in range(0, 1000, 2)})
-    free, capped = trial(scores, gold), trial(scores, gold, caps=["incomplete: 5 of 10"])
+    free, capped = trial(scores, gold), trial(scores, gold, caps=[Cap("incomplete", "incomplete: 5 of 10")])
     assert free.corrected_decision is not None
     assert capped.corrected_decision is not None
     assert free.corrected_decision.decision == "READY"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbook.decisions import decide
+from benchbook.decisions import Cap, decide
 from benchbook.decisions.early_stop import EarlyStopping, values_of
 from benchbook.scorers.exact import NANO
 from benchbook.scorers.rubric import NO_ANSWER, Outcome, rubric_scale
@@ -139,10 +139,14 @@ def test_early_decisions_are_told_with_what_they_are_of() -> None:
     found = decide(counted, early=rule.decision)
     assert found.decision == "NOT_READY"
     assert f"decided after {rule.decision.after_items} of 120 items" in found.reasons[0]
-    capped = decide(counted, early=rule.decision, caps=["incomplete: 9 of 120 samples, the run is open"])
+    capped = decide(
+        counted, early=rule.decision, caps=[Cap("incomplete", "incomplete: 9 of 120 samples, the run is open")]
+    )
     assert capped.decision == "INCONCLUSIVE"
     ready = stopped([GOOD] * 200).decision
-    changed = decide(tally([GOOD] * 80, SCALE), early=ready, caps=["the model's snapshot changed"])
+    changed = decide(
+        tally([GOOD] * 80, SCALE), early=ready, caps=[Cap("snapshot_changed", "the model's snapshot changed")]
+    )
     assert (changed.decision, changed.release_ready) == ("INCONCLUSIVE", False)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.decisions import decide
+from benchbook.decisions import Cap, decide
 from benchbook.scorers.rubric import NO_ANSWER, Outcome, rubric_scale, score_sample
 from benchbook.scorers.rubric_aggregates import tally
 from support import cases
@@ -105,4 +105,4 @@ def test_not_declared_unmeasured_does_not_pass() -> None:  # R1.4
 def test_a_cap_makes_ready_inconclusive() -> None:  # R7.2
     good = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=10, input_tokens=1, output_tokens=1)
     assert decide(tally([good], SCALE)).decision == "READY"
-    assert decide(tally([good], SCALE), caps=("the model changed",)).decision == "INCONCLUSIVE"
+    assert decide(tally([good], SCALE), caps=(Cap("snapshot_changed", "the model changed"),)).decision == "INCONCLUSIVE"

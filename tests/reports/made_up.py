@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.decisions import Interval, decide
+from benchbook.decisions import Cap, Interval, decide, decide_by_bounds
 from benchbook.derivations.rows import (
     AggregatesFile,
     ItemAgreement,
@@ -128,11 +128,15 @@ def report(
     warnings: Sequence[str] = (),
     missing: Sequence[str] = (),
     confidence: float | None = None,
-    caps: Sequence[str] = (),
+    bounds: float | None = None,
+    caps: Sequence[Cap] = (),
     item: Item = ITEM,
     **manifest: Any,
 ) -> RunReport:
-    """A report over `rows`, aggregated and decided by the real functions. Intervals are made up (normal)."""
+    """A report over `rows`, aggregated and decided by the real functions. Intervals are made up (normal).
+
+    Decided by what is shown at the confidence `bounds`, or else as before derivation 3.
+    """
     counted = tally(map(outcome_of, rows), SCALE)
     aggregates = counted.aggregates()
     ledger = Ledger(
@@ -166,9 +170,14 @@ def report(
         cached=0,
         warnings=list(warnings),
     )
-    decision = None if missing else decide(counted, intervals=intervals, confidence=confidence, caps=caps)
+    if bounds is None:
+        decision = decide(counted, intervals=intervals, confidence=confidence, caps=caps)
+    else:
+        decision = decide_by_bounds(counted, intervals=intervals, confidence=bounds, caps=caps)
     made = _manifest(len(rows) // max(repeats, 1), repeats, list(missing), manifest)
-    return RunReport(made, file, decision, lambda: iter(rows), lambda samples: ((n, item) for n in samples))
+    return RunReport(
+        made, file, None if missing else decision, lambda: iter(rows), lambda samples: ((n, item) for n in samples)
+    )
 
 
 def _unscored(one: RubricRow) -> str:
@@ -347,7 +356,7 @@ def hostile_report() -> RunReport:
     return report(
         hostile_rows(),
         warnings=[nasty],
-        caps=[nasty],
+        caps=[Cap("snapshot_changed", nasty)],
         dataset_id=nasty,
         model_id=nasty,
         model_version=nasty,
@@ -449,7 +458,7 @@ def shown(kind: str) -> RunReport:
                     "The judge gave all 48 answers the same scores (accuracy 2, faithfulness 2).",
                     "The judge is the model itself: models tend to favour their own answers.",
                 ],
-                caps=("the judge's snapshot or fingerprint changed during the run",),
+                caps=(Cap("snapshot_changed", "the judge's snapshot or fingerprint changed during the run"),),
             )
         case "missing":
             return report(realistic(10, 1), missing=["model_version", "code_version"])

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
-from benchbook.cli.summary import print_decision
+from benchbook.cli.output import (
+    asked_confidence,
+    by_rule_option,
+    find_record,
+    json_option,
+    print_json,
+    run_argument,
+    runs_option,
+)
+from benchbook.cli.summary import passes_gate, print_decision
 from benchbook.errors import UsageError
 
 if TYPE_CHECKING:
     from benchbook.decisions.metadata_difference import Measured
+    from benchbook.derivations.rubric_tables import Confidence
     from benchbook.library.gating import GateResult
     from benchbook.records.folder import Record
 
@@ -25,9 +34,11 @@ __all__ = ["gate"]
 @run_argument
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    help="Ask that the gates' confidence bounds hold too, such as 0.95.",
+    callback=asked_confidence,
+    metavar="NUMBER",
+    help="Decide by what is shown at this confidence; none: by the values alone. Default: as the run was configured.",
 )
+@by_rule_option
 @click.option("--baseline", metavar="RUN", help="Hold RUN against this one; default: `benchbook baseline set`.")
 @click.option(
     "--margin",
@@ -51,9 +62,17 @@ __all__ = ["gate"]
 @json_option
 @click.pass_context
 def gate(
-    ctx: click.Context, /, run: str | None, confidence: float | None, runs: str, as_json: bool, **regressions: Any
+    ctx: click.Context,
+    /,
+    run: str | None,
+    confidence: Confidence | None,
+    by_rule: bool,
+    runs: str,
+    as_json: bool,
+    **regressions: Any,
 ) -> None:
-    """Exit 0 only if RUN is READY; 1 where it is not, or where nothing can be said.
+    """Exit 0 only if RUN is READY; 1 where it is not, or where nothing can be said. With --by-rule, exit 0 if the
+    rubric's rule holds by the values alone, whatever the decision.
 
     With --baseline, --margin, --max-regressions or --min-score it asks these instead of the release gates: is it shown
     that RUN is not worse than the baseline by more than a margin, and is it good enough? It then ends with 1 where RUN
@@ -63,8 +82,9 @@ def gate(
     """
     record = find_record(run, runs)
     if any(value is not None for value in regressions.values()):
-        if confidence is not None:
-            raise click.UsageError("--confidence is about the release gates: leave it out, or --baseline and its kin")
+        if confidence is not None or by_rule:
+            option = "--by-rule" if by_rule else "--confidence"
+            raise click.UsageError(f"{option} is about the release gates: leave it out, or --baseline and its kin")
         ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
     spec = record.started().spec
     if not spec.startswith("rubric@"):
@@ -73,8 +93,8 @@ def gate(
 
     with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
         derived = derive(record, Path(folder), confidence=confidence)
-    print_decision(record, derived, as_json=as_json)
-    ctx.exit(0 if derived.decision is not None and derived.decision.release_ready else 1)
+    print_decision(record, derived, as_json=as_json, gated_by="rule" if by_rule else "decision")
+    ctx.exit(0 if passes_gate(derived.decision, by_rule=by_rule) else 1)
 
 
 def _gate_regressions(

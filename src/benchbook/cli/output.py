@@ -13,11 +13,24 @@ import msgspec
 from benchbook.errors import UsageError
 from benchbook.records.folder import Record, is_record, records_in
 
-__all__ = ["find_record", "json_option", "json_text", "print_json", "run_argument", "runs_option"]
+__all__ = [
+    "asked_confidence",
+    "by_rule_option",
+    "confidence_option",
+    "find_record",
+    "json_option",
+    "json_text",
+    "print_json",
+    "run_argument",
+    "runs_option",
+]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
 run_argument = click.argument("run", required=False)
+by_rule_option = click.option(
+    "--by-rule", is_flag=True, help="Go by the rubric's rule, the values alone, instead of what is shown."
+)
 confidence_option = click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
@@ -25,6 +38,22 @@ confidence_option = click.option(
     show_default=True,
     help="Of every interval.",
 )
+
+
+def asked_confidence(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
+    """A confidence between 0.5 and 1, or `none` for a decision by the values alone (SPEC R6.4); a callback of click's.
+
+    Raises: click.BadParameter.
+    """
+    if value in (None, "none"):
+        return value
+    try:
+        found = float(value or "")
+    except ValueError:
+        found = 0.0
+    if not 0.5 < found < 1:  # false for NaN, too
+        raise click.BadParameter(f"{value!r}: expected a number between 0.5 and 1, such as 0.95, or none", ctx, param)
+    return found
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

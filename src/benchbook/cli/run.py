@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from benchbook.cli.output import find_record, json_option
+from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
 from benchbook.cli.stopped import say_stopped
-from benchbook.cli.summary import print_run
+from benchbook.cli.summary import passes_gate, print_run, say_gated_by
 from benchbook.errors import UsageError
 
 __all__ = ["run"]
@@ -23,6 +23,7 @@ __all__ = ["run"]
 @move_judge_option
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
 @click.option("--gate", is_flag=True, help="Exit 0 only if the run is READY, as `benchbook gate` does.")
+@by_rule_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 @json_option
 @click.pass_context
@@ -34,6 +35,8 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     Exits 0 for a whole run in which an answer was scored, whatever the decision.
     """
     settings = given_settings(options)
+    if options["by_rule"] and not options["gate"]:
+        raise UsageError("--by-rule says what --gate goes by: give both")
     if options["resume"] and options["dry_run"]:
         raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
     if options["move_judge"] and not options["resume"]:
@@ -44,8 +47,10 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
         result = _start(ctx, config, settings, options)
     reports = result.record.started().config.get("reports") if "reports" not in settings else settings["reports"]
     print_run(result.record, result.derived, reports=reports, as_json=options["as_json"], quiet=options["quiet"])
+    if options["by_rule"] and not (options["as_json"] or options["quiet"]):
+        say_gated_by(result.derived.decision, "rule")
     say_stopped(result, "run")
-    ctx.exit(_exit_code(result, gate=options["gate"]))
+    ctx.exit(_exit_code(result, gate=options["gate"], by_rule=options["by_rule"]))
 
 
 def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
@@ -78,12 +83,12 @@ def _resume(run: str, config: str | None, settings: dict[str, Any], options: dic
         return run_async(resume_run(record, settings, on_progress))
 
 
-def _exit_code(result: Any, *, gate: bool) -> int:
+def _exit_code(result: Any, *, gate: bool, by_rule: bool) -> int:
     if result.stop.reason is not None:
         return 3
     decision = result.derived.decision
     if gate:
-        return 0 if decision is not None and decision.release_ready else 1
+        return 0 if passes_gate(decision, by_rule=by_rule) else 1
     ledger = result.derived.aggregates.ledger
     # Samples without an answer are scored 0 by rule (R1.3): a server that is down is no evaluation.
     return 0 if decision is not None and ledger.n_scored > ledger.n_no_answer else 1

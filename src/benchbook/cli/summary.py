@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
 
 from benchbook.cli.output import print_json
 from benchbook.derivations.kinds import DerivedFiles, samples_type
@@ -13,9 +15,21 @@ from benchbook.errors import RecordError
 from benchbook.records.folder import Record
 
 if TYPE_CHECKING:
+    from benchbook.decisions import Decision
     from benchbook.reports.views import View
 
-__all__ = ["print_decision", "print_run", "rows_of", "run_json", "write_reports"]
+__all__ = [
+    "GatedBy",
+    "passes_gate",
+    "print_decision",
+    "print_run",
+    "rows_of",
+    "run_json",
+    "say_gated_by",
+    "write_reports",
+]
+
+GatedBy = Literal["decision", "rule"]
 
 
 def print_run(
@@ -56,12 +70,26 @@ def _reports_folder(record: Record, reports: str) -> Path:
     return folder
 
 
-def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool) -> None:
-    """The decision alone, with its gates."""
+def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool, gated_by: GatedBy | None = None) -> None:
+    """The decision alone, with its gates; of a gate, what its exit goes by."""
     if as_json:
-        print_json(run_json(record, derived))
-    else:
-        print_run(record, derived, reports=None, as_json=False)
+        print_json(run_json(record, derived) | ({} if gated_by is None else {"gated_by": gated_by}))
+        return
+    print_run(record, derived, reports=None, as_json=False)
+    if gated_by is not None:
+        say_gated_by(derived.decision, gated_by)
+
+
+def say_gated_by(decision: Decision | None, gated_by: GatedBy) -> None:
+    """Which of the two the exit goes by, where it goes by the rule."""
+    if gated_by == "rule" and decision is not None:
+        holds = "holds" if decision.release_ready else "does not hold"
+        click.echo(f"Gated by the rubric's rule, the values alone (--by-rule): it {holds}.")
+
+
+def passes_gate(decision: Decision | None, *, by_rule: bool) -> bool:
+    """READY, or with `by_rule` release-ready by the values alone (R6.4)."""
+    return decision is not None and (decision.release_ready if by_rule else decision.decision == "READY")
 
 
 def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:

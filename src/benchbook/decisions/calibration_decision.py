@@ -21,6 +21,7 @@ class Counted:
     n_scored: int  # with a score, a rule's zeros among them
     n_faithfulness: int  # with a faithfulness score
     n_unscored: int
+    is_whole: bool = True  # every sample that was planned is there
 
     def bases(self, aggregate: str) -> tuple[int, int]:
         """What the aggregate is divided by: as it stands, and with the unscored samples filled in (R6.3)."""
@@ -45,7 +46,7 @@ def corrected_decision(
     decision: DecisionName
     if counted.n_samples == 0:
         decision, reasons = "NOT_READY", ["no_samples"]
-    elif never and not any(cap.startswith("incomplete") for cap in frozen.capped_by):
+    elif never and counted.is_whole:
         decision, reasons = "NOT_READY", [_never(gate) for gate in never]
     elif doubts or frozen.capped_by:
         decision, reasons = "INCONCLUSIVE", [*frozen.capped_by, *doubts]

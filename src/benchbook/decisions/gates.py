@@ -11,10 +11,11 @@ import msgspec
 from benchbook.scorers.exact import as_float
 from benchbook.specs import load_spec
 
-__all__ = ["DecisionName", "Direction", "Gate", "Interval", "Threshold", "ToSettle", "thresholds"]
+__all__ = ["Claim", "DecisionName", "Direction", "Gate", "Interval", "Threshold", "ToSettle", "thresholds"]
 
 DecisionName = Literal["READY", "NOT_READY", "INCONCLUSIVE"]
 Direction = Literal["at_least", "at_most"]
+Claim = Literal["holds", "fails", "open"]
 
 _NANO = Decimal(10) ** 9
 
@@ -89,6 +90,12 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     interval: Interval | None = None
     bound_holds: bool | None = None  # whether the interval's bound holds; None where that was not asked for
     n_to_settle: ToSettle | msgspec.UnsetType | None = msgspec.UNSET  # left out where bounds were not asked for
+    # From derivation 3 on, where bounds decide: the one-sided bound in the worst case that READY asks to hold, and the
+    # one in the best case that NOT_READY asks to fail; and what they show (R6.4).
+    bound: float | msgspec.UnsetType | None = msgspec.UNSET
+    best_bound: float | msgspec.UnsetType | None = msgspec.UNSET
+    bound_reason: str | msgspec.UnsetType | None = msgspec.UNSET  # why there is no `bound`
+    claim: Claim | msgspec.UnsetType = msgspec.UNSET
 
 
 @cache

@@ -1,24 +1,53 @@
-"""The release decision of `rubric@v1` (SPEC R6)."""
+"""The release decision of `rubric@v1` by points (SPEC R6), and the bounds that it asked for before derivation 3.
+
+What the evidence allows is decided in `proving`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
+from benchbook.decisions.caps import Cap, CapCode, is_incomplete
 from benchbook.decisions.early_stop import EarlyDecision
 from benchbook.decisions.gates import DecisionName, Gate, Interval, Threshold, ToSettle, thresholds
 from benchbook.decisions.settling import to_settle
 from benchbook.scorers.rubric_aggregates import RubricTally
 
-__all__ = ["Decision", "DecisionName", "Gate", "Interval", "Threshold", "ToSettle", "decide", "thresholds"]
+__all__ = [
+    "DecidedBy",
+    "Decision",
+    "DecisionName",
+    "Gate",
+    "Interval",
+    "Threshold",
+    "ToSettle",
+    "all_caps",
+    "by_points",
+    "decide",
+    "gates_by_points",
+    "thresholds",
+]
 
 # The aggregate that R1.4's declaration takes away. Tokens have no gate of their own.
 _UNMEASURED_GATE: Mapping[str, str] = {"latency": "latency_e2e_p95_ms"}
 
 
+class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
+    test of a run that ends once it is decided, with 1 less its error for confidence."""
+
+    rule: Literal["bounds", "points", "until_decided"]
+    confidence: float | None
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first."""
+    """READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first.
+
+    `release_ready` is the rubric's rule by the values alone (R6.2); before derivation 3 it was true for READY alone.
+    """
 
     decision: DecisionName
     release_ready: bool
@@ -26,25 +55,28 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[Gate, ...]
     confidence: float | None = None  # asked that the bounds hold at this confidence (R6.4)
     capped_by: tuple[str, ...] = ()  # what keeps the decision from being READY, gates aside
+    # From derivation 3 on:
+    decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
+    caps: tuple[CapCode, ...] | msgspec.UnsetType = msgspec.UNSET  # the codes of `capped_by`
 
 
 def decide(
     tally: RubricTally,
     *,
-    caps: Sequence[str] = (),
+    caps: Sequence[Cap] = (),
     intervals: Mapping[str, Interval] | None = None,
     confidence: float | None = None,
     settle: bool = True,
     early: EarlyDecision | None = None,
 ) -> Decision:
-    """Decide by R6.1 to R6.5.
+    """Decide by points over the worst and the best case, as before derivation 3.
 
     `caps` names what makes INCONCLUSIVE the best possible decision: an incomplete run, a changed snapshot.
     `intervals` by aggregate are shown; with `confidence` their bounds must hold too, and `settle` has it told what
     would settle the gates that are in doubt. `early` was decided on a part of the items, before all were asked.
     """
-    gates = _gates(tally, intervals or {}, confidence)
-    capped_by = [*caps, *(f"{name} was declared unmeasured" for name in sorted(tally.scale.unmeasured))]
+    gates = gates_by_points(tally, intervals or {}, confidence)
+    capped_by = all_caps(tally, caps)
     if tally.n_samples == 0:
         return Decision(decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=gates)
     decision, reasons = _decided(gates, capped_by) if early is None else _decided_early(gates, capped_by, early)
@@ -56,32 +88,54 @@ def decide(
         reasons=tuple(reasons) or ("all gates hold, in the worst case too",),
         gates=gates,
         confidence=confidence,
-        capped_by=tuple(capped_by),
+        capped_by=tuple(cap.text for cap in capped_by),
     )
 
 
-def _decided(gates: Sequence[Gate], capped_by: Sequence[str]) -> tuple[DecisionName, list[str]]:
+def by_points(
+    tally: RubricTally,
+    *,
+    caps: Sequence[Cap] = (),
+    intervals: Mapping[str, Interval] | None = None,
+    early: EarlyDecision | None = None,
+) -> Decision:
+    """The same from derivation 3 on: `release_ready` is the rule by the values, and what decided is named."""
+    found = decide(tally, caps=caps, intervals=intervals, early=early)
+    by = DecidedBy(rule="points", confidence=None)
+    if early is not None:
+        by = DecidedBy(rule="until_decided", confidence=round(1 - early.error, 9))
+    return msgspec.structs.replace(
+        found,
+        release_ready=tally.n_samples > 0 and all(gate.holds for gate in found.gates),
+        decided_by=by,
+        caps=tuple(cap.code for cap in all_caps(tally, caps)) if tally.n_samples else (),
+    )
+
+
+def all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
+    """With those that follow from the scale (R1.4)."""
+    names = sorted(tally.scale.unmeasured)
+    return (*caps, *(Cap("unmeasured", f"{name} was declared unmeasured") for name in names))
+
+
+def _decided(gates: Sequence[Gate], capped_by: Sequence[Cap]) -> tuple[DecisionName, list[str]]:
     failing = [gate for gate in gates if not gate.unmeasured and not gate.holds_in_best_case]
-    if failing and not _is_incomplete(capped_by):
+    if failing and not is_incomplete(capped_by):
         return "NOT_READY", [_describe(gate, gate.value if gate.value is not None else gate.best) for gate in failing]
     doubts = [_describe_doubt(gate) for gate in gates if not gate.unmeasured and _doubtful(gate)]
-    return ("INCONCLUSIVE" if capped_by or doubts else "READY"), [*capped_by, *doubts]
+    return ("INCONCLUSIVE" if capped_by or doubts else "READY"), [*(cap.text for cap in capped_by), *doubts]
 
 
 def _decided_early(
-    gates: Sequence[Gate], capped_by: Sequence[str], early: EarlyDecision
+    gates: Sequence[Gate], capped_by: Sequence[Cap], early: EarlyDecision
 ) -> tuple[DecisionName, list[str]]:
     """What the part of the items says that was enough; the values of the gates are of that part."""
     after = f"decided after {early.after_items} of {early.n_items} items"
-    if early.decision == "NOT_READY" and not _is_incomplete(capped_by):
+    if early.decision == "NOT_READY" and not is_incomplete(capped_by):
         return "NOT_READY", [f"{_describe(gate, gate.value)}; {after}" for gate in gates if gate.aggregate in early.by]
     if early.decision == "READY" and not capped_by:
         return "READY", [f"all gates hold, in the worst case too; {after}"]
-    return "INCONCLUSIVE", list(capped_by)
-
-
-def _is_incomplete(capped_by: Sequence[str]) -> bool:
-    return any(cap.startswith("incomplete") for cap in capped_by)
+    return "INCONCLUSIVE", [cap.text for cap in capped_by]
 
 
 def _with_settling(gate: Gate, decision: DecisionName, tally: RubricTally) -> Gate:
@@ -92,7 +146,10 @@ def _with_settling(gate: Gate, decision: DecisionName, tally: RubricTally) -> Ga
     return msgspec.structs.replace(gate, n_to_settle=found)
 
 
-def _gates(tally: RubricTally, intervals: Mapping[str, Interval], confidence: float | None) -> tuple[Gate, ...]:
+def gates_by_points(
+    tally: RubricTally, intervals: Mapping[str, Interval], confidence: float | None = None
+) -> tuple[Gate, ...]:
+    """The gates by their values, as scored and in the worst and best case; with `confidence`, by `intervals` too."""
     aggregates = tally.aggregates()
     worst, best = tally.bounds()
     unmeasured = {_UNMEASURED_GATE[name] for name in tally.scale.unmeasured if name in _UNMEASURED_GATE}

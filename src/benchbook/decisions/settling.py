@@ -98,7 +98,7 @@ def _needed(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | N
 
 
 def _for_mean(tally: RubricTally, limit: float, interval: Interval) -> tuple[int | None, str | None]:
-    n, total, squares = tally.n_scored, tally.score_nano, tally.score_nano_squared
+    n, total, squares = tally.n_scored, tally.score_nano, tally.spread.squares
     clusters = [(one.n_scored, one.score_nano) for one in tally.clusters.values()]
     if interval.method in ("jeffreys", "clustered_jeffreys"):
         return _for_bounded_mean(_Sums(n, total, squares, NANO), clusters, limit, interval)

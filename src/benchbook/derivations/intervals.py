@@ -3,13 +3,14 @@
 Computed from exact sums and rounded to nine decimals: shown, and where asked for (`confidence`) compared.
 
 Means of scores are by Jeffreys, rates and means of clusters too (docs/decisions/0017-too-sure-intervals.md). Records
-that name no derivation have Student's t there, as when they were made.
+that name no derivation have Student's t there, as when they were made. From derivation 3 on, values that are all alike
+have an interval too, and clusters are worth what their intraclass correlation says (0019-sure-means-sure.md).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -17,20 +18,25 @@ from benchbook.decisions import Interval
 from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.rows import Cases
 from benchbook.scorers.exact import NANO, order_statistic
-from benchbook.scorers.rubric_aggregates import ClusterSums, RubricTally
+from benchbook.scorers.rubric_aggregates import ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics import Estimate, percentile_ranks, wilson
+from benchbook.statistics.clustered_percentiles import percentile_bound_of_clusters
 from benchbook.statistics.from_sums import (
     clustered_jeffreys_of_sums,
     clustered_mean_of_sums,
     jeffreys_of_sums,
     t_interval_of_sums,
 )
+from benchbook.statistics.intraclass import mean_of_clusters
+from benchbook.statistics.means import FEW_CLUSTERS
+from benchbook.statistics.one_sided import SIDES
 
 __all__ = ["cases_of", "further_intervals_of", "intervals_of", "rate_interval"]
 
 _BY_JEFFREYS = 2  # from this derivation on; before, means and clusters were by Student's t
+_BY_CORRELATION = 3  # from this derivation on: clusters by how alike their values are, and always an interval
 
-_OfCluster = Callable[[ClusterSums], tuple[int, int]]  # its size and its sum, of one aggregate
+_OfCluster = Callable[[ClusterSums], tuple[int, int, int]]  # its size, its sum and its squares, of one aggregate
 
 
 def intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
@@ -39,37 +45,66 @@ def intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVA
     return {
         "aggregate_score": _score(tally, confidence, derivation),
         "pass_rate": _rate(
-            tally, tally.n_passed, tally.n_samples, lambda sums: (sums.n_samples, sums.n_passed), confidence, derivation
+            tally,
+            tally.n_passed,
+            tally.n_samples,
+            lambda sums: _true(sums.n_samples, sums.n_passed),
+            confidence,
+            derivation,
         ),
         "faithfulness_failure_rate": _rate(
             tally,
             tally.faithfulness_counts[0],
             n_faithfulness,
-            lambda sums: (sums.n_faithfulness, sums.n_unfaithful),
+            lambda sums: _true(sums.n_faithfulness, sums.n_unfaithful),
             confidence,
             derivation,
         ),
-        "latency_e2e_p50_ms": _percentile(tally.latencies_e2e_ms, 0.5, confidence),
-        "latency_e2e_p95_ms": _percentile(tally.latencies_e2e_ms, 0.95, confidence),
+        "latency_e2e_p50_ms": _percentile(tally.latencies_e2e_ms, tally.e2e_of_clusters, 0.5, confidence, derivation),
+        "latency_e2e_p95_ms": _percentile(tally.latencies_e2e_ms, tally.e2e_of_clusters, 0.95, confidence, derivation),
     }
 
 
-def further_intervals_of(tally: RubricTally, confidence: float) -> dict[str, Interval]:
+def further_intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
     """Of the other means, rates and percentiles of R4. Sums have none, nor has a quotient of two of them."""
     accuracy, n_samples = tally.accuracy_counts, tally.n_samples
     return {
-        "accuracy_mean": _grade(tally, accuracy, lambda sums: (sums.n_accuracy, sums.accuracy), confidence),
+        "accuracy_mean": _grade(
+            tally,
+            accuracy,
+            lambda sums: (sums.n_accuracy, sums.accuracy, sums.accuracy_squared),
+            confidence,
+            derivation,
+        ),
         "accuracy_full_credit_rate": _rate(
-            tally, accuracy[2], accuracy.total(), lambda sums: (sums.n_accuracy, sums.n_full_credit), confidence
+            tally,
+            accuracy[2],
+            accuracy.total(),
+            lambda sums: _true(sums.n_accuracy, sums.n_full_credit),
+            confidence,
+            derivation,
         ),
         "faithfulness_mean": _grade(
-            tally, tally.faithfulness_counts, lambda sums: (sums.n_faithfulness, sums.faithfulness), confidence
+            tally,
+            tally.faithfulness_counts,
+            lambda sums: (sums.n_faithfulness, sums.faithfulness, sums.faithfulness_squared),
+            confidence,
+            derivation,
         ),
-        "latency_model_p50_ms": _percentile(tally.latencies_model_ms, 0.5, confidence),
-        "latency_model_p95_ms": _percentile(tally.latencies_model_ms, 0.95, confidence),
+        "latency_model_p50_ms": _percentile(
+            tally.latencies_model_ms, tally.model_of_clusters, 0.5, confidence, derivation
+        ),
+        "latency_model_p95_ms": _percentile(
+            tally.latencies_model_ms, tally.model_of_clusters, 0.95, confidence, derivation
+        ),
         "token_efficiency_ratio_mean": _token_ratio(tally, confidence),
         "evaluator_error_rate": _rate(
-            tally, tally.n_evaluator_errors, n_samples, lambda sums: (sums.n_samples, sums.n_errors), confidence
+            tally,
+            tally.n_evaluator_errors,
+            n_samples,
+            lambda sums: _true(sums.n_samples, sums.n_errors),
+            confidence,
+            derivation,
         ),
     }
 
@@ -85,47 +120,59 @@ def cases_of(tally: RubricTally) -> dict[str, Cases]:
 
 
 def _score(tally: RubricTally, confidence: float, derivation: int) -> Interval:
-    sums = (tally.n_scored, tally.score_nano, tally.score_nano_squared)
+    sums = (tally.n_scored, tally.score_nano, tally.spread.squares)
 
-    def of_cluster(one: ClusterSums) -> tuple[int, int]:
-        return one.n_scored, one.score_nano
+    def of_cluster(one: ClusterSums) -> tuple[int, int, int]:
+        return one.n_scored, one.score_nano, one.score_nano_squared
 
     found = (
         _by_student(tally, sums, of_cluster, confidence)
         if derivation < _BY_JEFFREYS
-        else _by_jeffreys(tally, sums, of_cluster, NANO, confidence)
+        else _by_jeffreys(tally, sums, of_cluster, NANO, confidence, derivation)
     )
     return _interval(found, unit=NANO)
 
 
-def _grade(tally: RubricTally, counts: Counter[int], of_cluster: _OfCluster, confidence: float) -> Interval:
+def _grade(
+    tally: RubricTally, counts: Counter[int], of_cluster: _OfCluster, confidence: float, derivation: int
+) -> Interval:
     """Of a mean of scores of 0, 1 and 2."""
     total = sum(score * count for score, count in counts.items())
     squares = sum(score**2 * count for score, count in counts.items())
-    return _interval(_by_jeffreys(tally, (counts.total(), total, squares), of_cluster, 2, confidence), most=2.0)
+    sums = (counts.total(), total, squares)
+    return _interval(_by_jeffreys(tally, sums, of_cluster, 2, confidence, derivation), most=2.0)
 
 
 def _token_ratio(tally: RubricTally, confidence: float) -> Interval:
     """By Student's t: a ratio has no greatest value."""
     found = _by_student(
         tally, (tally.n_ratios, tally.ratio_nano, tally.ratio_nano_squared),
-        lambda sums: (sums.n_ratios, sums.ratio_nano), confidence,
+        lambda sums: (sums.n_ratios, sums.ratio_nano, 0), confidence,
     )  # fmt: skip
     return _interval(found, unit=NANO, most=None)
 
 
 def _by_jeffreys(
-    tally: RubricTally, sums: tuple[int, int, int], of_cluster: _OfCluster, highest: int, confidence: float
+    tally: RubricTally,
+    sums: tuple[int, int, int],
+    of_cluster: _OfCluster,
+    highest: int,
+    confidence: float,
+    derivation: int,
 ) -> Estimate:
     """`sums`: how many values, their sum, the sum of their squares."""
+    if derivation >= _BY_CORRELATION:
+        if tally.clusters:
+            return mean_of_clusters(_counted(_of_clusters(tally, of_cluster)), highest, confidence)
+        return jeffreys_of_sums(*sums, highest, confidence, unseen=True)
     if tally.clusters:
-        return clustered_jeffreys_of_sums(_of_clusters(tally, of_cluster), sums[2], highest, confidence)
+        return clustered_jeffreys_of_sums(_pairs(tally, of_cluster), sums[2], highest, confidence)
     return jeffreys_of_sums(*sums, highest, confidence)
 
 
 def _by_student(tally: RubricTally, sums: tuple[int, int, int], of_cluster: _OfCluster, confidence: float) -> Estimate:
     if tally.clusters:
-        return clustered_mean_of_sums(_of_clusters(tally, of_cluster), confidence)
+        return clustered_mean_of_sums(_pairs(tally, of_cluster), confidence)
     return t_interval_of_sums(*sums, confidence)
 
 
@@ -137,11 +184,24 @@ def _rate(
     confidence: float,
     derivation: int = DERIVATION,
 ) -> Interval:
-    return rate_interval(successes, n, list(_of_clusters(tally, of_cluster)), confidence, derivation)
+    return rate_interval(successes, n, _pairs(tally, of_cluster), confidence, derivation)
 
 
-def _of_clusters(tally: RubricTally, of_cluster: _OfCluster) -> Iterable[tuple[int, int]]:
+def _of_clusters(tally: RubricTally, of_cluster: _OfCluster) -> Iterator[tuple[int, int, int]]:
     return (of_cluster(sums) for sums in tally.clusters.values())
+
+
+def _pairs(tally: RubricTally, of_cluster: _OfCluster) -> list[tuple[int, int]]:
+    return [(size, total) for size, total, _ in _of_clusters(tally, of_cluster)]
+
+
+def _true(n: int, true: int) -> tuple[int, int, int]:
+    """The sums of values that are 0 or 1."""
+    return n, true, true
+
+
+def _counted(clusters: Iterable[tuple[int, int, int]]) -> Counter[tuple[int, int, int]]:
+    return Counter(one for one in clusters if one[0])
 
 
 def rate_interval(
@@ -152,6 +212,8 @@ def rate_interval(
         return _interval(wilson(successes, n, confidence))
     if derivation < _BY_JEFFREYS:
         found = clustered_mean_of_sums(clusters, confidence)
+    elif derivation >= _BY_CORRELATION and (successes not in (0, n) or sum(1 for size, _ in clusters if size) == 1):
+        return _interval(mean_of_clusters(_counted(_true(*one) for one in clusters), 1, confidence))
     else:
         found = clustered_jeffreys_of_sums(clusters, successes, confidence=confidence)
     if found.reason != "no_variance" or successes not in (0, n):
@@ -162,7 +224,11 @@ def rate_interval(
     return msgspec.structs.replace(alike, method="wilson_over_clusters")
 
 
-def _percentile(counts: Counter[int], q: float, confidence: float) -> Interval:
+def _percentile(
+    counts: Counter[int], of_clusters: LatenciesOfClusters, q: float, confidence: float, derivation: int
+) -> Interval:
+    if derivation >= _BY_CORRELATION and of_clusters.values:
+        return _percentile_of_clusters(of_clusters, q, confidence)
     ranks = percentile_ranks(counts.total(), q, confidence)
     return Interval(
         low=None if ranks.low_rank is None else float(order_statistic(counts, ranks.low_rank)),
@@ -171,6 +237,22 @@ def _percentile(counts: Counter[int], q: float, confidence: float) -> Interval:
         method="order_statistics",
         n=ranks.n,
         reason=ranks.reason,
+    )
+
+
+def _percentile_of_clusters(found: LatenciesOfClusters, q: float, confidence: float) -> Interval:
+    level = (1 + confidence) / 2
+    low, high = (percentile_bound_of_clusters(side, found.values, found.clusters, q, level) for side in SIDES)
+    n_clusters = len(set(found.clusters))
+    reason = "one_cluster" if n_clusters == 1 else "sample_too_small" if low is None or high is None else None
+    return Interval(
+        low=low,
+        high=high,
+        confidence=confidence,
+        method="order_statistics_by_correlation",
+        n=len(found.values),
+        reason=reason,
+        warnings=("few_clusters",) if n_clusters < FEW_CLUSTERS else (),
     )
 
 

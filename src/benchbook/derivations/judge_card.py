@@ -11,7 +11,7 @@ from benchbook.decisions.calibration import agreements, calibrate
 from benchbook.decisions.calibration_decision import Counted
 from benchbook.decisions.calibration_results import AgreementName, Calibration, JudgedSample
 from benchbook.derivations.labels_sheet import derived_anew, is_as_drawn, is_judged
-from benchbook.derivations.rows import RubricRow
+from benchbook.derivations.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.derivations.rubric_tables import Derived
 from benchbook.errors import UsageError
 from benchbook.records.facts import LabelField, Stratum
@@ -196,7 +196,13 @@ def _counted(derived: Derived) -> Counted:
         n_scored=file.aggregates.n_scored,
         n_faithfulness=sum(file.faithfulness_counts.values()),
         n_unscored=file.ledger.n_unscored,
+        is_whole=derived.manifest.state == "complete"
+        and (file.ledger.n_attempted >= file.ledger.n_planned or _ended_early(file)),
     )
+
+
+def _ended_early(file: AggregatesFile) -> bool:
+    return isinstance(file.early_stop, EarlyStop) and file.early_stop.decision is not None
 
 
 def _validity(derived: Derived, n_valid: int, confidence: float) -> Validity:

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from benchbook.canonical import ready
-from benchbook.decisions import Decision, decide
+from benchbook.decisions import Cap, Decision, by_points, decide, decide_by_bounds
 from benchbook.decisions.early_stop import EarlyDecision
+from benchbook.decisions.proving import ClusterWord
 from benchbook.derivations.answer_signs import AnswerSigns
 from benchbook.derivations.benchmark import benchmark_caps
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
@@ -55,6 +57,9 @@ __all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of", "row_
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 
+Confidence = float | Literal["none"]
+DEFAULT_CONFIDENCE = 0.95  # of derivation 3 (R6.4)
+
 # Called with each sample, its item and its facts before they are used; `verify` compares requests there.
 SampleCheck = Callable[[int, Item, list[SampleFact]], None]
 
@@ -83,14 +88,14 @@ def derive(
     record: Record,
     target: Path,
     *,
-    confidence: float | None = None,
+    confidence: Confidence | None = None,
     check: SampleCheck | None = None,
     state: JournalState | None = None,
 ) -> Derived:
     """Write the derived files of `record` into the folder `target` (the record's own, or another to compare with).
 
-    `confidence` asks that gates' bounds hold (R6.4); by default as the run was configured. `state` is the journal's,
-    where the caller has read it already. Raises: RecordDamagedError, RecordError;
+    `confidence` is what is asked of gates' bounds (R6.4), "none" for a decision by points; by default as the run was
+    configured. `state` is the journal's, where the caller has read it already. Raises: RecordDamagedError, RecordError;
     UsageError for a `confidence` that a run which stopped early can't be asked for.
     """
     if state is None:
@@ -103,28 +108,37 @@ def derive(
         )
     with open_evalset(record.input(state.started.inputs["evalset"])) as evalset:
         write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(evalset, check))
-    settle = confidence is not None or counts.derivation >= 2
-    if confidence is None:
-        confidence = state.config.get("confidence")
     aggregates = counts.aggregates_file()
     manifest_without_files = manifest_of(state, counts.plan)
     decision = None
     if not manifest_without_files.missing_metadata:
-        decision = decide(
-            counts.tally,
-            caps=_caps(state, counts.plan, aggregates.ledger, counts.early),
-            intervals=aggregates.intervals
-            if confidence in (None, 0.95)
-            else intervals_of(counts.tally, confidence, counts.derivation),
-            confidence=confidence,
-            settle=settle,
-            early=counts.early,
-        )
+        decision = _decision(counts, aggregates, confidence)
     write_file(target / "aggregates.json", pretty_json(aggregates))
     write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)))
     manifest = msgspec.structs.replace(manifest_without_files, derived=hashes_of(target, DERIVED_FILES))
     digest = write_manifest(target, msgspec.to_builtins(manifest))
     return Derived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
+
+
+def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | None) -> Decision:
+    """By the confidence that is asked for, else by that of the run's config, else by that of its derivation."""
+    settle = asked is not None or counts.derivation >= 2
+    wanted = asked or counts.state.config.get("confidence") or ("none" if counts.derivation < 3 else DEFAULT_CONFIDENCE)
+    confidence = None if wanted == "none" else float(wanted)
+    caps = _caps(counts.state, counts.plan, aggregates.ledger, counts.early)
+    intervals = aggregates.intervals
+    if confidence not in (None, 0.95):
+        intervals = intervals_of(counts.tally, confidence, counts.derivation)
+    if counts.derivation < 3:
+        return decide(
+            counts.tally, caps=caps, intervals=intervals, confidence=confidence, settle=settle, early=counts.early
+        )
+    if confidence is None or counts.early is not None:
+        return by_points(counts.tally, caps=caps, intervals=intervals, early=counts.early)
+    clusters_are: ClusterWord = "groups" if counts.state.started.identity["grouped"] else "items"
+    return decide_by_bounds(
+        counts.tally, caps=caps, intervals=intervals, confidence=confidence, clusters_are=clusters_are
+    )
 
 
 class _Counts:
@@ -265,7 +279,7 @@ class _Counts:
             ledger=ledger,
             aggregates=aggregates,
             intervals=intervals_of(tally, 0.95, self.derivation)
-            | (further_intervals_of(tally, 0.95) if self.derivation >= 2 else {}),
+            | (further_intervals_of(tally, 0.95, self.derivation) if self.derivation >= 2 else {}),
             fail_reasons=dict(sorted(tally.fail_reasons.items())),
             accuracy_counts={str(score): tally.accuracy_counts[score] for score in (0, 1, 2)},
             faithfulness_counts={str(score): tally.faithfulness_counts[score] for score in (0, 1, 2)},
@@ -315,14 +329,15 @@ def _who(state: JournalState, plan: Plan) -> tuple[Who, list[Who]]:
     ]
 
 
-def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: EarlyDecision | None) -> list[str]:
+def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: EarlyDecision | None) -> list[Cap]:
     """What makes INCONCLUSIVE the best possible decision (R7.2, and a run that is not whole)."""
     caps = []
     if (ledger.n_attempted < ledger.n_planned and early is None) or state.state != "complete":
-        caps.append(f"incomplete: {ledger.n_attempted} of {ledger.n_planned} samples, the run is {state.state}")
+        text = f"incomplete: {ledger.n_attempted} of {ledger.n_planned} samples, the run is {state.state}"
+        caps.append(Cap("incomplete", text))
     for name, reported in reported_by_name(state, plan):
         if reported.changed:
-            caps.append(f"the {name}'s snapshot or fingerprint changed during the run")
+            caps.append(Cap("snapshot_changed", f"the {name}'s snapshot or fingerprint changed during the run"))
     if plan.benchmark and derivation_of(state.started) >= 3:
         caps += benchmark_caps(state, plan)
     return caps

@@ -21,6 +21,8 @@ from benchbook.records.tables import read_rows
 if TYPE_CHECKING:
     import polars
 
+    from benchbook.derivations.rubric_tables import Confidence
+
 __all__ = ["CorrectnessRun", "RubricRun", "Run", "run_of"]
 
 
@@ -145,8 +147,9 @@ class RubricRun(Run):
 
         return panel_analysis(self.manifest, self.aggregates, self._stored_rows())
 
-    def gate(self, *, confidence: float | None = None) -> Decision | None:
-        """The decision, derived anew from the journal; with `confidence`, the gates' bounds must hold too (R6.4)."""
+    def gate(self, *, confidence: Confidence | None = None) -> Decision | None:
+        """The decision, derived anew from the journal, by what is shown at `confidence`; "none": by the values alone,
+        in the worst and the best case (R6.4). By default as the run was configured."""
         from benchbook.derivations.rubric_tables import derive
 
         with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:

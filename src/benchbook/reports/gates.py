@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from benchbook.decisions import Decision, Gate, ToSettle
 from benchbook.decisions.settling import WHY_NOT
 from benchbook.reports import numbers
 from benchbook.reports.words import aggregate_word, plural
 from benchbook.statistics.results import REASONS
 
-__all__ = ["GateState", "Tone", "extremes", "gate_rule", "gate_state", "gate_value", "settling", "settling_lines"]
+__all__ = [
+    "GateState",
+    "Tone",
+    "bound_words",
+    "decided_lines",
+    "extremes",
+    "gate_rule",
+    "gate_state",
+    "gate_value",
+    "settling",
+    "settling_lines",
+]
 
 Tone = Literal["good", "bad", "doubt", "none"]
 
@@ -25,6 +38,8 @@ def gate_state(gate: Gate) -> GateState:
     """Whether the gate holds, and how firmly."""
     if gate.unmeasured:
         return GateState("none", "Not judged", "declared unmeasured")
+    if not isinstance(gate.claim, msgspec.UnsetType):
+        return _state_by_claim(gate)
     if gate.value is None and not gate.holds_in_best_case:
         return GateState("bad", "Does not hold", "not measured")
     if not gate.holds_in_best_case:
@@ -36,6 +51,40 @@ def gate_state(gate: Gate) -> GateState:
     if gate.bound_holds is False:
         return GateState("doubt", "Holds", "but its confidence bound does not")
     return GateState("good", "Holds", _in_any_case(gate))
+
+
+def _state_by_claim(gate: Gate) -> GateState:
+    """Where bounds decide: what they show, beside what the value says."""
+    word = "Holds" if gate.holds else "Does not hold"
+    if gate.claim == "holds":
+        return GateState("good", word, "and is shown to, in the worst case too")
+    if gate.claim == "fails":
+        return GateState("bad", word, "and is shown not to, in the best case too")
+    if gate.value is None:
+        return GateState("doubt", word, "not measured")
+    if gate.holds and not gate.holds_in_worst_case:
+        return GateState("doubt", word, "but not in the worst case")
+    return GateState("doubt", word, "by its value; it is not shown")
+
+
+def decided_lines(decision: Decision) -> list[str]:
+    """What the decision goes by, and what the rubric's rule says by the values alone (R6.2, R6.4)."""
+    by = decision.decided_by
+    if isinstance(by, msgspec.UnsetType):
+        if decision.confidence is None:
+            return []
+        bound = numbers.limit("rate", decision.confidence)
+        return [f"It was asked that the bounds of the {bound} intervals hold too."]
+    confidence = None if by.confidence is None else numbers.limit("rate", by.confidence)
+    match by.rule:
+        case "bounds":
+            went_by = f"Decided by what is shown at {confidence} confidence"
+        case "points":
+            went_by = "Decided by the values, in the worst and the best case (--confidence none)"
+        case "until_decided":
+            went_by = f"Decided once it was sure enough, at {confidence}, what all items would give"
+    rule = "release-ready" if decision.release_ready else "not release-ready"
+    return [f"{went_by}. By the rubric's rule, the values alone: {rule}."]
 
 
 def gate_rule(gate: Gate) -> str:
@@ -57,8 +106,19 @@ def extremes(gate: Gate) -> str:
     return f"{gate_value(gate, gate.worst)} to {gate_value(gate, gate.best)}"
 
 
+def bound_words(gate: Gate) -> str | None:
+    """`84.1 % at worst`: the bound that READY asks to hold; None where bounds don't decide."""
+    if isinstance(gate.bound, msgspec.UnsetType):
+        return None
+    why = gate.bound_reason if isinstance(gate.bound_reason, str) else None
+    return numbers.nothing(REASONS.get(why or "", why)) if gate.bound is None else gate_value(gate, gate.bound)
+
+
 def settling_lines(decision: Decision) -> list[str]:
-    """What would settle the gates that leave a decision open, a sentence each; none where bounds were not asked for."""
+    """What would settle the gates that leave a decision open, a sentence each; none where bounds were not asked for, or
+    where the reasons say it."""
+    if not isinstance(decision.decided_by, msgspec.UnsetType):
+        return []
     return [
         f"{aggregate_word(gate.aggregate).label}: {settling(gate.n_to_settle)}"
         for gate in decision.gates

@@ -10,7 +10,7 @@ from benchbook.decisions import Gate
 from benchbook.derivations.rows import RubricRow
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest, digest_of
-from benchbook.reports.gates import gate_rule, gate_state, gate_value
+from benchbook.reports.gates import decided_lines, gate_rule, gate_state, gate_value
 from benchbook.reports.model import RunReport
 from benchbook.reports.unanswered import unanswered_of, unscored_because
 from benchbook.reports.words import fail_reason, reason
@@ -30,7 +30,7 @@ def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str
     n_causes = len(unanswered_of(report.aggregates))
     n_open, n_skipped = sum(not _firm(gate) for gate in gates), sum(gate.unmeasured for gate in gates)
     refused = report.decision is None
-    not_ready = report.decision is not None and not report.decision.release_ready
+    not_ready = report.decision is not None and report.decision.decision != "READY"
     total = found.n_rows + len(gates) + n_causes + 1
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield (
@@ -75,9 +75,12 @@ def _decision(report: RunReport) -> Iterator[str]:
     if report.decision is None:
         missing = ", ".join(report.manifest.missing_metadata)
         yield _outcome("error", "refused", f"a decision is refused; missing metadata: {missing}", "")
-    elif not report.decision.release_ready:
+    elif report.decision.decision != "READY":
         reasons = [reason(one) for one in report.decision.reasons]
-        yield _outcome("failure", report.decision.decision, reasons[0], "\n".join(reasons))
+        details = "\n".join([*reasons, *decided_lines(report.decision)])
+        yield _outcome("failure", report.decision.decision, reasons[0], details)
+    elif said := decided_lines(report.decision):
+        yield f"<system-out>{_text(' '.join(said))}</system-out>\n"
     yield "</testcase>\n"
 
 

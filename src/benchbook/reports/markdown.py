@@ -13,7 +13,7 @@ from benchbook.derivations.panel_rows import judge_of_reply
 from benchbook.derivations.rows import JudgeReply, RubricRow
 from benchbook.reports import numbers, panel_tables, tables
 from benchbook.reports.digest import MAX_CHARS, Asked, Digest, digest_of
-from benchbook.reports.gates import settling_lines
+from benchbook.reports.gates import decided_lines, settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.plots import plot_table, plots
 from benchbook.reports.tables import Table
@@ -77,9 +77,8 @@ def _decision(report: RunReport) -> Iterator[str]:
         yield "Missing metadata:\n\n"
         yield bullets(report.manifest.missing_metadata)
     else:
-        if decision.confidence is not None:
-            bound = numbers.limit("rate", decision.confidence)
-            yield f"It was asked that the bounds of the {bound} intervals hold too.\n\n"
+        for line in decided_lines(decision):
+            yield f"{line}\n\n"
         yield "Why:\n\n"
         yield bullets([reason(one) for one in decision.reasons])
         if settling := settling_lines(decision):

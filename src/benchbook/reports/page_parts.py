@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from benchbook.decisions import Decision, Gate
 from benchbook.reports import numbers, panel_tables, tables
 from benchbook.reports.digest import Digest
-from benchbook.reports.gates import Tone, gate_rule, gate_state, gate_value, settling_lines
+from benchbook.reports.gates import Tone, decided_lines, gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.plots import Plot, plot_table, plots
@@ -115,10 +115,7 @@ def _why(report: RunReport, decision: Decision | None) -> list[Html]:
     if decision is None:
         missing = [el("li", el("code", text(name))) for name in report.manifest.missing_metadata]
         return [el("p", text("Missing metadata:"), class_="why"), el("ul", *missing)]
-    asked = []
-    if decision.confidence is not None:
-        bound = f"It was asked that the bounds of the {numbers.limit('rate', decision.confidence)} intervals hold too."
-        asked.append(el("p", text(bound), class_="meaning"))
+    asked = [el("p", text(one), class_="meaning") for one in decided_lines(decision)]
     reasons = [el("li", text(reason(one)), dir="auto") for one in decision.reasons]
     settling = [el("li", text(one), dir="auto") for one in settling_lines(decision)]
     would = [el("p", text("What would settle it"), class_="why"), el("ul", *settling)] if settling else []

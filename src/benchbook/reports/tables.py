@@ -14,7 +14,7 @@ from benchbook.derivations.panel_rows import PanelRow, PanelVote
 from benchbook.derivations.rows import AggregatesFile, Cases, EarlyStop, Ledger, RubricRow, VarianceSplit
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest
-from benchbook.reports.gates import extremes, gate_rule, gate_state, gate_value
+from benchbook.reports.gates import bound_words, extremes, gate_rule, gate_state, gate_value
 from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.words import AGGREGATES, Base, aggregate_word, fail_reason, plural
 from benchbook.statistics.results import REASONS, WARNINGS
@@ -98,8 +98,9 @@ def counted_over(base: Base, file: AggregatesFile, digest: Digest) -> int | None
 
 
 def gates_table(decision: Decision) -> Table:
-    """The gates of R6.1, each with its worst and best case and its interval."""
+    """The gates of R6.1, each with its worst and best case, its interval, and the bound that decides where one does."""
     rows = []
+    with_bounds = not isinstance(decision.decided_by, msgspec.UnsetType) and decision.decided_by.rule == "bounds"
     for gate in decision.gates:
         word, state = aggregate_word(gate.aggregate), gate_state(gate)
         rows.append(
@@ -109,6 +110,7 @@ def gates_table(decision: Decision) -> Table:
                 gate_value(gate, gate.value),
                 extremes(gate),
                 numbers.interval(word.kind, gate.interval),
+                *((bound_words(gate) or numbers.nothing(),) if with_bounds else ()),
                 f"{state.text}, {state.detail}" if state.detail else state.text,
             )
         )
@@ -118,6 +120,7 @@ def gates_table(decision: Decision) -> Table:
         Column("Value", number=True),
         Column("Worst to best case", number=True),
         Column("Interval", number=True),
+        *((Column("Bound in the worst case", number=True),) if with_bounds else ()),
         Column("Outcome"),
     )
     return Table("The gates", columns, tuple(rows))

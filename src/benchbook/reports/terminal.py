@@ -18,7 +18,7 @@ import msgspec
 from benchbook.decisions import Gate
 from benchbook.derivations.rows import Ledger
 from benchbook.reports import numbers, tables
-from benchbook.reports.gates import gate_rule, gate_state, gate_value, settling_lines
+from benchbook.reports.gates import decided_lines, gate_rule, gate_state, gate_value, settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.panel_tables import panel_lines
 from benchbook.reports.summary_numbers import measured_lines, repeats_lines
@@ -90,6 +90,8 @@ def summary_lines(
     yield ""
     yield painted(f"{word.headline} ({code})", f"1;{COLOURS[word.tone]}", colour)
     yield from wrapped(word.meaning, width, "")
+    for one in [] if decision is None else decided_lines(decision):
+        yield from wrapped(one, width, "")
     for one in manifest.missing_metadata if decision is None else decision.reasons:
         yield from wrapped(f"missing: {one}" if decision is None else reason(one), width, "  - ")
     for one in [] if decision is None else settling_lines(decision):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from benchbook.decisions import Decision
 from benchbook.reports import numbers
 from benchbook.reports.numbers import Kind
@@ -80,6 +82,10 @@ _DECISIONS: Mapping[str, DecisionWord] = {
         "doubt",
     ),
 }
+_BY_BOUNDS: Mapping[str, str] = {
+    "READY": "All gates are shown to hold, even if every unscored sample had been scored zero.",
+    "NOT_READY": "At least one gate is shown not to hold, whatever the scores that are still missing.",
+}
 _NO_SAMPLES = DecisionWord("Not ready", "A run without samples shows nothing.", "bad")
 _REFUSED = DecisionWord(
     "No decision",
@@ -120,7 +126,10 @@ def decision_word(decision: Decision | None) -> DecisionWord:
         return _REFUSED
     if decision.reasons == ("no_samples",):
         return _NO_SAMPLES
-    return _DECISIONS[decision.decision]
+    word = _DECISIONS[decision.decision]
+    if isinstance(decision.decided_by, msgspec.UnsetType) or decision.decided_by.rule != "bounds":
+        return word
+    return word._replace(meaning=_BY_BOUNDS.get(decision.decision, word.meaning))
 
 
 def outcome_word(code: str) -> str:

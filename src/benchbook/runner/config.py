@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -77,7 +77,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     judge_input_price: Price | None = None
     judge_output_price: Price | None = None
 
-    confidence: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
+    confidence: Annotated[float, Meta(gt=0.5, lt=1)] | Literal["none"] | None = None
 
     @property
     def all_judges(self) -> tuple[tuple[str, str, JudgeConfig], ...]:
@@ -157,7 +157,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "runs": "the folder with the records",
         "run_id": "the record's name; by default the time and six hexadecimal digits",
         "reports": "the folder with the reports; none for no reports",
-        "confidence": "ask that the gates' confidence bounds hold too, such as 0.95",
+        "confidence": "what the decision must be shown at; by default 0.95. none: decide by the values alone",
     },
 }
 

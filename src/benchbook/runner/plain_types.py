@@ -31,7 +31,9 @@ def expected_words(message: str, settings: type[msgspec.Struct], name: str) -> s
     Where a setting is one of a few words, they are listed. Other messages stay as they are.
     """
     if message.startswith("Invalid enum value"):
-        return " or ".join(_words_of(get_type_hints(settings).get(name))) or message
+        hint = get_type_hints(settings).get(name)
+        also = ["a number"] if float in _types_of(hint) else []
+        return " or ".join([*also, *_words_of(hint)]) or message
     if not message.startswith("Expected "):
         return message
     wanted, _, _ = message.removeprefix("Expected ").partition(", got ")
@@ -46,3 +48,12 @@ def _words_of(hint: Any) -> Iterator[str]:
     else:
         for part in get_args(hint):
             yield from _words_of(part)
+
+
+def _types_of(hint: Any) -> Iterator[Any]:
+    """Every plain type in a type."""
+    parts = get_args(hint) if get_origin(hint) is not Literal else ()
+    if not parts:
+        yield hint
+    for part in parts:
+        yield from _types_of(part)

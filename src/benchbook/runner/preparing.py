@@ -127,7 +127,7 @@ def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
             if getattr(config, name) is not None:
                 raise ConfigError(name, str(getattr(config, name)), "until_decided with it")
         return msgspec.UNSET
-    if config.confidence is not None:
+    if config.confidence not in (None, "none"):
         expected = "nothing with until_decided: its own error takes the place of bounds"
         raise ConfigError("confidence", str(config.confidence), expected)
     if config.unmeasured:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import msgspec
 
 from benchbook.scorers.exact import NANO, as_float, mean, percentile, ratio
 from benchbook.scorers.rubric import Outcome, RubricScale, RubricScore, score_sample
 
-__all__ = ["Bounds", "ClusterSums", "JudgedBounds", "RubricAggregates", "RubricTally", "tally"]
+__all__ = ["Bounds", "ClusterSums", "JudgedBounds", "LatenciesOfClusters", "RubricAggregates", "RubricTally", "tally"]
 
 
 class RubricAggregates(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,20 +60,59 @@ class JudgedBounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(slots=True)
+class ScoreSpread:
+    """How sample scores lie: the sum of their squares, the least and the greatest; None where there is no score."""
+
+    squares: int = 0
+    least: int | None = None
+    most: int | None = None
+
+    def add(self, score_nano: int) -> None:
+        self.squares += score_nano**2
+        self.least = score_nano if self.least is None else min(self.least, score_nano)
+        self.most = score_nano if self.most is None else max(self.most, score_nano)
+
+
+@dataclass(slots=True)
 class _Extreme:
-    """Sums over the unscored samples alone, each taken at `score` and `score`: what they would add to the others'."""
+    """Sums over the unscored samples alone, each taken at `score` and `score`: what they would add to the others'.
+
+    Of an unanswered one latency and tokens are not known either: at its worst it is worth nothing and slower than any
+    limit, at its best it is worth a whole sample and was answered at once (R1.3a).
+    """
 
     score: int
     n_scored: int = 0
     score_nano: int = 0
     n_passed: int = 0
+    n_unanswered: int = 0
+    spread: ScoreSpread = field(default_factory=lambda: ScoreSpread())
+    clusters: dict[int, ClusterSums] = field(default_factory=dict)
+    unanswered_clusters: list[int] = field(default_factory=list)
 
-    def add(self, outcome: Outcome, scale: RubricScale) -> None:
+    def add(self, outcome: Outcome, scale: RubricScale, cluster: int | None) -> None:
+        score_nano, passed = self._taken(outcome, scale)
+        self.n_scored += 1
+        self.score_nano += score_nano
+        self.n_passed += passed
+        self.n_unanswered += outcome.unanswered
+        self.spread.add(score_nano)
+        if cluster is None:
+            return
+        sums = self.clusters.setdefault(cluster, ClusterSums())
+        sums.n_passed += passed
+        sums.add_score(score_nano)
+        sums.n_faithfulness += 1
+        sums.n_unfaithful += self.score == 0
+        if outcome.unanswered:
+            self.unanswered_clusters.append(cluster)
+
+    def _taken(self, outcome: Outcome, scale: RubricScale) -> tuple[int, bool]:
+        if outcome.unanswered:
+            return (0, False) if self.score == 0 else (NANO, True)
         taken = msgspec.structs.replace(outcome, accuracy_score=self.score, faithfulness_score=self.score)
         scored = score_sample(taken, scale)
-        self.n_scored += 1
-        self.score_nano += scored.sample_score_nano or 0
-        self.n_passed += scored.passed
+        return scored.sample_score_nano or 0, scored.passed
 
 
 @dataclass(slots=True)
@@ -83,6 +123,7 @@ class ClusterSums:
     n_passed: int = 0
     n_scored: int = 0
     score_nano: int = 0
+    score_nano_squared: int = 0
     n_faithfulness: int = 0
     n_unfaithful: int = 0
     faithfulness: int = 0
@@ -93,10 +134,42 @@ class ClusterSums:
     n_ratios: int = 0
     ratio_nano: int = 0
 
+    @property
+    def accuracy_squared(self) -> int:
+        """The sum of the squares of scores of 0, 1 and 2."""
+        return self.accuracy + 2 * self.n_full_credit
+
+    @property
+    def faithfulness_squared(self) -> int:
+        n_twos = self.faithfulness - (self.n_faithfulness - self.n_unfaithful)
+        return self.faithfulness + 2 * n_twos
+
+    def add_score(self, score_nano: int) -> None:
+        self.n_scored += 1
+        self.score_nano += score_nano
+        self.score_nano_squared += score_nano**2
+
+    def with_added(self, more: ClusterSums) -> ClusterSums:
+        """Both together."""
+        return ClusterSums(**{one.name: getattr(self, one.name) + getattr(more, one.name) for one in fields(self)})
+
+
+@dataclass(slots=True)
+class LatenciesOfClusters:
+    """Each measured latency, and its cluster: one entry a sample, eight bytes each."""
+
+    clusters: array[int] = field(default_factory=lambda: array("q"))
+    values: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, cluster: int, value: int | None) -> None:
+        if value is not None:
+            self.clusters.append(cluster)
+            self.values.append(value)
+
 
 @dataclass(slots=True)
 class RubricTally:
-    """Counts and exact sums over samples: nothing is kept of a sample itself.
+    """Counts and exact sums over samples: nothing is kept of a sample itself, but its latency where it has a cluster.
 
     `clusters` is empty where every sample is a cluster of its own.
     """
@@ -119,10 +192,12 @@ class RubricTally:
     n_passed: int = 0
     n_scored: int = 0
     score_nano: int = 0
-    score_nano_squared: int = 0
+    spread: ScoreSpread = field(default_factory=ScoreSpread)
     latencies_e2e_ms: Counter[int] = field(default_factory=Counter)
     latencies_model_ms: Counter[int] = field(default_factory=Counter)
     clusters: dict[int, ClusterSums] = field(default_factory=dict)
+    e2e_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
+    model_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
     worst: _Extreme = field(default_factory=lambda: _Extreme(0))
     best: _Extreme = field(default_factory=lambda: _Extreme(2))
 
@@ -142,8 +217,8 @@ class RubricTally:
         if cluster is not None:
             self._add_to_cluster(cluster, outcome, scored)
         if outcome.unscored:
-            self.worst.add(outcome, self.scale)
-            self.best.add(outcome, self.scale)
+            self.worst.add(outcome, self.scale, cluster)
+            self.best.add(outcome, self.scale, cluster)
 
     def _add_scores(self, outcome: Outcome, scored: RubricScore) -> None:
         if outcome.accuracy_score is not None:
@@ -153,7 +228,7 @@ class RubricTally:
         if scored.sample_score_nano is not None:
             self.n_scored += 1
             self.score_nano += scored.sample_score_nano
-            self.score_nano_squared += scored.sample_score_nano**2
+            self.spread.add(scored.sample_score_nano)
         self.n_passed += scored.passed
         for reason in scored.fail_reasons:
             self.fail_reasons[reason] += 1
@@ -163,8 +238,7 @@ class RubricTally:
         sums.n_samples += 1
         sums.n_passed += scored.passed
         if scored.sample_score_nano is not None:
-            sums.n_scored += 1
-            sums.score_nano += scored.sample_score_nano
+            sums.add_score(scored.sample_score_nano)
         if outcome.faithfulness_score is not None:
             sums.n_faithfulness += 1
             sums.n_unfaithful += outcome.faithfulness_score == 0
@@ -173,6 +247,8 @@ class RubricTally:
             sums.n_accuracy += 1
             sums.n_full_credit += outcome.accuracy_score == 2
             sums.accuracy += outcome.accuracy_score
+        self.e2e_of_clusters.add(cluster, outcome.latency_e2e_ms)
+        self.model_of_clusters.add(cluster, outcome.latency_model_ms)
         sums.n_errors += outcome.evaluator_error is not None
         if scored.token_efficiency_ratio_nano is not None:
             sums.n_ratios += 1
@@ -222,8 +298,24 @@ class RubricTally:
 
     def bounds(self) -> tuple[Bounds, Bounds]:
         """`(worst, best)`: every unscored sample at 0 and 0, and at 2 and 2 (SPEC R6.3)."""
+        slowest, fastest = self._p95_bounds()
+        return self._bounds(self.worst, slowest), self._bounds(self.best, fastest)
+
+    def _p95_bounds(self) -> tuple[float | None, float | None]:
+        """The p95 with every unanswered sample slower than all others, and answered at once (R1.3a).
+
+        None at the worst where the percentile lies among those: nobody knows how slow they would have been.
+        """
         p95 = as_float(percentile(self.latencies_e2e_ms, 95))
-        return self._bounds(self.worst, p95), self._bounds(self.best, p95)
+        n_unknown = self.worst.n_unanswered
+        if not n_unknown:
+            return p95, p95
+        n = self.latencies_e2e_ms.total() + n_unknown
+        unknown_at = max(self.latencies_e2e_ms, default=0) + 1
+        slowest = self.latencies_e2e_ms + Counter({unknown_at: n_unknown})
+        is_known = -(-(n - 1) * 95 // 100) < self.latencies_e2e_ms.total()  # the upper of type 7's two values
+        fastest = self.latencies_e2e_ms + Counter({0: n_unknown})
+        return (as_float(percentile(slowest, 95)) if is_known else None), as_float(percentile(fastest, 95))
 
     def judged_bounds(self) -> tuple[JudgedBounds, JudgedBounds]:
         """`(worst, best)` of the other aggregates that a judge's scores make up, as in `bounds`."""

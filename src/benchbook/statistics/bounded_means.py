@@ -91,13 +91,17 @@ def bounds_of_mean(
     return min(low, mean), max(high, mean)  # the added halves never push a bound past the mean
 
 
-def jeffreys(n: int, mean: float, spread: float, confidence: float) -> Estimate:
-    """The interval of the mean of `n` values from 0 to 1, from their mean and mean squared deviation (`spread`)."""
+def jeffreys(n: int, mean: float, spread: float, confidence: float, *, unseen: bool = False) -> Estimate:
+    """The interval of the mean of `n` values from 0 to 1, from their mean and mean squared deviation (`spread`).
+
+    Null bounds for a single value, and for values all alike; with `unseen` those have the interval of a spread that is
+    not seen yet: the two halves at the ends are all that there is of it.
+    """
     reason = "no_data" if n == 0 else "one_value" if n == 1 else "no_variance" if spread == 0 else None
-    if reason is not None:
+    if reason is not None and not (unseen and n):
         return without_interval(mean if n else None, n=n, confidence=confidence, method="jeffreys", reason=reason)
-    low, high = bounds_of_mean(n, mean, spread, confidence)
-    error = sqrt(spread / (n - 1))
+    low, high = bounds_of_mean(n, mean, spread, confidence, Design(1.0, max(n - 1, 1)))
+    error = sqrt(spread / max(n - 1, 1))
     return Estimate(
         estimate=mean, low=low, high=high, confidence=confidence, method="jeffreys", n=n, standard_error=error
     )

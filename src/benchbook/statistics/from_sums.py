@@ -56,11 +56,17 @@ def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: floa
     return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", n_clusters=len(parts))
 
 
-def jeffreys_of_sums(n: int, total: int, total_of_squares: int, highest: int = 1, confidence: float = 0.95) -> Estimate:
-    """`bounded_mean` of `n` integers from 0 to `highest` with this sum and sum of squares, in their unit."""
+def jeffreys_of_sums(
+    n: int, total: int, total_of_squares: int, highest: int = 1, confidence: float = 0.95, *, unseen: bool = False
+) -> Estimate:
+    """`bounded_mean` of `n` integers from 0 to `highest` with this sum and sum of squares, in their unit.
+
+    With `unseen`, a single value, and values all alike, have the interval of a spread that is not seen yet.
+    """
     check_confidence(confidence)
     spread = spread_of_sums(n, total, total_of_squares, highest)
-    return rescaled(jeffreys(n, total / (n * highest) if n else 0.0, spread, confidence), 0.0, highest)
+    found = jeffreys(n, total / (n * highest) if n else 0.0, spread, confidence, unseen=unseen)
+    return rescaled(found, 0.0, highest)
 
 
 def clustered_jeffreys_of_sums(
