@@ -52,18 +52,21 @@ def test_a_run_and_what_follows_from_it(tmp_path: Path, server: ScriptedServer) 
     words = options(tmp_path, server, reports=str(tmp_path / "reports"))
     done = benchbook("run", *words)
     assert done.returncode == 0, done.stderr
-    assert b"READY" in done.stdout
+    assert b"release-ready by the rubric's rule; 8 samples can't show it: at least 59 can" in done.stdout  # R6.4
     names = {path.name for path in (tmp_path / "reports" / "run").iterdir()}
     assert names == {"report.html", "report.md", "junit.xml", "samples.csv"}
     runs = ["--runs", str(tmp_path / "runs")]
-    assert benchbook("gate", *runs).returncode == 0
-    assert benchbook("gate", "run", *runs, "--confidence", "0.95").returncode == 1  # eight samples settle nothing
+    assert benchbook("gate", *runs).returncode == 1  # eight samples settle nothing
+    assert benchbook("gate", "run", *runs, "--confidence", "none").returncode == 0
+    by_rule = benchbook("gate", "run", *runs, "--by-rule")
+    assert (by_rule.returncode, b"Gated by the rubric's rule" in by_rule.stdout) == (0, True)
+    assert json.loads(benchbook("gate", "run", *runs, "--by-rule", "--json").stdout)["gated_by"] == "rule"
     verified = json.loads(benchbook("verify", "run", *runs, "--json").stdout)
     assert verified["holds"]
     assert benchbook("verify", "run", *runs, "--expect", verified["sha256"]).returncode == 0
     assert benchbook("verify", "run", *runs, "--expect", "0" * 64).returncode == 1
     listed = json.loads(benchbook("runs", *runs, "--json").stdout)
-    assert [row["decision"] for row in listed] == ["READY"]
+    assert [row["decision"] for row in listed] == ["INCONCLUSIVE"]
     shown = json.loads(benchbook("show", *runs, "--json").stdout)
     assert shown["decision"]["release_ready"] is True
     assert json.loads(benchbook("show", *runs, "--sample", "3", "--json").stdout)["item_id"] == "i3"

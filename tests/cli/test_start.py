@@ -99,7 +99,8 @@ def test_a_run_prints_json_and_nothing_else_to_standard_output(tmp_path: Path) -
     with running(always_good) as server:
         found = benchbook("run", *options(tmp_path, server, reports=tmp_path / "reports"), "--json")
     told = json.loads(found.stdout)
-    assert told["decision"]["decision"] == "READY"
+    assert (told["decision"]["decision"], told["decision"]["release_ready"]) == ("INCONCLUSIVE", True)
+    assert told["decision"]["decided_by"] == {"rule": "bounds", "confidence": 0.95}
     assert [Path(path).name for path in told["reports"]] == ["report.html", "report.md", "junit.xml", "samples.csv"]
     assert found.stderr == b""
 
@@ -156,7 +157,12 @@ def mute(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
     ("server_does", "more", "code"),
     [
         pytest.param(always_good, [], 0, id="ready"),
-        pytest.param(always_good, ["--gate"], 0, id="ready-and-gated"),
+        pytest.param(always_good, ["--gate"], 1, id="not-shown-and-gated"),
+        pytest.param(always_good, ["--gate", "--by-rule"], 0, id="gated-by-the-rule"),
+        pytest.param(always_good, ["--gate", "--confidence", "none"], 0, id="gated-by-points"),
+        pytest.param(always_good, ["--by-rule"], 2, id="by-rule-without-gate"),
+        pytest.param(always_good, ["--confidence", "1.5"], 2, id="a-confidence-that-can-not-be"),
+        pytest.param(always_good, ["--confidence", "sure"], 2, id="a-confidence-that-is-none"),
         pytest.param(bad_answers, [], 0, id="not-ready-is-a-result"),
         pytest.param(bad_answers, ["--gate"], 1, id="not-ready-and-gated"),
         pytest.param(unreadable, [], 1, id="nothing-scored"),
@@ -234,7 +240,7 @@ def test_nothing_of_a_terminal_is_written_to_a_pipe(tmp_path: Path) -> None:
 
 def test_looking_at_a_record_needs_no_server(folder: Path) -> None:
     """Showing, gating, verifying and rescoring read the record alone. Its server is gone by now."""
-    for words in (["show"], ["gate"], ["verify"], ["rescore", "--reports", "none"]):
+    for words in (["show"], ["gate", "--by-rule"], ["verify"], ["rescore", "--reports", "none"]):
         assert benchbook(words[0], "run", *words[1:], "--runs", str(folder / "runs")).returncode == 0
 
 

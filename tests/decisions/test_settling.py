@@ -1,4 +1,4 @@
-"""What would settle an INCONCLUSIVE: gate by gate, by the method of its interval (SPEC R6.4, issue 6)."""
+"""What would settle an INCONCLUSIVE before derivation 3: gate by gate, by its interval's method (SPEC R6.4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decided(outcomes: Sequence[Outcome], *, repeats: int = 1, confidence: float 
     counted = RubricTally(SCALE)
     for number, outcome in enumerate(outcomes):
         counted.add(outcome, score_sample(outcome, SCALE), number // repeats if repeats > 1 else None)
-    return decide(counted, intervals=intervals_of(counted, confidence), confidence=confidence)
+    return decide(counted, intervals=intervals_of(counted, confidence, 2), confidence=confidence)
 
 
 def settling(outcomes: Sequence[Outcome], aggregate: str, **more: int) -> ToSettle | None:
@@ -117,7 +117,7 @@ def test_nothing_is_told_where_nothing_is_open_or_nothing_was_asked() -> None:
     assert [gate.n_to_settle for gate in failing.gates] == [None] * 4
     counted = RubricTally(SCALE)
     counted.add(GOOD, score_sample(GOOD, SCALE))
-    points = decide(counted, intervals=intervals_of(counted, 0.95))
+    points = decide(counted, intervals=intervals_of(counted, 0.95, 2))
     assert not any(isinstance(gate.n_to_settle, ToSettle | None) for gate in points.gates)
 
 

@@ -272,7 +272,7 @@ def test_missing_is_counted_once_and_by_one_rule(tmp_path: Path) -> None:
 def test_items_of_one_group_are_one_cluster(tmp_path: Path) -> None:
     items = [item | {"group": "one"} for item in ITEMS[:2]] + [dict(item) for item in ITEMS[2:]]
     made = scored(tmp_path, items=items)
-    assert made.derived.aggregates.interval.method == "clustered_jeffreys"
+    assert made.derived.aggregates.interval.method == "jeffreys_by_correlation"
     assert made.record.started().identity["derivation"] == DERIVATION
 
 

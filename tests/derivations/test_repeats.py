@@ -141,7 +141,7 @@ def test_what_was_not_measured_is_not_met(tmp_path: Path) -> None:
     assert (row.latency_e2e_ms, row.total_tokens, row.latency_norm) == (None, None, None)
     assert row.sample_score == 0.75  # R5.2: what is null adds nothing
     assert result.derived.decision is not None
-    assert result.derived.decision.decision == "NOT_READY"
+    assert result.derived.decision.decision == "INCONCLUSIVE"  # one sample shows nothing, neither way (R6.4)
     assert {gate.aggregate: gate.holds for gate in result.derived.decision.gates}["latency_e2e_p95_ms"] is False
 
 
@@ -169,7 +169,8 @@ def test_with_something_unmeasured_the_decision_is_inconclusive_at_best(tmp_path
     decision = recorded(tmp_path, outputs, 8, unmeasured=("latency", "tokens")).derived.decision
     assert decision is not None
     assert (decision.decision, decision.release_ready) == ("INCONCLUSIVE", False)
-    assert decision.reasons == ("latency was declared unmeasured", "tokens was declared unmeasured")
+    assert decision.reasons[:2] == ("latency was declared unmeasured", "tokens was declared unmeasured")
+    assert decision.caps == ("unmeasured", "unmeasured")
 
 
 def test_with_something_unmeasured_bad_answers_are_not_ready_all_the_same(tmp_path: Path) -> None:

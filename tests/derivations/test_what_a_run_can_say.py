@@ -111,7 +111,7 @@ def test_an_unscored_sample_is_in_the_ledger_and_decides_nothing_by_itself(tmp_p
         return always_good(role, n, request)
 
     with running(reply) as server:
-        result = run(tmp_path, server, 40, max_connections=1)
+        result = run(tmp_path, server, 40, max_connections=1, confidence="none")
     ledger = result.derived.aggregates.ledger
     assert (ledger.n_planned, ledger.n_attempted, ledger.n_scored, ledger.n_unscored) == (40, 40, 39, 1)
     assert ledger.unscored_by_reason == {"parse_error:malformed_json": 1}
@@ -157,7 +157,7 @@ def test_an_incomplete_run_is_inconclusive_whatever_it_found(tmp_path: Path, pai
 def test_a_run_that_was_resumed_to_its_end_is_decided_like_any_other(tmp_path: Path) -> None:
     with running(always_good) as server:
         stopped = run(tmp_path, server, 12, max_connections=1, max_cost_usd=Decimal(4), **DOLLAR)
-        resumed = run_async(resume_run(stopped.record, {"max_cost_usd": None}))
+        resumed = run_async(resume_run(stopped.record, {"max_cost_usd": None, "confidence": "none"}))
     assert decision(resumed) == "READY"
     assert resumed.derived.manifest.state == "complete"
 

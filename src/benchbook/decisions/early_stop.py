@@ -65,6 +65,8 @@ def values_of(outcome: Outcome, scale: RubricScale) -> tuple[SampleValues, ...]:
 
 
 def _value(gate: Threshold, outcome: Outcome, scale: RubricScale) -> SampleValues:
+    if outcome.unanswered:
+        return SampleValues(0, NANO)  # neither its scores nor its latency and tokens are known (R1.3a)
     worst, best = (_taken_at(outcome, score) for score in (0, 2))
     match gate.aggregate:
         case "aggregate_score":

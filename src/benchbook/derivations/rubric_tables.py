@@ -123,13 +123,14 @@ def derive(
 def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | None) -> Decision:
     """By the confidence that is asked for, else by that of the run's config, else by that of its derivation."""
     settle = asked is not None or counts.derivation >= 2
-    wanted = asked or counts.state.config.get("confidence") or ("none" if counts.derivation < 3 else DEFAULT_CONFIDENCE)
+    before = counts.derivation < ONLY_THE_MODEL
+    wanted = asked or counts.state.config.get("confidence") or ("none" if before else DEFAULT_CONFIDENCE)
     confidence = None if wanted == "none" else float(wanted)
     caps = _caps(counts.state, counts.plan, aggregates.ledger, counts.early)
     intervals = aggregates.intervals
     if confidence not in (None, 0.95):
         intervals = intervals_of(counts.tally, confidence, counts.derivation)
-    if counts.derivation < 3:
+    if before:
         return decide(
             counts.tally, caps=caps, intervals=intervals, confidence=confidence, settle=settle, early=counts.early
         )

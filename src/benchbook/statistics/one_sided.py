@@ -14,7 +14,7 @@ from math import ceil, isinf, log
 from typing import Literal
 
 from benchbook.statistics._distributions import beta_quantile, normal_quantile, t_quantile
-from benchbook.statistics._inputs import check_confidence
+from benchbook.statistics._inputs import SMALLEST, check_confidence
 from benchbook.statistics.intraclass import Worth
 
 __all__ = ["SIDES", "Side", "least_to_show", "one_sided_bound", "one_sided_bound_of_clusters"]
@@ -36,14 +36,14 @@ def one_sided_bound(side: Side, n: float, mean: float, spread: float, furthest: 
         raise ValueError(f"n must be above 0, not {n}")
     if side == "high":
         return 1 - one_sided_bound("low", n, 1 - mean, spread, 1 - furthest, confidence)
-    if mean <= 0:
-        return 0.0
     top = max(furthest, mean)
-    middle = n * mean / (n + 1)
-    variance = (n * (spread + mean * mean) / (n + 1) - middle * middle) / (n + 2)
-    share = middle / top
-    both = share * (1 - share) * top * top / variance - 1  # of the beta distribution's parameters
-    return min(mean, top * beta_quantile(share * both, (1 - share) * both, 1 - confidence))
+    if mean <= 0 or top < SMALLEST:
+        return 0.0
+    share, spread = mean / top, spread / (top * top)  # on a scale that ends at the greatest value seen
+    middle = n * share / (n + 1)
+    variance = (n * spread / (n + 1) + share * share * n / (n + 1) ** 2) / (n + 2)
+    both = middle * (1 - middle) / variance - 1  # of the beta distribution's parameters
+    return min(mean, top * beta_quantile(middle * both, (1 - middle) * both, 1 - confidence))
 
 
 def one_sided_bound_of_clusters(side: Side, worth: Worth, mean: float, furthest: float, confidence: float) -> float:
