@@ -283,7 +283,25 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"cli.md": cli_page, "http-api.md": http_api_page, "settings.md": settings_page}
+def degenerate_page() -> Iterator[str]:
+    """degenerate-inputs.md: the tables that tests hold."""
+    sys.path.append(str(Path(__file__).parent.parent / "tests"))
+    from decisions.degenerate import single_table
+
+    yield from ("# Inputs at the rim", "", NOTE, "")
+    yield "What is said of a run of which hardly anything, or nothing that differs, is there. A test makes each, and holds"
+    yield "that none is `READY` or `NOT_READY` where the values don't bear it out, and that no interval leaves its scale."
+    yield "How it comes about: [how a decision is made](../explanation/how-a-decision-is-made.md)."
+    yield from ("", "## One run", "")
+    yield from single_table()
+
+
+PAGES = {
+    "cli.md": cli_page,
+    "degenerate-inputs.md": degenerate_page,
+    "http-api.md": http_api_page,
+    "settings.md": settings_page,
+}
 
 
 def main(words: list[str]) -> int:

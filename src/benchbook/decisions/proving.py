@@ -37,10 +37,12 @@ def decide_by_bounds(
     intervals: Mapping[str, Interval] | None = None,
     confidence: float = 0.95,
     clusters_are: ClusterWord = "items",
+    settle: bool = True,
 ) -> Decision:
     """Decide by what is shown at `confidence`. `intervals` by aggregate are for reading, and decide nothing.
 
-    `clusters_are` says what the tally's clusters are: items, asked several times, or groups of items.
+    `clusters_are` says what the tally's clusters are: items, asked several times, or groups of items. `settle` has it
+    told what would settle the gates that are in doubt.
     """
     points = gates_by_points(tally, intervals or {})
     ready = bool(tally.n_samples) and all(gate.holds for gate in points)
@@ -57,7 +59,7 @@ def decide_by_bounds(
     )
     capped = all_caps(tally, caps)
     decision = _decided(gates, capped)
-    if decision == "INCONCLUSIVE":
+    if decision == "INCONCLUSIVE" and settle:
         gates = tuple(
             msgspec.structs.replace(
                 gate,
