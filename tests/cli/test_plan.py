@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from running import benchbook
 
 
@@ -28,3 +30,20 @@ def test_wrong_use_ends_with_2() -> None:
     done = benchbook("plan", "--baseline", "0.98", "--detect", "0.05")
     assert done.returncode == 2
     assert b"detect: found 0.05" in done.stderr
+
+
+def test_repeats_lessen_what_is_within_an_item() -> None:
+    alone = ["plan", "--baseline", "0.7", "--detect", "0.05", "--discordance", "0.15", "--json"]
+    once, thrice = (json.loads(benchbook(*alone, *more).stdout) for more in ([], ["--repeats", "3", "--within", "0.6"]))
+    assert thrice["n_items"] == pytest.approx(once["n_items"] * (0.4 + 0.6 / 3), rel=0.02)
+    assert thrice["n_answers"] == 2 * 3 * thrice["n_items"]
+    assert b"within: found nothing" in benchbook(*alone, "--repeats", "3").stderr
+
+
+def test_how_many_items_ready_takes() -> None:
+    done = benchbook("plan", "--ready")
+    assert done.stdout.startswith(b"59 items at least, to be READY at 95 % confidence")
+    found = json.loads(benchbook("plan", "--ready", "--confidence", "0.99", "--json").stdout)
+    assert (found["n_items"], found["by_gate"]["pass_rate"]) == (90, 29)
+    assert benchbook("plan", "--baseline", "0.7").returncode == 2
+    assert benchbook("plan", "--baseline", "0.7", "--detect", "0.1", "--confidence", "0.9").returncode == 2

@@ -257,3 +257,34 @@ def test_the_newest_record_is_meant_where_none_is_named(tmp_path: Path) -> None:
     listed = json.loads(benchbook("runs", "--runs", runs, "--json").stdout)
     assert [one["run"] for one in listed] == ["a", "b"]
     assert listed[0]["hash"] == shown["manifest"]["journal_sha256"]
+
+
+@pytest.mark.parametrize(
+    ("items", "more", "says"),
+    [
+        pytest.param([{}] * 16, [], b"with 16 items this run can't be READY: at least 59 can", id="few"),
+        pytest.param(
+            [{}] * 16, ["--repeats", "5"], b"with 16 items this run can't be READY: at least 59", id="repeats"
+        ),
+        pytest.param([{"group": f"g{n % 2}"} for n in range(90)], [], b"with 2 groups of items", id="groups"),
+        pytest.param(
+            [{}] * 60, ["--confidence", "0.99"], b"with 60 items this run can't be READY: at least 90", id="99"
+        ),
+        pytest.param([{}] * 59, [], None, id="enough"),
+        pytest.param([{}] * 16, ["--confidence", "none"], None, id="by-points"),
+        pytest.param([{}] * 16, ["--until-decided"], None, id="until-decided"),
+    ],
+)
+def test_a_dry_run_says_whether_ready_can_be_had(
+    tmp_path: Path, items: list[dict[str, Any]], more: list[str], says: bytes | None
+) -> None:
+    lines = (
+        json.dumps({"id": f"i{n}", "prompt": f"{n}?", "expected_answer": "1"} | one) for n, one in enumerate(items)
+    )
+    (tmp_path / "items.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    models = ["--model", "openai/m@2026-01-01", "--judge", "openai/j@2026-01-01"]
+    for role in ("model", "judge"):
+        models += [f"--{role}-base-url", "http://127.0.0.1:9/v1"]
+    found = benchbook("run", "--evalset", str(tmp_path / "items.jsonl"), *models, *more, "--dry-run")
+    assert found.returncode == 0, found.stderr
+    assert b"READY" not in found.stdout if says is None else says in found.stdout

@@ -9,8 +9,11 @@ import click
 import msgspec
 
 from benchbook.cli.output import print_json
+from benchbook.decisions.needed import least_for_ready
+from benchbook.decisions.proving import DEFAULT_CONFIDENCE
 from benchbook.derivations.plan import RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests
+from benchbook.evalsets import EvalSet
 from benchbook.runner.config import RunConfig
 from benchbook.runner.preparing import Prepared, prepare
 
@@ -32,6 +35,7 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         first = evalset[0]
         example = requests.candidate(first).decode("utf-8", "replace")
         judge_prompt = requests.judge_prompt(first, "(the model's answer)")
+        ready = _ready(config, evalset)
     plan = prepared.plan
     return {
         "samples": plan.n_samples,
@@ -40,7 +44,23 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         "plan": msgspec.to_builtins(plan),
         "first_request": example,
         "first_judge_prompt": judge_prompt,
+        "ready": ready,
         "most_cost_usd": _most_cost(config, prepared, bodies * plan.repeats // _BYTES_PER_TOKEN),
+    }
+
+
+def _ready(config: RunConfig, evalset: EvalSet) -> dict[str, Any] | None:
+    """How many items, or groups of them, there are to show READY with, and how many it takes; None where it is not
+    shown by their number: by points, or by a test that looks again and again."""
+    if config.confidence == "none" or config.until_decided:
+        return None
+    lone = sum(item.group is None for item in evalset)
+    groups = len({item.group for item in evalset if item.group is not None})
+    unmeasured = frozenset({"latency_e2e_p95_ms"} if "latency" in config.unmeasured else ())
+    return {
+        "n": lone + groups,
+        "of": "groups of items" if groups else "items",
+        "least": least_for_ready(config.confidence or DEFAULT_CONFIDENCE, unmeasured=unmeasured),
     }
 
 
@@ -76,5 +96,8 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
     for name, role in (("model", plan["candidate"]), *(("judge", judge) for judge in judges)):
         click.echo(f"{name}  {short_model(role['model_id'])}  {role['params']}")
     click.echo("cost   no prices are set" if cost is None else f"cost   at most about ${cost}, by four bytes a token")
+    if (ready := found["ready"]) is not None and ready["n"] < ready["least"]:
+        has = f"{ready['n']:,} {ready['of'] if ready['n'] != 1 else ready['of'].replace('s', '', 1)}"
+        click.echo(f"READY  with {has} this run can't be READY: at least {ready['least']:,} can")
     click.echo(f"plan   {found['plan_sha256']}")
     click.echo("Nothing was asked.")

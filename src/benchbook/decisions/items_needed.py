@@ -7,6 +7,8 @@ from math import ceil
 
 import msgspec
 
+from benchbook.decisions.needed import least_for_ready
+from benchbook.decisions.proving import DEFAULT_CONFIDENCE
 from benchbook.errors import ConfigError
 from benchbook.statistics import design_effect, sample_size_mid_p, sample_size_two_proportions
 
@@ -35,11 +37,14 @@ class ItemsNeeded(msgspec.Struct, frozen=True, kw_only=True):
 
     `n_items` is what one run needs; `n_answers` what both do together. Pairs answer the same items, so the items are
     then `n_items` in all; without pairing each run has `n_items` of its own. `clusters` counts them where items come
-    in clusters; then `design_effect` says how many times more items they cost (Kish 1965).
+    in clusters; then `design_effect` says how many times more items they cost (Kish 1965). With `repeats` an item's answers
+    are taken together: of the variance, `within_item` is the part that repeats of one item differ by, and falls with
+    their number; the rest is what items differ by, and only more items lessen it.
     """
 
     n_items: int
     n_answers: int
+    n_for_ready: int  # items without which no run can be READY (R6.4), all of them as good as can be
     baseline: float
     detect: float
     power: float
@@ -52,6 +57,8 @@ class ItemsNeeded(msgspec.Struct, frozen=True, kw_only=True):
     intraclass_correlation: float | None = None
     design_effect: float = 1.0
     clusters: int | None = None
+    repeats: int = 1
+    within_item: float | None = None
 
 
 def items_needed(
@@ -64,16 +71,22 @@ def items_needed(
     discordance: float | None = None,
     cluster_size: float | None = None,
     intraclass_correlation: float | None = None,
+    repeats: int = 1,
+    within_item: float | None = None,
 ) -> ItemsNeeded:
     """How many items it takes. `detect` is a difference of rates, below 0 for a loss.
+
+    `within_item` is needed with more than one of `repeats`: a run with repeats tells it (`variance`, aggregates.json).
 
     Raises: ConfigError for a rate that can't be, a difference of nothing, or a discordance that can't go with them.
     """
     after = baseline + detect
     _check(baseline, detect, after, discordance, paired, cluster_size, intraclass_correlation)
+    _check_repeats(repeats, within_item)
     effect = 1.0
     if cluster_size is not None and intraclass_correlation is not None:
         effect = design_effect(cluster_size, intraclass_correlation)
+    effect *= 1 if within_item is None else 1 - within_item + within_item / repeats
     shares = _discordance(baseline, after, discordance) if paired else None
     if shares is not None:
         found = sample_size_mid_p(shares.only_before, shares.only_after, power=power, alpha=alpha, design_effect=effect)
@@ -83,7 +96,8 @@ def items_needed(
         raise ConfigError("detect", f"{detect:g}", "a difference large enough for a number of items to show")
     return ItemsNeeded(
         n_items=found.n,
-        n_answers=2 * found.n,
+        n_answers=2 * found.n * repeats,
+        n_for_ready=least_for_ready(DEFAULT_CONFIDENCE),
         baseline=baseline,
         detect=detect,
         power=power,
@@ -96,7 +110,19 @@ def items_needed(
         intraclass_correlation=intraclass_correlation,
         design_effect=effect,
         clusters=None if cluster_size is None else ceil(found.n / cluster_size),
+        repeats=repeats,
+        within_item=within_item,
     )
+
+
+def _check_repeats(repeats: int, within_item: float | None) -> None:
+    if repeats < 1:
+        raise ConfigError("repeats", str(repeats), "1 or more")
+    if within_item is not None and not 0 <= within_item <= 1:
+        raise ConfigError("within", f"{within_item:g}", "a share from 0 to 1")
+    if repeats > 1 and within_item is None:
+        expected = "the share of the variance that is within the item: a run with repeats tells it"
+        raise ConfigError("within", "nothing", expected)
 
 
 def _check(

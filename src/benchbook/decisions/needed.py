@@ -13,7 +13,7 @@ from benchbook.scorers.rubric_aggregates import RubricTally
 from benchbook.statistics.one_sided import Side, least_to_show
 from benchbook.statistics.settling import MOST_VALUES
 
-__all__ = ["METHOD", "least_for_ready", "needed"]
+__all__ = ["METHOD", "least_by_gate", "least_for_ready", "needed"]
 
 METHOD = "one_sided"
 
@@ -93,5 +93,13 @@ def _first(settles: Callable[[float], bool], now: int) -> int | None:
 def least_for_ready(confidence: float, *, unmeasured: frozenset[str] = frozenset()) -> int:
     """The least number of samples, or of clusters of them, with which every gate can be shown to hold: all of them as
     good as can be. `unmeasured` gates are left out."""
-    asked = (asks_for(one) for one in thresholds() if one.aggregate not in unmeasured)
-    return max(least_to_show(limit if side == "low" else 1 - limit, confidence) for side, limit in asked)
+    return max(n for aggregate, n in least_by_gate(confidence).items() if aggregate not in unmeasured)
+
+
+def least_by_gate(confidence: float) -> dict[str, int]:
+    """The same, gate by gate."""
+    asked = ((threshold.aggregate, asks_for(threshold)) for threshold in thresholds())
+    return {
+        aggregate: least_to_show(limit if side == "low" else 1 - limit, confidence)
+        for aggregate, (side, limit) in asked
+    }

@@ -25,7 +25,10 @@ from benchbook.statistics.one_sided import Side
 from benchbook.statistics.percentiles import percentile_ranks
 from benchbook.statistics.results import REASONS
 
-__all__ = ["ClusterWord", "decide_by_bounds"]
+__all__ = ["DEFAULT_CONFIDENCE", "ClusterWord", "decide_by_bounds"]
+
+DEFAULT_CONFIDENCE = 0.95
+"""What a decision is shown at, where nothing else was asked for (R6.4)."""
 
 ClusterWord = Literal["items", "groups"]
 
@@ -35,7 +38,7 @@ def decide_by_bounds(
     *,
     caps: Sequence[Cap] = (),
     intervals: Mapping[str, Interval] | None = None,
-    confidence: float = 0.95,
+    confidence: float = DEFAULT_CONFIDENCE,
     clusters_are: ClusterWord = "items",
     settle: bool = True,
 ) -> Decision:

@@ -16,7 +16,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.decisions import Cap, Decision, by_points, decide, decide_by_bounds
 from benchbook.decisions.early_stop import EarlyDecision
-from benchbook.decisions.proving import ClusterWord
+from benchbook.decisions.proving import DEFAULT_CONFIDENCE, ClusterWord
 from benchbook.derivations.answer_signs import AnswerSigns
 from benchbook.derivations.benchmark import benchmark_caps
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
@@ -58,7 +58,6 @@ __all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "plan_of", "row_
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 
 Confidence = float | Literal["none"]
-DEFAULT_CONFIDENCE = 0.95  # of derivation 3 (R6.4)
 
 # Called with each sample, its item and its facts before they are used; `verify` compares requests there.
 SampleCheck = Callable[[int, Item, list[SampleFact]], None]

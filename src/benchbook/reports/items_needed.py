@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from benchbook.decisions.items_needed import ItemsNeeded
+from collections.abc import Mapping
 
-__all__ = ["plan_words"]
+from benchbook.decisions.items_needed import ItemsNeeded
+from benchbook.reports import numbers
+from benchbook.reports.words import aggregate_word
+
+__all__ = ["plan_words", "ready_words"]
 
 
 def plan_words(plan: ItemsNeeded) -> list[str]:
@@ -33,4 +37,20 @@ def plan_words(plan: ItemsNeeded) -> list[str]:
             f"{plan.intraclass_correlation:g} within them each item counts {1 / plan.design_effect:.3g} "
             f"(design effect {plan.design_effect:.4g}, Kish 1965)"
         )
+    if plan.repeats > 1 and plan.within_item is not None:
+        lines.append(
+            f"repeats: {plan.repeats} of each item in each run; {100 * plan.within_item:.4g} % of the variance is within "
+            "the item, and falls with their number"
+        )
+    lines.append(f"READY: a run of fewer than {plan.n_for_ready:,} items can't be shown to be, however good it is")
     return [*lines, f"formula: {plan.formula}"]
+
+
+def ready_words(by_gate: Mapping[str, int], confidence: float) -> list[str]:
+    """How many items READY takes, the answer first."""
+    return [
+        f"{max(by_gate.values()):,} items at least, to be READY at {numbers.limit('rate', confidence)} confidence",
+        "if every answer is as good as can be; each that is not takes more. Items of one group count together, and so do",
+        "the repeats of an item.",
+        *(f"{aggregate_word(name).label}: {n:,}" for name, n in by_gate.items()),
+    ]
