@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.decisions import Decision, decide
+from benchbook.decisions import Decision, decide, decide_by_bounds
 from benchbook.derivations.intervals import intervals_of
 from benchbook.scorers.exact import as_float
 from benchbook.scorers.rubric import NO_ANSWER, Outcome, rubric_scale, score_sample
 from benchbook.scorers.rubric_aggregates import tally
+from benchbook.statistics.one_sided import one_sided_bound
 from docs.sessions import tables_of
 from support import ROOT
 
 PAGE = ROOT / "docs/explanation/how-a-decision-is-made.md"
 SCALE = rubric_scale()
-SAMPLES, SCORES, AGGREGATES, GATES, ENDS = tables_of(PAGE)[:5]
+SAMPLES, SCORES, AGGREGATES, GATES, ENDS, SHOWN = tables_of(PAGE)[:6]
 
 
 def number(cell: str) -> float | None:
@@ -85,8 +86,29 @@ def test_the_missing_verdict_decides(row: dict[str, str]) -> None:
     outcomes = OUTCOMES if missing == "none" else [*OUTCOMES[:-1], outcome(SAMPLES[-1], score=int(missing[0]))]
     found = decision(outcomes)
     values = {gate.aggregate: gate.value for gate in found.gates}
-    assert found.decision == row["decision"]
+    assert found.decision == row["by the values"]
     assert [values["aggregate_score"], values["pass_rate"]] == [
         number(row["aggregate_score"]),
         number(row["pass_rate"]),
+    ]
+
+
+@pytest.mark.parametrize("row", SHOWN, ids=[row["of seven passing"] for row in SHOWN])
+def test_what_seven_samples_show_is_as_the_page_says(row: dict[str, str]) -> None:
+    passing = int(row["of seven passing"][0])
+    share, spread = passing / 7, passing / 7 * (1 - passing / 7)
+    at_least = one_sided_bound("low", 7, share, spread, 1.0, 0.95)
+    at_most = one_sided_bound("high", 7, share, spread, float(passing == 7), 0.9875)
+    assert round(at_least, 9) == number(row["passes at least, 95 %"])
+    assert round(at_most, 9) == number(row["passes at most, 98.75 %"])
+
+
+def test_the_seven_samples_decide_nothing() -> None:
+    counted = tally(OUTCOMES, SCALE)
+    found = decide_by_bounds(counted, intervals=intervals_of(counted, 0.95))
+    assert (found.decision, found.release_ready) == ("INCONCLUSIVE", False)
+    rate = next(gate for gate in found.gates if gate.aggregate == "pass_rate")
+    assert [rate.bound, rate.best_bound] == [
+        number(SHOWN[0]["passes at least, 95 %"]),
+        number(SHOWN[1]["passes at most, 98.75 %"]),
     ]

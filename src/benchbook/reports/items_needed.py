@@ -50,7 +50,7 @@ def ready_words(by_gate: Mapping[str, int], confidence: float) -> list[str]:
     """How many items READY takes, the answer first."""
     return [
         f"{max(by_gate.values()):,} items at least, to be READY at {numbers.limit('rate', confidence)} confidence",
-        "if every answer is as good as can be; each that is not takes more. Items of one group count together, and so do",
+        "if every answer is as good as can be; each that is not takes more. Items of one group count once, and so do",
         "the repeats of an item.",
         *(f"{aggregate_word(name).label}: {n:,}" for name, n in by_gate.items()),
     ]
