@@ -37,9 +37,9 @@ class ItemsNeeded(msgspec.Struct, frozen=True, kw_only=True):
 
     `n_items` is what one run needs; `n_answers` what both do together. Pairs answer the same items, so the items are
     then `n_items` in all; without pairing each run has `n_items` of its own. `clusters` counts them where items come
-    in clusters; then `design_effect` says how many times more items they cost (Kish 1965). With `repeats` an item's answers
-    are taken together: of the variance, `within_item` is the part that repeats of one item differ by, and falls with
-    their number; the rest is what items differ by, and only more items lessen it.
+    in clusters; then `design_effect` says how many times more items they cost (Kish 1965). With `repeats` an item's
+    answers are taken together: of the variance, `within_item` is the part that repeats of one item differ by, and falls
+    with their number; the rest is what items differ by, and only more items lessen it.
     """
 
     n_items: int

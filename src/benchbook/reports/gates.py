@@ -84,7 +84,7 @@ def decided_lines(decision: Decision) -> list[str]:
         case "until_decided":
             went_by = f"Decided once it was sure enough, at {confidence}, what all items would give"
     rule = "release-ready" if decision.release_ready else "not release-ready"
-    return [f"{went_by}. By the rubric's rule, the values alone: {rule}."]
+    return [f"{went_by}. By the rubric's rule: {rule}."]
 
 
 def gate_rule(gate: Gate) -> str:

@@ -39,8 +39,8 @@ def plan_words(plan: ItemsNeeded) -> list[str]:
         )
     if plan.repeats > 1 and plan.within_item is not None:
         lines.append(
-            f"repeats: {plan.repeats} of each item in each run; {100 * plan.within_item:.4g} % of the variance is within "
-            "the item, and falls with their number"
+            f"repeats: {plan.repeats} of each item in each run; {100 * plan.within_item:.4g} % of the variance is "
+            "within the item, and falls with their number"
         )
     lines.append(f"READY: a run of fewer than {plan.n_for_ready:,} items can't be shown to be, however good it is")
     return [*lines, f"formula: {plan.formula}"]
