@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.derivations.rows import CausedRow
-from benchbook.derivations.rows import RubricRow
+from benchbook.derivations.rows import CausedRow, RubricRow
 from benchbook.derivations.verify import verify
 from benchbook.records import Failure, Reply, read_journal
 from benchbook.records.tables import read_rows

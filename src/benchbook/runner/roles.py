@@ -13,9 +13,9 @@ from benchbook.derivations.plan import RolePlan
 from benchbook.derivations.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.providers.local import SLOTS, find_model, weights_version
-from benchbook.records.facts import Role
 from benchbook.providers.openai_wire import LEFT_OUT
 from benchbook.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
+from benchbook.records.facts import Role
 from benchbook.runner.asking import Endpoint
 from benchbook.runner.cache import ResponseCache
 from benchbook.runner.judge_config import JudgeConfig
