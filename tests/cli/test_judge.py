@@ -236,9 +236,13 @@ def test_the_real_bundles_on_the_command_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--evidence", "report"], ["--same-model", "a=b"], ["--reports", "x"], ["--runs", "x"]],
+    [
+        ["--evidence", "report"], ["--same-model", "a=b"], ["--prompts", "x"], ["--judges", "x"], ["--reports", "x"],
+        ["--judge-version", "x"], ["--judge-params", "x=1"], ["--tools", "none"], ["--web-access", "no"],
+        ["--judge-prompt", "x"], ["--runs", "x"],
+    ],
     ids=lambda one: one[0],
-)
+)  # fmt: skip
 def test_what_is_about_a_record_needs_one(tmp_path: Path, words: list[str]) -> None:
     call("init", outputs(tmp_path, "acme/q1_a.md"), "--pattern", PATTERN, "--out", tmp_path / "set")
     (tmp_path / "r.jsonl").write_text("", encoding="utf-8")

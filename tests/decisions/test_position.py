@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from benchbook.decisions.position import position_trials
 from benchbook.errors import InputError
@@ -40,6 +43,61 @@ def test_a_judge_that_never_changes_has_no_bias_to_test_and_nobody_may_know_what
     assert (found.p_value, found.right, found.first_share.estimate) == (None, None, None)
 
 
+TIES: list[tuple[Winner, Winner, int]] = [  # which way each leans: 1 to the first place, -1 to the second
+    (0, 0, 0), (0, 0, 0), (1, 1, 0), (2, 2, 0), (1, 2, 1), (2, 1, -1), (1, 0, 1), (0, 2, 1), (2, 0, -1), (0, 1, -1),
+    (1, 0, 1),
+]  # fmt: skip
+
+
+def test_a_tie_is_a_verdict() -> None:
+    """Two ties agree; a tie in one order alone leans to the place whose answer won in the other."""
+    (found,) = position_trials(verdict(place, ab, ba, 0) for place, (ab, ba, _) in enumerate(TIES))
+    assert (found.n_pairs, found.n_missing, found.n_consistent, found.n_tied) == (11, 0, 4, 2)
+    assert (found.n_first, found.n_second, found.n_half_tied) == (4, 3, 5)
+    assert found.n_consistent + found.n_first + found.n_second == found.n_pairs
+    assert found.right is not None
+    assert found.right.estimate == pytest.approx(2 / 11)  # people call each pair a tie
+    for ab, ba, leans in TIES:
+        (one,) = position_trials([verdict(0, ab, ba, None)])
+        assert one.n_first - one.n_second == leans
+
+
+@pytest.mark.parametrize(
+    ("written", "winner"),
+    [
+        *((one, 1) for one in (1, 1.0, "1", "1.0", "A", "a", " A ", "[[A]]", "model_a", "Answer 1", "assistant A")),
+        *((one, 2) for one in (2, 2.0, "2", "B", "[[B]]", "model_b", "answer-2")),
+        *((one, 0) for one in (0.5, "0.5", "tie", "TIE", "Tied", "C", "[[C]]", "equal", "draw", "tie (bothbad)")),
+        *((one, None) for one in (None, "")),
+    ],
+)
+def test_a_verdict_is_read_as_it_is_commonly_written(tmp_path: Path, written: Any, winner: Winner | None) -> None:
+    path = tmp_path / "pairs.jsonl"
+    row = {"judge": "j", "item": 1, "winner_ab": written, "winner_ba": 1, "gold": written}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    (found,) = read_pair_verdicts(path)
+    assert (found.ab, found.ba, found.gold) == (winner, 1, winner)
+
+
+def test_a_gap_as_pandas_writes_it_is_none(tmp_path: Path) -> None:
+    parquet.write_table(
+        pyarrow.table({"judge": ["j"], "item": ["a"], "winner_ab": [float("nan")], "winner_ba": [2.0]}),
+        tmp_path / "pairs.parquet",
+    )
+    (found,) = read_pair_verdicts(tmp_path / "pairs.parquet")
+    assert (found.ab, found.ba, found.gold) == (None, 2, None)
+
+
+def test_ties_are_shown_apart(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("judge,item,winner_ab,winner_ba\nx,a,tie,tie\nx,b,1,tie\nx,c,A,B\n", encoding="utf-8")
+    head, row = benchbook("position", str(path)).stdout.decode("utf-8").splitlines()[1:]
+    cells = dict(zip(re.split(r"  +", head.strip()), re.split(r"  +", row.strip()), strict=True))
+    assert {name: cells[name] for name in ("Pairs", "Tied in both", "First place", "Second place", "Tied in one")} == {
+        "Pairs": "3", "Tied in both": "1", "First place": "2", "Second place": "0", "Tied in one": "1",
+    }  # fmt: skip
+
+
 def test_judges_and_groups_are_told_apart() -> None:
     rows = [verdict(0, 1, 1, 1, judge) for judge in ("b", "a")]
     assert [one.judge for one in position_trials(rows)] == ["a", "b"]
@@ -71,9 +129,13 @@ def test_the_published_counts_of_real_judges_come_out() -> None:
         ([{"judge": "j", "item": 1, "winner_ab": True, "winner_ba": 1}], 1, "winner_ab"),
         ([{"judge": "", "item": 1, "winner_ab": 1, "winner_ba": 1}], 1, "judge"),
         ([{"judge": "j", "item": 1, "winner_ab": 1, "winner_ba": None}] * 2, 2, "item"),
-        ([{"judge": "j", "item": 1, "winner_ab": 1, "winner_ba": 1, "gold": "A"}], 1, "gold"),
+        ([{"judge": "j", "item": 1, "winner_ab": 1, "winner_ba": 1, "gold": "D"}], 1, "gold"),
+        ([{"judge": "j", "item": 1, "winner_ab": 1, "winner_ba": "first"}], 1, "winner_ba"),
+        ([{"judge": "j", "item": 1, "winner_ab": -1, "winner_ba": 1}], 1, "winner_ab"),
+        ([{"judge": "j", "item": 1, "winner_ab": 0, "winner_ba": 1}], 1, "winner_ab"),
+        ([{"judge": "j", "item": 1, "winner_ab": ["tie"], "winner_ba": 1}], 1, "winner_ab"),
     ],
-    ids=["no-column", "no-winner-3", "true-is-no-winner", "no-name", "twice", "gold"],
+    ids=["no-column", "3", "true", "no-name", "twice", "gold", "a-place", "-1", "0", "a-list"],
 )
 def test_a_table_that_is_wrong_says_where(tmp_path: Path, rows: list[dict[str, Any]], line: int, field: str) -> None:
     path = tmp_path / "pairs.jsonl"

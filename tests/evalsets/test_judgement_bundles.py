@@ -130,6 +130,7 @@ def test_an_entry_becomes_a_reply_in_the_protocols_form(tmp_path: Path) -> None:
     assert judgement.key == ("Q1", "A", "acme/gem@1", "id-gem/q1_a.txt")
     assert (judgement.judge_model, judgement.method, judgement.remarks) == ("judge1", "cross_judge", ())
     assert judgement.mapping_sha256 == mapping(tmp_path).sha256
+    assert judgement.raw == judgement.written == json.dumps(GOOD)
     reply = json.loads(judgement.reply)
     assert judgement.reply == canonical_json(reply).decode()
     assert reply == {
@@ -151,10 +152,19 @@ def test_an_entry_becomes_a_reply_in_the_protocols_form(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_an_entry_is_kept_as_its_bytes_stand_in_the_file(tmp_path: Path) -> None:
+    """Its white space, its order, its escapes, and numbers as they are spelled."""
+    entries = ['{ "file":"q1_a.txt",\r\n "notes": "\\u00fc \U0001f600 }", "total": 1.50e0 }', '{"file": "q2_a.txt"}']
+    path = tmp_path / "judge1-on-gem.json"
+    path.write_bytes(('{"flags":[],"result":{"files" : [\n  ' + " ,\t".join(entries) + "]}}").encode())
+    assert [one.written for one in read_bundle(path, mapping(tmp_path), INDEX)] == entries
+
+
 def test_what_it_lacks_is_found_to_be_missing(tmp_path: Path) -> None:
     (judgement,) = read(tmp_path, GOOD)
     found = validate(judgement.reply, output_text="One two three four five", asked=judgement.asked)
-    assert found.flags == ("UNPARSABLE_OUTPUT",)
+    assert found.flags == ("PROTOCOL_VIOLATION", "UNPARSABLE_OUTPUT")
+    assert {detail.code for detail in found.details} == {"missing_field", "quote_too_short"}  # "One" and "two"
     assert {detail.field for detail in found.details if detail.code == "missing_field"} == {
         "meta.timestamp", "scores.overall_score", "verdict", "flags", *(f"evidence[{at}].reason" for at in range(5)),
     }  # fmt: skip
@@ -166,7 +176,7 @@ def test_a_bundle_that_has_all_of_it_makes_valid_evaluations(tmp_path: Path) -> 
         "sum": 7,
         "verdict": "PASS",
         "evidence": [
-            {"dimension": name, "quote": "One", "reason": "It is there."}
+            {"dimension": name, "quote": "One two", "reason": "It is there."}
             for name in ("form", "rules", "sense", "whole")
         ],
     }
@@ -414,6 +424,7 @@ def test_a_folder_of_raw_replies_is_read_by_its_pattern(tmp_path: Path) -> None:
     assert [other.name for other in others] == ["cross_judge/j/notes.txt"]
     found = [read_reply_file(tmp_path, name, known, INDEX) for name, known in files]
     assert [judgement.reply for judgement in found] == ["{}", "\udcff not UTF-8", ""]
+    assert [judgement.odd_bytes for judgement in found] == [None, b"\xff not UTF-8", None]
     assert [judgement.question_id for judgement in found] == ["Q1", "Q2", None]
     assert {(judgement.judge_model, judgement.method, judgement.mapping_sha256) for judgement in found} == {
         ("j", "cross_judge", None)
@@ -434,7 +445,7 @@ def test_a_table_of_replies_is_read_row_by_row(tmp_path: Path) -> None:
     found = list(read_reply_table(path, INDEX, {"method": "cross_judge"}))
     assert [(each.place, each.method, each.reply) for each in found] == [
         ("line 1", "self_judge", "No."),
-        ("line 2", "cross_judge", '{"a":[2],"b":1}'),
+        ("line 2", "cross_judge", '{"b": 1, "a": [2]}'),
         ("line 3", "cross_judge", ""),
     ]
     assert [each.question_id for each in found] == ["Q1", "Q2", None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -16,14 +17,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbook.derivations.evaluation_rows import EvaluationRow, JudgedText, sorted_rows
+from benchbook.derivations.derivation import DERIVATION
+from benchbook.derivations.evaluation_rows import (
+    CellId,
+    EvaluationRow,
+    JudgedText,
+    ReadRow,
+    asked_about,
+    evaluation_row,
+    sorted_rows,
+)
 from benchbook.errors import RecordError, UsageError
 from benchbook.reports import archive as module
 from benchbook.reports.archive import JudgeUsed, RunLog, UsedPrompt, read_archive, write_archive
 from benchbook.scorers.judge_probes import ProbeResult
-from benchbook.scorers.judge_protocol import Options
+from benchbook.scorers.judge_protocol import Options, SameModel, parse_line
+from benchbook.text import storable
 from derivations.drift_lab import drift_lab_rows
-from derivations.made_evaluations import made_row
+from derivations.made_evaluations import DIMENSIONS, JUDGED, TEXT, made_row, reply_text
 
 PROMPT = UsedPrompt("judge_protocol@v1", "You judge.\r\n```\n# Not a heading\n")
 LOG = RunLog(
@@ -75,18 +86,134 @@ def test_every_evaluation_lies_where_the_spec_says(tmp_path: Path) -> None:
 def test_a_file_has_the_shape_of_a_reply_and_what_was_found_out(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", rows(), [PROMPT], LOG)
     valid = json.loads((folder / "valid_evaluations/cross_judge/j/Q1__A__t__o.json").read_text("utf-8"))
-    assert valid["meta"] == {
+    asked = {
         "question_id": "Q1", "prompt_variant": "A", "target_model": "t", "output_id": "o", "judge_model": "j",
-        "method": "cross_judge", "repeat": 0,
+        "method": "cross_judge",
     }  # fmt: skip
+    assert (valid["asked"], valid["meta"]) == (asked | {"repeat": 0}, asked | {"timestamp": "2026-03-14"})
+    assert valid["notes"] == ""
     assert valid["scores"]["overall_score"] == 8
     assert (valid["verdict"], valid["flags"], valid["valid"]) == ("PASS", [], True)
     assert valid["evidence"][1]["located"] == "normalised"
     assert json.loads(valid["raw_reply"])["verdict"] == "PASS"
     invalid = json.loads((folder / "invalid_evaluations/cross_judge/j/Q1__B__t__o.json").read_text("utf-8"))
     assert invalid["flags"] == ["JUDGE_REFUSAL_OR_EVASION", "UNPARSABLE_OUTPUT"]
-    assert (invalid["scores"], invalid["raw_reply"]) == (None, None)
+    assert invalid["raw_reply"] is None
+    assert invalid.keys().isdisjoint({"meta", "scores", "verdict", "notes"}), "the judge wrote none of it"
     assert [one["code"] for one in invalid["details"]] == ["not_strict_json", "no_scores"]
+
+
+INCOMPLETE = {
+    "no verdict and no sum": ({"verdict": None, "scores": dict.fromkeys(DIMENSIONS, 2)}, {"scores"}, ()),
+    "a verdict of its own": ({"verdict": "GOOD"}, {"scores", "verdict"}, ("verdict",)),
+    "a score of another type": ({"scores": dict.fromkeys(DIMENSIONS, 2.0) | {"overall_score": 8}}, {"scores"}, ()),
+    "no scores": ({"scores": None}, set(), ()),
+    "a score that no writer holds": ({"scores": dict.fromkeys(DIMENSIONS, 10**30)}, {"scores"}, ()),
+}
+
+
+@pytest.mark.parametrize(("other", "there", "as_written"), INCOMPLETE.values(), ids=INCOMPLETE)
+def test_nothing_is_archived_that_the_judge_did_not_write(
+    tmp_path: Path, other: dict[str, Any], there: set[str], as_written: tuple[str, ...]
+) -> None:
+    asked = made_row(8).asked
+    wanted = json.loads(reply_text(asked.meta(), (2, 2, 2, 2))) | other
+    said = {name: value for name, value in wanted.items() if value is not None}
+    row = made_row(8, reply=json.dumps(said))
+    folder = write_archive(tmp_path / "archive", [row], [PROMPT], LOG)
+    (path,) = folder.glob("invalid_evaluations/*/*/*.json")
+    archived = json.loads(path.read_text("utf-8"))
+    assert {name for name in ("scores", "verdict") if name in archived} >= there - {"verdict"}
+    assert ("verdict" in archived) is ("verdict" in said)
+    assert all(archived[name] == said[name] for name in as_written)
+    kept = archived.get("scores", {})
+    assert all(said["scores"][name] == score and type(score) is int for name, score in kept.items())
+    assert ("overall_score" in kept) is ("overall_score" in (said.get("scores") or {}))
+    assert path.with_name(path.name.replace(".json", ".reply.txt")).read_text("utf-8") == json.dumps(said)
+    assert read_archive(folder).rows == [row]
+
+
+def read_again(file: Path, text: str, cells: list[dict[str, str]], **options: Any) -> dict[str, Any]:
+    """An archived file as `benchbook parse` reads it, against the set and what was asked."""
+    archived = json.loads(file.read_text("utf-8"))
+    asked = {name: value for name, value in archived["asked"].items() if name != "repeat"}
+    reply = file.read_bytes().decode("utf-8")
+    return parse_line(
+        {"reply": reply, "output_text": text, "asked": asked, "evaluation_set": cells, "options": options}
+    )
+
+
+total_scores = st.tuples(*[st.integers(0, 2)] * 4)
+names = st.text("aÄ/ 名.", min_size=1, max_size=4).filter(str.strip)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(names, names, names, names, names, total_scores), max_size=4, unique_by=lambda one: one[:5]),
+    st.text(max_size=20).filter(lambda notes: storable(notes) == notes),
+    st.dictionaries(st.sampled_from(["valid", "asked", "details", "raw_reply", "more"]), st.integers(), max_size=3),
+)
+def test_every_valid_file_is_valid_when_it_is_read_again(
+    drawn: list[tuple[str, str, str, str, str, tuple[int, ...]]], notes: str, more: dict[str, int]
+) -> None:
+    """P2: whatever the judge wrote besides, under names of ours too."""
+    made = [
+        made_row(scores, question=q, variant=v, target=t, output=o, judge=j, notes=notes, **more)
+        for q, v, t, o, j, scores in drawn
+    ]
+    cells = [
+        {name: getattr(row.cell, name) for name in ("question_id", "prompt_variant", "target_model", "output_id")}
+        for row in made
+    ]
+    with TemporaryDirectory() as place:
+        folder = write_archive(Path(place) / "archive", made, [PROMPT], LOG)
+        files_read = [read_again(file, TEXT, cells) for file in folder.glob("valid_evaluations/*/*/*.json")]
+        assert len(files_read) == len(made)
+        assert all(one["valid"] for one in files_read), files_read
+        assert sorted(one["verdict"] for one in files_read) == sorted(str(row.verdict) for row in made)
+        assert read_archive(folder).rows == sorted_rows(made)
+
+
+def test_a_name_of_a_model_stands_as_the_judge_wrote_it(tmp_path: Path) -> None:
+    """What was asked and what the judge calls it are both there, and by the declared table it is valid again."""
+    same = {"old": "t"}
+    asked = asked_about(CellId("Q1", "A", "t", "o"), "j", SameModel(same))
+    said = reply_text(asked.meta() | {"target_model": "old"}, (2, 2, 2, 2))
+    row = evaluation_row(asked, said, JUDGED, options=Options(same_model=SameModel(same)))
+    folder = write_archive(tmp_path / "archive", [row], [PROMPT], LOG)
+    (file,) = folder.glob("valid_evaluations/*/*/*.json")
+    archived = json.loads(file.read_text("utf-8"))
+    assert (archived["asked"]["target_model"], archived["meta"]["target_model"]) == ("t", "old")
+    cells = [asked.meta() | {"target_model": "t"}]
+    assert read_again(file, TEXT, cells, same_model=same)["valid"]
+    assert not read_again(file, TEXT, cells)["valid"]
+
+
+def test_an_archive_of_an_older_record_keeps_its_form_and_its_derivation(tmp_path: Path) -> None:
+    """Its analysis goes by the record's derivation, which its log does not name."""
+    made = [made_row(7 + number % 2, question=f"Q{number}") for number in range(6)]
+    old = write_archive(tmp_path / "old", made, [PROMPT], LOG, derivation=1)
+    file = json.loads((old / "valid_evaluations/cross_judge/j/Q1__A__t__o.json").read_text("utf-8"))
+    assert (file["meta"]["repeat"], "notes" in file) == (0, False)
+    assert "derivation" not in json.loads((old / "run_log.json").read_text("utf-8"))["log"]
+    by_1 = (old / "results_analysis.md").read_text("utf-8")
+    by_2 = (write_archive(tmp_path / "2", made, [PROMPT], LOG, derivation=2) / "results_analysis.md").read_text("utf-8")
+    assert ("| 7.500 (6.925 to 8.075) |" in by_1.replace("\\", ""), by_1 == by_2) == (True, False)  # by Student's t
+    assert read_archive(old, 1).derivation == 1
+    assert files(write_archive(tmp_path / "again", read_archive(old, 1).rows, [PROMPT], LOG, derivation=1)) == files(
+        old
+    )
+
+
+def test_bytes_that_are_no_utf_8_lie_in_the_archive_as_they_came(tmp_path: Path) -> None:
+    """Of a row out of the table, where the text has an escape for each of them."""
+    data = b"\xed\xa0\x80 caf\xe9 {}"
+    row = made_row(8, reply=storable(data.decode("utf-8", "surrogateescape")))
+    values = {name: getattr(row, name) for name in row.__struct_fields__}
+    odd = ReadRow(read_as=None, reply_base64=base64.b64encode(data).decode("ascii"), **values)
+    folder = write_archive(tmp_path / "archive", [odd], [PROMPT], LOG)
+    assert (folder / "invalid_evaluations/cross_judge/j/Q1__A__t__o.reply.txt").read_bytes() == data
+    assert read_archive(folder).rows == [odd]
 
 
 def test_the_readmes_state_the_rules(tmp_path: Path) -> None:
@@ -94,7 +221,8 @@ def test_the_readmes_state_the_rules(tmp_path: Path) -> None:
     valid = (folder / "valid_evaluations/README.md").read_text("utf-8")
     invalid = (folder / "invalid_evaluations/README.md").read_text("utf-8")
     assert "The verdict is `FAIL` up to 3, `PASS` from 7 on" in valid
-    assert "a quote of at most 60 words" in valid
+    assert "a quote of at most 60 words, or 120 characters of text without spaces" in valid
+    assert "`timestamp_no_date`" in invalid
     assert "Every quote stands in the judged text" in valid
     assert "Invalid is not low quality" in invalid
     assert (
@@ -139,7 +267,7 @@ def test_writing_it_again_gives_the_same_bytes_and_reading_it_the_same_rows(tmp_
     first = write_archive(tmp_path / "one", rows(), [PROMPT], LOG)
     read = read_archive(first)
     assert read.rows == sorted_rows(rows())
-    assert (read.prompts, read.run_log) == ([PROMPT], LOG)
+    assert (read.prompts, read.run_log) == ([PROMPT], msgspec.structs.replace(LOG, derivation=DERIVATION))
     again = write_archive(tmp_path / "two", reversed(rows()), read.prompts, read.run_log)
     assert files(again) == files(first)
     write_archive(first, read.rows, read.prompts, read.run_log)  # in its own place

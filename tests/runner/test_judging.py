@@ -234,7 +234,8 @@ def test_what_a_judge_did_wrong_is_counted_and_enters_no_score(tmp_path: Path) -
     assert verify(result.record).holds
 
 
-def test_a_judge_that_can_not_be_reached_leaves_gaps(tmp_path: Path) -> None:
+def test_a_judge_that_can_not_be_reached_leaves_what_is_not_there_yet(tmp_path: Path) -> None:
+    """R1.3b: no evaluation is invalid for it, and it is no gap of the judge's making."""
     make_set(tmp_path)
 
     def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
@@ -244,8 +245,13 @@ def test_a_judge_that_can_not_be_reached_leaves_gaps(tmp_path: Path) -> None:
     with running(reply) as server:
         result = judged(tmp_path, server)
     aggregates = result.derived.aggregates
-    assert [one.failures for one in aggregates.judges] == [{}, {"provider_error": 4}]
+    assert [sum(one.unanswered.values()) for one in aggregates.judges] == [0, 4]
+    assert (aggregates.n_unanswered, aggregates.n_invalid, aggregates.analysis.n_gaps) == (4, 0, 0)
     assert {(gap.question_id, gap.judge_model) for gap in aggregates.gaps} == {("q0", "k")}
+    assert {(gap.flag, gap.why) for gap in aggregates.gaps} == {(None, "unanswered")}
+    assert aggregates.warnings[0].startswith("4 of 16 samples are unanswered: the judge k's server at ")
+    assert aggregates.warnings[1].startswith("What is unanswered is not invalid")
+    assert (result.derived.manifest.state, result.stop.failed) == ("interrupted", True)
     assert verify(result.record).holds
 
 

@@ -23,7 +23,7 @@ from benchbook.scorers.judge_protocol import (
     validate,
     verdict,
 )
-from benchbook.scorers.judge_protocol_findings import FLAG_OF, MAX_DETAILS_PER_CODE, Code, Flag
+from benchbook.scorers.judge_protocol_findings import FLAG_OF, MAX_DETAILS_PER_CODE, Code, Edition, Flag, codes_of
 from benchbook.scorers.judge_protocol_spec import protocol
 from support import cases
 
@@ -43,6 +43,12 @@ CELLS = [
 ]
 ASKED = {"judge_model": JUDGE, **CELLS[0], "method": "cross_judge"}
 QUOTES = ("# Plan", "Collect the invoices", "each total", "the ledger.")
+
+NO_DATES = (
+    "", "today", "yesterday", "2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "0000-01-01", "2026-3-14",
+    "20260314", "2026-03-14T10:00:00Z", " 2026-03-14", "2026-03-14\n", "14-03-2026", "2026/03/14", "２０２６-03-14",
+    "YYYY-MM-DD",
+)  # fmt: skip
 
 Reply = dict[str, Any]
 
@@ -100,7 +106,8 @@ def both(*edits: Callable[[Reply], None]) -> Callable[[Reply], None]:
 def test_a_reply_is_judged_as_the_case_says(case: dict[str, Any]) -> None:
     expect = case["expect"]
     found = parse_line(case)
-    assert found.keys() == {"id", "valid", "flags", "verdict", "located"}
+    assert found.keys() == {"id", "valid", "flags", "verdict", "located", "details"}
+    assert {detail["flag"] for detail in found["details"]} == set(found["flags"])
     assert found["id"] == case["id"]
     assert found["valid"] is expect["valid"]
     assert found["flags"] == sorted(found["flags"])
@@ -165,8 +172,7 @@ def test_no_verdict_follows_from_other_scores(scores: tuple[int, ...]) -> None:
         pytest.param(put("meta", "run", to=7), (), id="a-further-key-in-meta"),
         pytest.param(put("evidence", 0, "line", to=7), (), id="a-further-key-in-evidence"),
         pytest.param(put("notes", to=""), (), id="empty-notes"),
-        pytest.param(put("meta", "timestamp", to="today"), (), id="any-timestamp"),
-        pytest.param(put("evidence", 0, "reason", to=""), (), id="no-reason-given"),
+        pytest.param(put("meta", "timestamp", to="2024-02-29"), (), id="a-leap-day"),
         pytest.param(put("notes", to='It says "I cannot evaluate this text."'), (), id="a-quoted-refusal"),
         pytest.param(put("notes", to="I cannot evaluate the accuracy of its dates."), (), id="a-limit-named"),
         pytest.param(put("evidence", 0, "quote", to="I cannot evaluate this."), (VIOLATION,), id="a-refusal-quoted"),
@@ -215,7 +221,9 @@ def test_no_verdict_follows_from_other_scores(scores: tuple[int, ...]) -> None:
                      (VIOLATION,), id="a-negative-score"),
         pytest.param(put("scores", D4, to=3), (CONFLICT, VIOLATION), id="score-3-and-the-sum-left"),
         pytest.param(put("scores", D4, to=10**4000), (CONFLICT, VIOLATION), id="a-score-of-4001-digits"),
-        pytest.param(both(drop("scores", D4), put("scores", "COVERAGE", to=2)), (VIOLATION,), id="a-renamed-dimension"),
+        pytest.param(both(drop("scores", D4), put("scores", "COVERAGE", to=2)), (REFUSAL, VIOLATION),
+                     id="a-renamed-dimension"),
+        pytest.param(drop("scores", D4), (REFUSAL, VIOLATION), id="a-dimension-left-out"),
         pytest.param(put("scores", "format_compliance", to=2), (VIOLATION,), id="another-case"),
         pytest.param(put("evidence", 3, "dimension", to="COVERAGE"), (VIOLATION,), id="evidence-for-no-dimension"),
         pytest.param(put("evidence", 3, "dimension", to=D1), (VIOLATION,), id="two-for-one-and-none-for-another"),
@@ -227,6 +235,9 @@ def test_no_verdict_follows_from_other_scores(scores: tuple[int, ...]) -> None:
         pytest.param(put("evidence", 0, "quote", to=" \u200b\n"), (VIOLATION,), id="a-blank-quote"),
         pytest.param(put("evidence", 0, "quote", to="word " * 61), (VIOLATION,), id="61-words"),
         pytest.param(put("evidence", 0, "quote", to="Plan ... from April"), (VIOLATION,), id="half-of-it-found"),
+        *(pytest.param(put("meta", "timestamp", to=day), (VIOLATION,), id=f"no-date-{day!r}") for day in NO_DATES),
+        pytest.param(put("evidence", 0, "reason", to=""), (VIOLATION,), id="an-empty-reason"),
+        pytest.param(put("evidence", 0, "reason", to=" \n\u3000"), (VIOLATION,), id="a-blank-reason"),
         # coverage and conflict
         pytest.param(put("meta", "question_id", to=""), (COVERAGE, CONFLICT), id="empty-question-id"),
         pytest.param(put("meta", "output_id", to=" "), (COVERAGE, CONFLICT), id="blank-output-id"),
@@ -343,12 +354,79 @@ def test_a_table_of_aliases_must_end() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"evidense": "report"}, {"evidence": "Report"}, {"reasoning_tags": "think"}, {"same_model": {"a": "a"}}],
-    ids=lambda options: next(iter(options)),
-)
+    [
+        {"evidense": "report"}, {"evidence": "Report"}, {"reasoning_tags": "think"}, {"same_model": {"a": "a"}},
+        {"edition": 3}, {"edition": True},
+    ],
+    ids=repr,
+)  # fmt: skip
 def test_an_option_with_a_typing_error_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         Options.read(options)
+
+
+# --- P4.1: how short and how long a quote may be
+
+
+def quoted(quote: str, text: str, **options: Any) -> set[str]:
+    """The codes of what is wrong with one quote in a text that it stands in."""
+    reply = good_reply(quotes=(quote, *QUOTES[1:]))
+    found = judged(reply, output_text=f"{text}\n{TEXT}", options=Options(**options))
+    return {detail.code for detail in found.details}
+
+
+@pytest.mark.parametrize(
+    ("quote", "codes"),
+    [
+        pytest.param("Plan", set(), id="4-letters"),
+        pytest.param("Pla", {"quote_too_short"}, id="3-letters"),
+        pytest.param("F", {"quote_too_short"}, id="a-letter"),
+        pytest.param(".", {"quote_too_short"}, id="a-full-stop"),
+        pytest.param("1. A", {"quote_too_short"}, id="white-space-is-no-character"),
+        pytest.param("F\u200b\u200b\u200b", {"quote_too_short"}, id="nor-what-has-no-width"),
+        pytest.param("计划", set(), id="2-of-han"),
+        pytest.param("计", {"quote_too_short"}, id="1-of-han"),
+        pytest.param("한글", set(), id="2-of-hangul"),
+        pytest.param("计x", {"quote_too_short"}, id="1-of-han-and-a-letter"),
+        pytest.param("计xy", set(), id="1-of-han-and-two-letters"),
+        pytest.param("w " * 60, set(), id="60-words"),
+        pytest.param("w " * 61, {"quote_too_long"}, id="61-words"),
+        pytest.param("x" * 120, set(), id="120-letters"),
+        pytest.param("x" * 121, {"quote_too_long"}, id="121-letters"),
+        pytest.param("计" * 120, set(), id="120-of-han"),
+        pytest.param("计" * 121, {"quote_too_long"}, id="121-of-han"),
+        pytest.param("计" * 2500, {"quote_too_long"}, id="a-whole-text-of-han"),
+        pytest.param("计" * 60 + "\n" + "计" * 60, set(), id="120-of-han-on-two-lines"),
+        pytest.param("计" * 60 + "\n" + "计" * 61, {"quote_too_long"}, id="a-line-end-makes-no-two-words"),
+        pytest.param(" ".join(["计，划。"] * 30), set(), id="120-in-30-pieces"),
+        pytest.param(" ".join(["计，划。"] * 31), {"quote_too_long"}, id="124-in-31-pieces"),
+        pytest.param("ก" * 60 + " " + "ก" * 61, {"quote_too_long"}, id="thai"),
+        pytest.param("한국어는 " * 60, set(), id="korean-has-spaces"),
+        pytest.param("see https://example.org/" + "a" * 150, set(), id="an-address-in-a-sentence"),
+    ],
+)
+def test_a_quote_is_neither_too_short_nor_too_long(quote: str, codes: set[str]) -> None:
+    assert quoted(quote, quote) == codes
+    assert quoted(quote, quote, evidence="report") == codes  # the option is about what was looked for and not found
+
+
+def test_the_rules_before_derivation_3_are_kept_for_old_records() -> None:
+    """Edition 1: any timestamp and reason, any quote up to 60 words, and a missing score is a violation alone."""
+    reply = good_reply(quotes=("F", "计" * 2500, *QUOTES[2:]))
+    reply["meta"]["timestamp"] = "yesterday"
+    reply["evidence"][0]["reason"] = ""
+    text = f"{TEXT} F {'计' * 2500}"
+    assert judged(reply, output_text=text, options=Options(edition=1)).flags == ()
+    codes = {detail.code for detail in judged(reply, output_text=text).details}
+    assert codes == {"timestamp_no_date", "reason_empty", "quote_too_short", "quote_too_long"}
+    del reply["scores"][D4]
+    assert judged(reply, output_text=text, options=Options(edition=1)).flags == (VIOLATION,)
+
+
+@pytest.mark.parametrize("edition", get_args(Edition))
+def test_each_code_belongs_to_one_flag_of_an_edition(edition: Edition) -> None:
+    codes = [code for flag in get_args(Flag) for code in codes_of(flag, edition)]
+    assert len(codes) == len(set(codes)) == len(FLAG_OF) - (4 if edition == 1 else 0)
 
 
 # --- without a set, without a question
@@ -435,7 +513,7 @@ SCORES = st.tuples(*[st.integers(0, 2)] * 4)
 def good_replies(draw: st.DrawFn) -> Reply:
     def quote() -> str:
         start = draw(st.integers(0, 60))
-        return TEXT[start : start + draw(st.integers(3, 20))]
+        return TEXT[start : start + draw(st.integers(9, 20))]
 
     reply = good_reply(draw(SCORES), (quote(), quote(), quote(), quote()))
     if draw(st.booleans()):
@@ -543,7 +621,7 @@ def _case(**more: Any) -> Mapping[str, Any]:
 
 def test_a_line_needs_its_reply_and_its_text_alone() -> None:
     assert parse_line(_case(asked=None, options=None)) == {
-        "id": "c", "valid": True, "flags": [], "verdict": "PASS", "located": ["exact"] * 4,
+        "id": "c", "valid": True, "flags": [], "verdict": "PASS", "located": ["exact"] * 4, "details": [],
     }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     from benchbook.cli.summary import rows_of
     from benchbook.derivations.derivation import derivation_of
     from benchbook.derivations.kinds import kind_of
-    from benchbook.reports.protocol_archive import archive_of, differences, write_archive_of
+    from benchbook.reports.protocol_archive import archive_of, declared_prompts_of, differences, write_archive_of
     from benchbook.scorers.judge_protocol import SPEC_ID
 
     record = find_record(run, runs)
@@ -36,7 +36,8 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     if spec != SPEC_ID:
         raise UsageError(f"{record.path}: was made under {spec}; only {SPEC_ID} has an archive")
     derived = kind_of(spec).read(record)
-    made = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation_of(record.started()))
+    derivation, prompts = derivation_of(record.started()), declared_prompts_of(record)
+    made = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation, prompts)
     if check is not None:
         if out is not None:
             raise click.UsageError("--out and --check: one of them")

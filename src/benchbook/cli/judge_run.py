@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,14 +14,17 @@ from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 
+if TYPE_CHECKING:
+    from benchbook.runner.judging_config import JudgingConfig
+
 __all__ = ["run", "same_model_option", "same_model_table"]
 
 # Settings of `benchbook run` that go for judging too.
 _SHARED = (
     "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
-    "max_retries", "max_wait_ms", "cache", "runs", "run_id", "reports",
+    "max_retries", "max_wait_ms", "accept_unanswered", "cache", "runs", "run_id", "reports",
 )  # fmt: skip
-_FROZEN = ("set", "judges", "prompts", "same_model", "evidence", "repeats", "probes")
+_FROZEN = ("set", "judges", "prompts", "task", "same_model", "evidence", "repeats", "probes")
 
 
 same_model_option = click.option(
@@ -34,12 +37,14 @@ same_model_option = click.option(
 @click.option("--set", "set", metavar="FOLDER", help="The evaluation set, made by `benchbook judge init`.")
 @click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A judge: provider/name@version; repeat.")
 @click.option("--prompts", metavar="TABLE", help="What the targets were asked: question_id, prompt, prompt_variant.")
+@click.option("--task", type=click.Choice(["unknown"]), help="Nobody knows what they were asked; every report says so.")
 @same_model_option
 @click.option(
     "--evidence", type=click.Choice(["must_be_found", "report"]), help="Whether a quote that is not found invalidates."
 )
 @click.option("--repeats", type=int, help="How often each judge judges each output.")
 @click.option("--probes", type=int, help="Of how many outputs probes are made, whose right answer is known.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
 @click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
 @move_judge_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
@@ -51,10 +56,14 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
     Settings come from CONFIG.toml and from options of the same names, which win; a judge with an address or a key of
     its own needs the file: a table [[judges]] with model, and name, base_url, api_key_env, path, params. Set, prompts,
-    judges, thresholds and the evidence rule are frozen with the first call. Ends with 1 where no evaluation is valid.
+    judges, thresholds and the evidence rule are frozen with the first call. Without what the targets were asked
+    (--prompts) a set is refused, but for --task unknown. Ends with 1 where no evaluation is valid.
     """
     if options["move_judge"] and not options["resume"]:
         raise UsageError("--move-judge: only with --resume; a new record takes addresses from its settings")
+    if options["dry_run"]:
+        _say_what_would_be_asked(config, options)
+        return
     result = _resumed(config, options) if options["resume"] else _started(config, options)
     reports = result.record.started().config.get("reports") if options["reports"] is None else options["reports"]
     print_run(
@@ -68,13 +77,27 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     ctx.exit(3 if result.stop.reason else 0 if result.derived.aggregates.n_valid else 1)
 
 
-def _started(config: str | None, options: dict[str, Any]) -> Any:
-    from benchbook.runner.judging import start_judging
+def _say_what_would_be_asked(config: str | None, options: dict[str, Any]) -> None:
+    from benchbook.cli.judge_dry_run import print_judging_dry_run
+    from benchbook.runner.judging import prepare_judging
+
+    if options["resume"]:
+        raise click.UsageError("--dry-run and --resume: one of them")
+    print_judging_dry_run(prepare_judging(_checked(config, options)), as_json=options["as_json"])
+
+
+def _checked(config: str | None, options: dict[str, Any]) -> JudgingConfig:
     from benchbook.runner.judging_config import judging_config_from_mapping, read_judging_file
-    from benchbook.runner.loop import run_async
 
     values = read_judging_file(config) if config is not None else {}
-    checked = judging_config_from_mapping(values | _given(options), config or "options")
+    return judging_config_from_mapping(values | _given(options), config or "options")
+
+
+def _started(config: str | None, options: dict[str, Any]) -> Any:
+    from benchbook.runner.judging import start_judging
+    from benchbook.runner.loop import run_async
+
+    checked = _checked(config, options)
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
         return run_async(start_judging(checked, on_progress, config))
 

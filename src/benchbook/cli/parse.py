@@ -36,8 +36,9 @@ def parse(spec: str, file: str, as_json: bool) -> None:
     "asked"?, "evaluation_set"?}. A line comes out for each, in order. Under rubric@v1:
     {"id", "ok": true, "accuracy_score", "faithfulness_score", "rationale"}, or
     {"id", "ok": false, "parse_error_reason", "detail"}. Under judge_protocol@v1:
-    {"id", "valid", "flags", "verdict", "located"}. A line that is no such object is told with a detail that names it,
-    and does not stop the rest; the command then ends with 2.
+    {"id", "valid", "flags", "verdict", "located", "details"}; the details say of each flag what was found, and where. A
+    line that is no such object is told with a detail that names it, and does not stop the rest; the command then ends
+    with 2.
     """
     del as_json
     reader = _reader_of(spec)
@@ -100,7 +101,7 @@ def _unreadable_for_rubric(case_id: Any, detail: str) -> dict[str, Any]:
 
 
 def _unreadable_for_protocol(case_id: Any, detail: str) -> dict[str, Any]:
-    return {"id": case_id, "valid": False, "flags": [], "verdict": None, "located": [], "detail": detail}
+    return {"id": case_id, "valid": False, "flags": [], "verdict": None, "located": [], "details": [], "detail": detail}
 
 
 def _lines(file: str) -> Iterator[tuple[int, bytes]]:

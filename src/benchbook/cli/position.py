@@ -21,8 +21,8 @@ def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -
     """Say of each judge in FILE whether the answer wins, or the place in which it was shown.
 
     FILE (JSONL, CSV, Parquet) has a row for each pair of answers that a judge compared in both orders: judge, item,
-    winner_ab and winner_ba (1 or 2: the answer's number, with answer 1 or answer 2 shown first; empty for none), and
-    gold where people said which is better.
+    winner_ab and winner_ba (1 or 2, or A or B: the answer, whatever its place, with answer 1 or answer 2 shown first;
+    tie where neither is better; empty for no verdict), and gold where people said which is better.
     """
     from benchbook.decisions.position import position_trials
     from benchbook.evalsets.pair_verdicts import read_pair_verdicts

@@ -71,7 +71,7 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
         value = options.get(name)
         if value in (None, ()):
             continue
-        given[name] = _pairs(name, value) if str(hints[name]).startswith("dict") else value
+        given[name] = pairs(name, value) if str(hints[name]).startswith("dict") else value
     given |= _judges(given.pop("judge", ()))
     if given.get("reports") == "none":
         given["reports"] = None
@@ -85,7 +85,7 @@ def _judges(models: Sequence[str]) -> dict[str, Any]:
     return {"judge": models[0], "judges": []} if models else {}
 
 
-def _pairs(setting: str, words: tuple[str, ...]) -> dict[str, Any]:
+def pairs(setting: str, words: tuple[str, ...]) -> dict[str, Any]:
     pairs: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")

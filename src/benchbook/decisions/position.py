@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from benchbook.evalsets.pair_verdicts import PairVerdict
+from benchbook.evalsets.pair_verdicts import TIE, PairVerdict, Winner
 from benchbook.statistics import Estimate, mcnemar, wilson
 
 __all__ = ["PositionTrial", "position_trials"]
 
 
+_LEANING: Mapping[Winner, int] = {1: 1, TIE: 0, 2: -1}  # to the answer shown first, where that is answer 1
+
+
 class PositionTrial(msgspec.Struct, frozen=True, kw_only=True):
     """A judge's position consistency (Zheng et al. 2023, "Judging LLM-as-a-judge", section 3.4), with Wilson intervals.
 
-    A pair whose verdict misses in either order says nothing here, and is counted in `n_missing`.
+    A pair whose verdict misses in either order says nothing here, and is counted in `n_missing`. A tie is a verdict. A
+    pair whose verdicts differ leans to a place: the answer shown there won in both orders, or in one, with a tie in the
+    other.
     """
 
     judge: str
     group: tuple[str, ...]
     n_pairs: int
     n_missing: int
-    n_consistent: int  # the same answer won in both orders
-    n_first: int  # the answer shown first won in both orders
-    n_second: int  # the answer shown second did
+    n_consistent: int  # the same verdict in both orders
+    n_tied: int  # of these: a tie in both
+    n_first: int  # leaned to the answer shown first
+    n_second: int  # leaned to the answer shown second
+    n_half_tied: int  # of these two: a tie in one order alone
     consistency: Estimate  # share of the pairs with both verdicts
-    first_share: Estimate  # share, among those that changed with the order, that the first place won; 0.5 is no bias
+    first_share: Estimate  # share, among those that changed with the order, that leaned to the first; 0.5 is no bias
     p_value: float | None  # exact, of no bias for either place; None where no verdict changed
-    right: Estimate | None  # share in which people's answer won in both orders, of the pairs that people judged
+    right: Estimate | None  # share in which people's verdict was given in both orders, of the pairs that people judged
 
 
 def position_trials(verdicts: Iterable[PairVerdict], *, confidence: float = 0.95) -> list[PositionTrial]:
@@ -40,10 +47,10 @@ def position_trials(verdicts: Iterable[PairVerdict], *, confidence: float = 0.95
 
 
 def _trial(judge: str, group: tuple[str, ...], cell: Sequence[PairVerdict], confidence: float) -> PositionTrial:
-    whole = [one for one in cell if one.ab is not None and one.ba is not None]
-    n_consistent = sum(one.ab == one.ba for one in whole)
-    n_first = sum((one.ab, one.ba) == (1, 2) for one in whole)  # answer 1 was first in `ab`, answer 2 in `ba`
-    n_second = len(whole) - n_consistent - n_first
+    whole = [(one.ab, one.ba) for one in cell if one.ab is not None and one.ba is not None]
+    leanings = [_LEANING[ab] - _LEANING[ba] for ab, ba in whole]  # answer 1 was first in `ab`, answer 2 in `ba`
+    n_consistent = leanings.count(0)
+    n_first, n_second = sum(one > 0 for one in leanings), sum(one < 0 for one in leanings)
     with_gold = [one for one in cell if one.gold is not None]
     n_right = sum(one.ab == one.gold == one.ba for one in with_gold)
     return PositionTrial(
@@ -52,8 +59,10 @@ def _trial(judge: str, group: tuple[str, ...], cell: Sequence[PairVerdict], conf
         n_pairs=len(cell),
         n_missing=len(cell) - len(whole),
         n_consistent=n_consistent,
+        n_tied=whole.count((TIE, TIE)),
         n_first=n_first,
         n_second=n_second,
+        n_half_tied=sum(TIE in one for one in whole) - whole.count((TIE, TIE)),
         consistency=wilson(n_consistent, len(whole), confidence),
         first_share=wilson(n_first, n_first + n_second, confidence),
         p_value=mcnemar(n_first, n_second).p_exact if n_first + n_second else None,

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import msgspec
 
@@ -26,9 +27,12 @@ __all__ = [
     "EvaluationRow",
     "EvidenceRow",
     "FlagDetail",
+    "GapReason",
     "JudgedText",
+    "ReadRow",
     "SpanRow",
     "asked_about",
+    "cell_of",
     "coverage_gaps",
     "evaluation_row",
     "row_of",
@@ -142,15 +146,34 @@ class EvaluationRow(msgspec.Struct, frozen=True, kw_only=True):
         return Asked(self.cell, self.judge_model, self.method, self.repeat)
 
 
+class ReadRow(EvaluationRow, frozen=True, kw_only=True):
+    """One of which the raw reply alone does not say what was validated, or which bytes it was (derivation 3)."""
+
+    read_as: str | None  # what was read: without declared thoughts (R3.7), or put into the protocol's form by a mapping
+    reply_base64: str | None  # the bytes of an imported reply that is no UTF-8: its text can't hold them
+
+
+GapReason = Literal["no_text", "not_judged", "unanswered", "not_asked"]
+
+
 class CoverageGap(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of the evaluation set with no evaluation (P4, INCOMPLETE_COVERAGE of the set)."""
+    """A cell of the evaluation set with no evaluation (P4, INCOMPLETE_COVERAGE of the set).
+
+    Where it is merely not there yet, because the judge was not reached (`unanswered`) or not asked so far, it has no
+    flag (R1.3b).
+    """
 
     question_id: str
     prompt_variant: str
     target_model: str
     output_id: str
     judge_model: str | None  # null: no judge at all
-    flag: str = "INCOMPLETE_COVERAGE"
+    flag: str | None = "INCOMPLETE_COVERAGE"
+    why: GapReason | msgspec.UnsetType = msgspec.UNSET
+
+
+def cell_of(gap: CoverageGap) -> CellId:
+    return CellId(gap.question_id, gap.prompt_variant, gap.target_model, gap.output_id)
 
 
 def sha256_of(text: str) -> str:

@@ -56,7 +56,7 @@ def analyse(
         minimums=minimums,
         rules=rules,
         methods=method_counts(ordered),
-        n_gaps=sum(1 for _ in gaps),
+        n_gaps=sum(gap.flag is not None for gap in gaps),
         targets=target_variants(cross, measuring, minimums),
         drifts=drifts(valid_cross, measuring, minimums),
         judges=cards,

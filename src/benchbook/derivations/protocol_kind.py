@@ -13,9 +13,9 @@ from benchbook.derivations.kinds import Kind
 from benchbook.derivations.plan import plan_sha256
 from benchbook.derivations.protocol_plan import protocol_plan_of
 from benchbook.derivations.protocol_requests import ProtocolRequests
-from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
+from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest
 from benchbook.derivations.protocol_samples import ProtocolSample, open_samples
-from benchbook.derivations.protocol_tables import DERIVED_FILES, ProtocolDerived, derive_protocol
+from benchbook.derivations.protocol_tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
 from benchbook.derivations.requests import request_sha256
 from benchbook.derivations.state import JournalState
 from benchbook.evalsets.judgement_results import read_judgements
@@ -41,7 +41,7 @@ class _Check:
         self._journal = record.journal
         self._requests = ProtocolRequests(open_samples(record, started, protocol_plan_of(started)))
         judgements = started.inputs.get("judgements")
-        self._replies = [one.reply for one in read_judgements(record.input(judgements))] if judgements else None
+        self._replies = [one.raw for one in read_judgements(record.input(judgements))] if judgements else None
         self.findings: list[Finding] = []
 
     def look_at(self, number: int, sample: ProtocolSample, facts: list[Reply | Failure]) -> None:
@@ -68,7 +68,7 @@ def _read(record: Record) -> ProtocolDerived:
 KIND = Kind(
     spec="judge_protocol@v1",
     files=DERIVED_FILES,
-    tables=lambda _: {"samples.parquet": ProtocolRow},
+    tables=lambda started: {"samples.parquet": row_type_of(started)},
     derive=derive_protocol,
     derive_checked=_derive_checked,
     read=_read,

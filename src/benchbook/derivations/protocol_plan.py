@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import msgspec
 
 from benchbook.canonical import ready
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.plan import RolePlan
 from benchbook.records.facts import RunStarted
-from benchbook.scorers.judge_protocol import EvidenceRule, Options, SameModel
+from benchbook.scorers.judge_protocol import Edition, EvidenceRule, Options, SameModel
 
-__all__ = ["JudgePlan", "ProtocolPlan", "protocol_plan_of"]
+__all__ = ["JUDGE_PROMPT", "Declared", "JudgePlan", "ProtocolPlan", "edition_of", "protocol_plan_of"]
+
+
+JUDGE_PROMPT = (
+    "judge_prompt/"  # before its hash: an input of a record, a prompt by which judgements were made elsewhere
+)
+
+
+class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What somebody says of a judge that nobody here can know (P7). A null is what was not said."""
+
+    version: str | None = None
+    params: dict[str, Any] | None = None  # decoding parameters
+    tools: tuple[str, ...] | None = None  # empty: it had none
+    web_access: bool | None = None
+    prompt_sha256: str | None = None  # of the judge prompt that was used
 
 
 class JudgePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +35,11 @@ class JudgePlan(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     role: RolePlan
+    declared: Declared | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def said(self) -> Declared:
+        return self.declared if isinstance(self.declared, Declared) else Declared()
 
 
 class ProtocolPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +64,7 @@ class ProtocolPlan(msgspec.Struct, frozen=True, kw_only=True):
     probes_id: str | None = None
     judgements_sha256: str | None = None  # of the file with judgements that were made elsewhere
     n_judgements: int = 0
+    task: Literal["unknown"] | msgspec.UnsetType = msgspec.UNSET  # what the targets were asked is not known (P4.3)
 
     @property
     def n_regular(self) -> int:
@@ -53,10 +77,15 @@ class ProtocolPlan(msgspec.Struct, frozen=True, kw_only=True):
     def n_samples(self) -> int:
         return self.n_regular + self.n_probes * len(self.judges)
 
-    def options_of(self, judge: int | None) -> Options:
+    def options_of(self, judge: int | None, edition: Edition) -> Options:
         """How a judge's replies are read."""
         tags = () if judge is None else self.judges[judge].role.reasoning_tags
-        return Options(self.evidence, tags, SameModel(self.same_model))
+        return Options(self.evidence, tags, SameModel(self.same_model), edition)
+
+
+def edition_of(started: RunStarted) -> Edition:
+    """By which edition of the rules a record's replies are read: old records keep theirs."""
+    return 2 if derivation_of(started) >= 3 else 1
 
 
 def protocol_plan_of(started: RunStarted) -> ProtocolPlan:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from benchbook.derivations.evaluation_rows import CoverageGap, EvaluationRow
+from benchbook.derivations.evaluation_rows import CoverageGap, EvaluationRow, ReadRow
 from benchbook.derivations.judge_analysis_results import Analysis
+from benchbook.derivations.unanswered import Unanswered
 
-__all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolRow"]
+__all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolReadRow", "ProtocolRow", "Task"]
 
 
 class ProtocolRow(EvaluationRow, frozen=True, kw_only=True):
@@ -28,6 +29,22 @@ class ProtocolRow(EvaluationRow, frozen=True, kw_only=True):
         return EvaluationRow(**{name: getattr(self, name) for name in EvaluationRow.__struct_fields__})
 
 
+class ProtocolReadRow(ProtocolRow, frozen=True, kw_only=True):
+    """The same since derivation 3, with what was read where that is not the raw reply as it stands."""
+
+    read_as: str | None
+    reply_base64: str | None
+
+    @property
+    def evaluation(self) -> EvaluationRow:
+        if self.read_as is None and self.reply_base64 is None:
+            return super().evaluation
+        return ReadRow(**{name: getattr(self, name) for name in ReadRow.__struct_fields__})
+
+
+Task = Literal["known", "unknown"]  # whether what the targets were asked is in the record (P4.3)
+
+
 class JudgeLedger(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one judge's calls, and what they took. Tokens are null where no reply told them."""
 
@@ -35,13 +52,14 @@ class JudgeLedger(msgspec.Struct, frozen=True, kw_only=True):
     model_id: str
     model_version: str | None  # null: neither declared nor told
     n_replies: int
-    failures: dict[str, int]  # samples without a reply, by error
+    failures: dict[str, int]  # samples that ended without a reply, by error
     n_truncated: int
     transport_retries: int
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: str | None  # decimal dollars; null where no price was given
     latency_p50_ms: float | None
+    unanswered: dict[str, int] | msgspec.UnsetType = msgspec.UNSET  # samples that wait for a reply, by cause (R1.3b)
 
 
 class ProtocolAggregates(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +77,9 @@ class ProtocolAggregates(msgspec.Struct, frozen=True, kw_only=True):
     gaps: list[CoverageGap]  # cells that lack an evaluation, by judge
     analysis: Analysis
     warnings: list[str]
+    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # samples, probes among them, whose judge was not reached
+    unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # by cause, in words
+    task: Task | msgspec.UnsetType = msgspec.UNSET
 
 
 class ProtocolManifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,3 +114,6 @@ class ProtocolManifest(msgspec.Struct, frozen=True, kw_only=True):
     manifest_sha256: str  # of this manifest with this field empty
     # Of the repository that holds the user's config; left out of records before derivation 3.
     project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    task: Task | msgspec.UnsetType = msgspec.UNSET
+    evaluated_from: str | msgspec.UnsetType | None = msgspec.UNSET  # of judgements made elsewhere: their first date
+    evaluated_to: str | msgspec.UnsetType | None = msgspec.UNSET  # and their last; null: none has one (P7)

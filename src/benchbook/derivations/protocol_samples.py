@@ -38,6 +38,7 @@ class ProtocolSample:
     output: int
     judge: int | None
     probe: Probe | None = None
+    judgement: ImportedJudgement | None = None
 
 
 class ProtocolSamples:
@@ -93,7 +94,7 @@ class ProtocolSamples:
         if judgement.key is None or judgement.key not in self._number_of:
             raise RecordError(f"judgement {sample + 1} names no output that has a text")
         asked = Asked(CellId(*judgement.key), judgement.judge_model, judgement.method)
-        return ProtocolSample(asked, self._number_of[judgement.key], None)
+        return ProtocolSample(asked, self._number_of[judgement.key], None, judgement=judgement)
 
     def base_of(self, sample: ProtocolSample) -> int:
         """The number of the sample in which the same judge saw the probed output as it is."""

@@ -5,10 +5,10 @@ One pass over the journal finds each sample's facts; a second, in plan order, ma
 
 from __future__ import annotations
 
-from collections import Counter
+from base64 import b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +16,35 @@ import msgspec
 
 from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
-from benchbook.derivations.evaluation_rows import EvaluationRow, coverage_gaps, row_of
-from benchbook.derivations.identity import Reported, model_version
-from benchbook.derivations.identity_warnings import identity_warnings
+from benchbook.derivations.evaluation_rows import (
+    CellId,
+    CoverageGap,
+    EvaluationRow,
+    GapReason,
+    cell_of,
+    coverage_gaps,
+    row_of,
+)
 from benchbook.derivations.judge_analysis import analyse
-from benchbook.derivations.model_id import ModelId, parse_model_id
-from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
-from benchbook.derivations.protocol_rows import JudgeLedger, ProtocolAggregates, ProtocolManifest, ProtocolRow
+from benchbook.derivations.protocol_judges import JudgeCounts, last_failure
+from benchbook.derivations.protocol_manifest import manifest_of, task_of
+from benchbook.derivations.protocol_plan import ProtocolPlan, edition_of, protocol_plan_of
+from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest, ProtocolReadRow, ProtocolRow
 from benchbook.derivations.protocol_samples import ProtocolSample, ProtocolSamples, open_samples
+from benchbook.derivations.protocol_warnings import warnings_of
 from benchbook.derivations.state import JournalState, read_state
-from benchbook.records.facts import Failure, Reply
+from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
+from benchbook.records.facts import Failure, Reply, RunStarted
 from benchbook.records.folder import Record, write_file
-from benchbook.records.tables import write_table, writer_version
-from benchbook.scorers.exact import as_float, percentile
+from benchbook.records.tables import write_table
 from benchbook.scorers.judge_probes import ProbeResult, probe_result
 from benchbook.scorers.judge_protocol import Evaluation, validate
+from benchbook.scorers.judge_protocol_identity import is_calendar_date
 from benchbook.specs import load_spec
 
-__all__ = ["DERIVED_FILES", "ProtocolCheck", "ProtocolDerived", "derive_protocol"]
+__all__ = ["DERIVED_FILES", "ProtocolCheck", "ProtocolDerived", "derive_protocol", "row_type_of"]
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "manifest.json")
-_MILLION = Decimal(1_000_000)
 
 # Called with each sample's number, what it is and its facts before they are used; `verify` compares requests there.
 ProtocolCheck = Callable[[int, ProtocolSample, list[Reply | Failure]], None]
@@ -62,72 +70,19 @@ def derive_protocol(
         state = read_state(record.journal)
     plan = protocol_plan_of(state.started)
     counts = _Counts(state, plan, open_samples(record, state.started, plan))
-    write_table(target / "samples.parquet", ProtocolRow, counts.rows(check))
+    write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(check))
     aggregates = counts.aggregates()
     write_file(target / "aggregates.json", pretty_json(aggregates))
-    manifest = _manifest(state, plan, counts, hashes_of(target, DERIVED_FILES))
-    values = {name: getattr(manifest, name) for name in manifest.__struct_fields__}
+    manifest = manifest_of(state, plan, counts.judges, counts.dates, hashes_of(target, DERIVED_FILES))
+    fields = {name: getattr(manifest, name) for name in manifest.__struct_fields__}
+    values = {name: value for name, value in fields.items() if value is not msgspec.UNSET}
     digest = write_manifest(target, values)
     return ProtocolDerived(ProtocolManifest(**(values | {"manifest_sha256": digest})), aggregates)
 
 
-@dataclass(slots=True)
-class _Judge:
-    """What is counted of one judge."""
-
-    plan: JudgePlan
-    derivation: int
-    reported: Reported = field(default_factory=Reported)
-    failures: Counter[str] = field(default_factory=Counter)
-    latencies: Counter[int] = field(default_factory=Counter)
-    sums: Counter[str] = field(default_factory=Counter)
-
-    def add(self, facts: list[Reply | Failure]) -> None:
-        for fact in facts:
-            if isinstance(fact, Failure):
-                self.sums["transport_retries"] += fact.ends == "attempt"
-                if fact.ends == "sample":
-                    self.failures[fact.error] += 1
-                continue
-            self.sums["n_replies"] += 1
-            self.sums["truncated"] += fact.finish_reason == "length"
-            self.reported.add(fact.model_reported, fact.fingerprint)
-            if fact.latency_e2e_ms is not None:
-                self.latencies[fact.latency_e2e_ms] += 1
-            for name, count in (("input_tokens", fact.input_tokens), ("output_tokens", fact.output_tokens)):
-                if count is not None:
-                    self.sums[name] += count
-                    self.sums[f"paid_{name}"] += 0 if fact.cached else count
-                    self.sums[f"known_{name}"] += 1
-
-    @property
-    def model_id(self) -> ModelId:
-        return parse_model_id(self.plan.role.model_id, "judge")
-
-    def version(self) -> str | None:
-        return model_version(self.model_id, self.reported, self.derivation)
-
-    def ledger(self, prices: dict[str, Any]) -> JudgeLedger:
-        return JudgeLedger(
-            judge_model=self.plan.name,
-            model_id=self.plan.role.model_id,
-            model_version=self.version(),
-            n_replies=self.sums["n_replies"],
-            failures=dict(sorted(self.failures.items())),
-            n_truncated=self.sums["truncated"],
-            transport_retries=self.sums["transport_retries"],
-            input_tokens=self.sums["input_tokens"] if self.sums["known_input_tokens"] else None,
-            output_tokens=self.sums["output_tokens"] if self.sums["known_output_tokens"] else None,
-            cost_usd=self._cost(prices),
-            latency_p50_ms=as_float(percentile(self.latencies, 50)),
-        )
-
-    def _cost(self, prices: dict[str, Any]) -> str | None:
-        given = {kind: prices.get(f"{kind}_price") for kind in ("input", "output")}
-        if not any(given.values()):
-            return None
-        cost = sum(Decimal(str(price or 0)) * self.sums[f"paid_{kind}_tokens"] for kind, price in given.items())
-        return f"{cost / _MILLION:.6f}"
+def row_type_of(started: RunStarted) -> type[ProtocolRow]:
+    """What a row of a record's samples.parquet is."""
+    return ProtocolReadRow if derivation_of(started) >= 3 else ProtocolRow
 
 
 class _Counts:
@@ -137,13 +92,22 @@ class _Counts:
         self.state = state
         self.plan = plan
         self.samples = samples
-        self.judges = [_Judge(judge, derivation_of(state.started)) for judge in plan.judges]
+        self.derivation = derivation_of(state.started)
+        self._edition = edition_of(state.started)
+        self.judges = [JudgeCounts(judge, self.derivation) for judge in plan.judges]
+        self.dates: list[str] = []  # that evaluations bear which were made elsewhere
         self._number_of = {judge.name: number for number, judge in enumerate(plan.judges)}
         self._rows: list[EvaluationRow] = []
         self._probes: list[ProbeResult] = []
         self._bases: dict[int, Evaluation] = {}  # of probed outputs, by sample
+        self._causes = UnansweredCauses(plan.n_samples)
+        self._unanswered: set[tuple[CellId, str | None]] = set()
         self._n_attempted = 0
         self._prompt_sha256 = load_spec(plan.spec).file_sha256("prompt.txt")
+
+    @cached_property
+    def _cells_with_text(self) -> frozenset[CellId]:
+        return frozenset(CellId(*output.key) for output in self.samples.outputs)
 
     def rows(self, check: ProtocolCheck | None) -> Iterator[ProtocolRow]:
         for number, facts in self.state.index.by_sample():
@@ -154,6 +118,7 @@ class _Counts:
             self.judges[self._number_of[sample.asked.judge_model]].add(facts)
             reply = next((fact for fact in reversed(facts) if isinstance(fact, Reply)), None)
             if reply is None:
+                self._count_unanswered(sample, last_failure(facts))
                 continue
             if sample.probe is not None:
                 self._probes.append(self._probed(sample, reply))
@@ -163,15 +128,57 @@ class _Counts:
                 self._bases[number] = found  # probes are held against what the same judge said of the output as it is
             row = self._row(sample, reply, found)
             self._rows.append(row)
-            yield ProtocolRow(sample=number, **{name: getattr(row, name) for name in row.__struct_fields__})
+            yield self._placed(number, sample, row, found)
+
+    def _count_unanswered(self, sample: ProtocolSample, failure: Failure | None) -> None:
+        """R1.3b: the evaluation is not there yet."""
+        if failure is None:
+            return
+        self._causes.add(self._who[self._number_of[sample.asked.judge_model]], failure)
+        if sample.probe is None:
+            self._unanswered.add((sample.asked.cell, sample.asked.judge_model))
+
+    @cached_property
+    def _who(self) -> list[Who]:
+        """Each judge, at its address of the last sitting."""
+        several = len(self.judges) > 1
+        return [
+            who_is_asked(
+                judge.plan.role,
+                "judge",
+                self._settings(judge),
+                f"judges[{number}].",
+                judge.plan.name if several else None,
+            )
+            for number, judge in enumerate(self.judges)
+        ]
+
+    def _placed(self, number: int, sample: ProtocolSample, row: EvaluationRow, found: Evaluation) -> ProtocolRow:
+        fields = {name: getattr(row, name) for name in row.__struct_fields__}
+        if self.derivation < 3:
+            return ProtocolRow(sample=number, **fields)
+        odd = sample.judgement.odd_bytes if sample.judgement is not None else None
+        return ProtocolReadRow(
+            sample=number,
+            read_as=None if found.body == row.raw_reply else found.body,
+            reply_base64=None if odd is None else b64encode(odd).decode("ascii"),
+            **fields,
+        )
 
     def _evaluation(self, sample: ProtocolSample, reply: Reply) -> Evaluation:
+        judgement = sample.judgement
+        found = self._validated(sample, judgement.reply if judgement and self.derivation >= 3 else reply.text or "")
+        if judgement and is_calendar_date(found.meta.get("timestamp", "")):
+            self.dates.append(found.meta["timestamp"])
+        return found
+
+    def _validated(self, sample: ProtocolSample, text: str) -> Evaluation:
         return validate(
-            reply.text or "",
+            text,
             output_text=self.samples.text_of(sample).normalised,
             asked=sample.asked.meta(),
             evaluation_set=self.samples.evaluation_set,
-            options=self.plan.options_of(sample.judge),
+            options=self.plan.options_of(sample.judge, self._edition),
         )
 
     def _row(self, sample: ProtocolSample, reply: Reply, found: Evaluation) -> EvaluationRow:
@@ -180,10 +187,16 @@ class _Counts:
             sample.asked,
             reply.text or "",
             self.samples.text_of(sample),
-            prompt_sha256=self._prompt_sha256 if sample.judge is not None else None,
+            prompt_sha256=self._prompt_of(sample),
             request_sha256=reply.request_sha256,
             fact_seq=reply.seq,
         )
+
+    def _prompt_of(self, sample: ProtocolSample) -> str | None:
+        """The hash of the judge prompt's template; of judgements made elsewhere, as it was declared."""
+        if sample.judge is not None:
+            return self._prompt_sha256
+        return self.plan.judges[self._number_of[sample.asked.judge_model]].said.prompt_sha256
 
     def _probed(self, sample: ProtocolSample, reply: Reply) -> ProbeResult:
         assert sample.probe is not None  # noqa: S101 - only probes come here
@@ -192,13 +205,13 @@ class _Counts:
             sample.asked.meta(),
             reply.text or "",
             base=self._bases.get(self.samples.base_of(sample)),
-            options=self.plan.options_of(sample.judge),
+            options=self.plan.options_of(sample.judge, self._edition),
         )
 
     def aggregates(self) -> ProtocolAggregates:
         plan, rows = self.plan, self._rows
         n_valid = sum(row.valid for row in rows)
-        gaps = coverage_gaps(self.samples.cells, rows, [judge.name for judge in plan.judges])
+        gaps = self._gaps()
         return ProtocolAggregates(
             spec=plan.spec,
             n_outputs=len(self.samples.cells),
@@ -208,71 +221,42 @@ class _Counts:
             n_evaluations=len(rows),
             n_valid=n_valid,
             n_invalid=len(rows) - n_valid,
-            judges=[judge.ledger(self._prices(judge)) for judge in self.judges],
+            judges=[judge.ledger(self._settings(judge)) for judge in self.judges],
             gaps=gaps,
-            analysis=analyse(rows, gaps=gaps, probes=self._probes, derivation=derivation_of(self.state.started)),
+            analysis=analyse(rows, gaps=gaps, probes=self._probes, derivation=self.derivation),
             warnings=self._warnings(n_valid),
+            **self._since_derivation_3(),
         )
 
-    def _prices(self, judge: _Judge) -> dict[str, Any]:
+    def _since_derivation_3(self) -> dict[str, Any]:
+        if self.derivation < 3:
+            return {}
+        return {
+            "n_unanswered": sum(judge.unanswered.total() for judge in self.judges),
+            "unanswered": self._causes.found(),
+            "task": task_of(self.plan),
+        }
+
+    def _warnings(self, n_valid: int) -> list[str]:
+        found = [] if self.derivation < 3 else self._causes.found()
+        counts = {"n_attempted": self._n_attempted, "n_rows": len(self._rows), "n_valid": n_valid}
+        return list(warnings_of(self.state, self.plan, self.judges, found, **counts))
+
+    def _gaps(self) -> list[CoverageGap]:
+        gaps = coverage_gaps(self.samples.cells, self._rows, [judge.name for judge in self.plan.judges])
+        return gaps if self.derivation < 3 else [self._explained(gap) for gap in gaps]
+
+    def _explained(self, gap: CoverageGap) -> CoverageGap:
+        """The gap with its reason; one that is only not there yet is no fault of the set's coverage (R1.3b)."""
+        cell = cell_of(gap)
+        if cell not in self._cells_with_text:
+            return msgspec.structs.replace(gap, why="no_text")
+        if self.plan.judgements_sha256 is not None:
+            return msgspec.structs.replace(gap, why="not_judged")
+        why: GapReason = "unanswered" if (cell, gap.judge_model) in self._unanswered else "not_asked"
+        return msgspec.structs.replace(gap, flag=None, why=why)
+
+    def _settings(self, judge: JudgeCounts) -> dict[str, Any]:
         settings = self.state.config.get("judges", [])
         number = self.judges.index(judge)
         return settings[number] if number < len(settings) else {}
-
-    def _warnings(self, n_valid: int) -> list[str]:
-        warnings = []
-        for judge in self.judges:
-            if judge.reported.changed:
-                warnings.append(f"The judge {judge.plan.name} changed during the run.")
-            if (n_truncated := judge.sums["truncated"]) > 0:
-                warnings.append(f"{n_truncated} replies of {judge.plan.name} were cut by max_tokens.")
-        if derivation_of(self.state.started) >= 3:
-            roles = [(f"judge {judge.plan.name}", judge.model_id, judge.reported) for judge in self.judges]
-            warnings += identity_warnings(self.state.started.identity, roles)
-        if self._rows and not n_valid:
-            warnings.append("No evaluation is valid: nothing here says anything about the targets.")
-        if self.state.state != "complete":
-            warnings.append(f"The run is {self.state.state}: {self._n_attempted} of {self.plan.n_samples} samples.")
-        return warnings
-
-
-def _manifest(state: JournalState, plan: ProtocolPlan, counts: _Counts, derived: dict[str, str]) -> ProtocolManifest:
-    started = state.started
-    last_at = state.ended or state.interrupted
-    return ProtocolManifest(
-        run_id=started.run_id,
-        timestamp_utc=started.at,
-        ended_utc=last_at.at if last_at else None,
-        state=state.state,
-        state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
-        prompt_sha256=load_spec(plan.spec).file_sha256("prompt.txt"),
-        dataset_id=started.identity["dataset_id"],
-        dataset_version_or_hash=f"sha256:{plan.set_sha256}",
-        n_outputs=plan.n_outputs,
-        repeats=plan.repeats,
-        evidence=plan.evidence,
-        same_model=plan.same_model,
-        judges={
-            judge.plan.name: {
-                "model_id": judge.plan.role.model_id,
-                "model_version": judge.version(),
-                "params": judge.plan.role.params,
-            }
-            for judge in counts.judges
-        },
-        judged_elsewhere=plan.judgements_sha256 is not None,
-        code_version=started.code_version,
-        environment=started.environment,
-        config=started.config,
-        plan_sha256=started.plan_sha256,
-        inputs=started.inputs,
-        journal_segments=state.n_segments,
-        journal_facts=state.n_facts,
-        journal_sha256=state.last_sha256,
-        derived=derived,
-        derived_by={"tables": writer_version()},
-        manifest_sha256="",
-        project_version=started.identity.get("project_version", msgspec.UNSET),
-    )

@@ -5,8 +5,9 @@
     judgement_lookup    which output is meant   _names     who judged, and how
     judgement_results   what comes of it       _import    all sources, and the file that is written
 
-Nothing is repaired: a bundle's entry becomes a reply with what it has, and what it lacks stays missing. A bundle of a
-finer rubric without verdicts is thereby no valid judgement under P4; its quotes can be looked up all the same.
+Nothing is repaired: a bundle's entry becomes a reply with what it has, and what it lacks stays missing; the entry
+itself is kept as its bytes stand in the file. A bundle of a finer rubric without verdicts is thereby no valid judgement
+under P4; its quotes can be looked up all the same.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.json_slices import element_slices
 from benchbook.evalsets.judgement_form import MISSING, protocol_reply, value_at_path
 from benchbook.evalsets.judgement_lookup import NoOutput, OutputIndex
 from benchbook.evalsets.judgement_mapping import JudgementMapping
@@ -49,18 +51,18 @@ def read_bundle(
     path = Path(path)
     check_declared(declared or {})
     data = _read(path)
-    bundle = _Bundle(path, hashlib.sha256(data).hexdigest(), _parsed(path, data), mapping, dict(declared or {}))
+    bundle = _Bundle(path, data, _parsed(path, data), mapping, dict(declared or {}))
     need(bundle.known, path)
     seen: dict[Key, str] = {}
-    for place, entry in bundle.entries():
+    for place, entry, written in bundle.entries():
         name = bundle.output_name(entry)
         found = bundle.find(name, outputs)
         if isinstance(found, NoOutput):
-            yield bundle.judgement(place, entry, name, None, (found.reason,))
+            yield bundle.judgement(place, entry, written, name, None, (found.reason,))
             continue
         first = seen.setdefault(found.key, place)
         remarks = (f"the bundle judges this output at {first} too",) if first != place else ()
-        yield bundle.judgement(place, entry, name, found, remarks)
+        yield bundle.judgement(place, entry, written, name, found, remarks)
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,14 @@ class _Bundle:
     """A bundle's content with what is said about all of it."""
 
     path: Path
-    sha256: str
+    data: bytes
     value: Any
     mapping: JudgementMapping
     declared: Mapping[str, str]
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
 
     @cached_property
     def stated(self) -> dict[str, Any]:
@@ -98,16 +104,20 @@ class _Bundle:
             known.setdefault("target_model", known["judge_model"])
         return known
 
-    def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def entries(self) -> Iterator[tuple[str, dict[str, Any], bytes]]:
+        """`(its place, the entry, its bytes)`."""
         entries = value_at_path(self.value, self.mapping.entries)
         if not isinstance(entries, list):
             found = "nothing" if entries is MISSING else type_name(entries)
             raise InputError(self.path, field=self.mapping.entries, found=found, expected="a list of judgements")
-        for at, entry in enumerate(entries):
+        for at, (entry, written) in enumerate(zip(entries, self._slices(), strict=True)):
             place = f"{self.mapping.entries}[{at}]"
             if not isinstance(entry, dict):
                 raise InputError(self.path, field=place, found=type_name(entry), expected="an object")
-            yield place, entry
+            yield place, entry, written
+
+    def _slices(self) -> Iterator[bytes]:
+        return element_slices(self.data, self.mapping.entries)
 
     def output_name(self, entry: Mapping[str, Any]) -> str | None:
         found = (value_at_path(entry, path) for path in self.mapping.output.at)
@@ -120,7 +130,13 @@ class _Bundle:
         return outputs.find(known | self.mapping.output.known(name))
 
     def judgement(
-        self, place: str, entry: Mapping[str, Any], name: str | None, output: Output | None, remarks: tuple[str, ...]
+        self,
+        place: str,
+        entry: Mapping[str, Any],
+        written: bytes,
+        name: str | None,
+        output: Output | None,
+        remarks: tuple[str, ...],
     ) -> ImportedJudgement:
         cell: dict[str, str] = {} if output is None else output.cell
         named = {} if name is None else {"output_id": name}  # the judge's own word for it, until it is known
@@ -136,6 +152,7 @@ class _Bundle:
             reply=canonical_json(reply).decode("utf-8"),
             mapping_sha256=self.mapping.sha256,
             remarks=remarks,
+            written=written.decode("utf-8"),
         )
 
 

@@ -9,12 +9,14 @@ from typing import Any
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.json_slices import member_slice
 from benchbook.evalsets.judgement_lookup import NAMED_BY, NoOutput, OutputIndex
 from benchbook.evalsets.judgement_names import check_declared, known_methods, need, reply_placeholders
 from benchbook.evalsets.judgement_results import ImportedJudgement
+from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
 from benchbook.evalsets.output_set_sources import OtherFile, identifiers, walk
-from benchbook.evalsets.tabular import read_table
+from benchbook.evalsets.tabular import read_table, table_form
 from benchbook.text import shorten
 
 __all__ = ["MAX_REPLY_BYTES", "find_reply_files", "read_reply_file", "read_reply_table"]
@@ -76,14 +78,16 @@ def read_reply_table(
 ) -> Iterator[ImportedJudgement]:
     """Replies in the rows of a JSONL, CSV or Parquet table, in its order.
 
-    Columns: `reply` (a text, or the object that it is), `judge_model`, `method`, and of the four identifiers, `file`
-    and `file_name` as many as name one output; what is `declared` stands for columns that are not there.
+    Columns: `reply` (a text, or the object that it is, taken as it stands in its line), `judge_model`, `method`, and of
+    the four identifiers, `file` and `file_name` as many as name one output; what is `declared` stands for columns that
+    are not there.
 
     Raises: ConfigError; InputError naming the line and field; UsageError.
     """
     path = Path(path)
     check_declared(declared or {})
     source_sha256 = _file_sha256(path)
+    objects = _Objects(path)
     for line, row in read_table(path):
         known = {**(declared or {}), **_texts(path, line, row)}
         judge, method = need(known, path, line)
@@ -95,7 +99,7 @@ def read_reply_table(
             **about,
             judge_model=judge,
             method=method,
-            reply=_reply(path, line, row),
+            reply=_reply(path, line, row, objects),
             remarks=remarks,
         )
 
@@ -120,7 +124,21 @@ def _texts(path: Path, line: int, row: Mapping[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _reply(path: Path, line: int, row: Mapping[str, Any]) -> str:
+class _Objects:
+    """The bytes of the replies in a JSONL table that are objects; lines are asked for in their order."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = read_lines(path) if table_form(path) == "jsonl" else None
+
+    def text(self, line: int, value: dict[str, Any]) -> str:
+        """A column of structs in Parquet has no bytes of its own: its values are written as canonical JSON."""
+        if self._lines is None:
+            return canonical_json(value).decode("utf-8")
+        data = next((one.data for one in self._lines if one.number == line), None)
+        return member_slice(data or b"", "reply").decode("utf-8")
+
+
+def _reply(path: Path, line: int, row: Mapping[str, Any], objects: _Objects) -> str:
     if "reply" not in row:
         raise InputError(path, line=line, field="reply", found="nothing", expected="the judge's text")
     match row["reply"]:
@@ -129,7 +147,7 @@ def _reply(path: Path, line: int, row: Mapping[str, Any]) -> str:
         case str() as text:
             return text
         case dict() as value:
-            return canonical_json(value).decode("utf-8")
+            return objects.text(line, value)
         case other:
             found = shorten(repr(other), 60)
             raise InputError(path, line=line, field="reply", found=found, expected="a text, or an object")

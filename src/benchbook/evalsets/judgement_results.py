@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +15,16 @@ from benchbook.evalsets.output_set_sources import Key
 
 __all__ = ["ImportedJudgement", "read_judgements"]
 
+_ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as Python's surrogateescape reads them
+
 
 class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One judge's reply about one output. It is validated by nobody yet: `scorers.judge_protocol` does that.
 
     `reply` is the judge's raw text, or canonical JSON in the protocol's form that `mapping_sha256` names the mapping
-    of. The four identifiers are null where the judgement names no output of the set, or more than one. `remarks` say
-    what a reader has to know; they are Benchbook's words around somebody's text.
+    of; what it was made from then stands in `written`, as the source has it. The four identifiers are null where the
+    judgement names no output of the set, or more than one. `remarks` say what a reader has to know; they are
+    Benchbook's words around somebody's text.
     """
 
     source: str  # the file that it stood in, as it was named
@@ -35,6 +39,19 @@ class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     reply: str
     mapping_sha256: str | None = None
     remarks: tuple[str, ...] = ()
+    written: str | None = None  # the part of the source that `reply` was made from; null: it is `reply` itself
+
+    @property
+    def raw(self) -> str:
+        """What the judge wrote."""
+        return self.reply if self.written is None else self.written
+
+    @property
+    def odd_bytes(self) -> bytes | None:
+        """The source's bytes, where it is a file that is no UTF-8."""
+        if self.place or not _ESCAPED.search(self.reply):
+            return None
+        return self.reply.encode("utf-8", "surrogateescape")
 
     @property
     def key(self) -> Key | None:

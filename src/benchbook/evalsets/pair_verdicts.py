@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +12,31 @@ import msgspec
 from benchbook.errors import InputError
 from benchbook.evalsets.tabular import read_table
 
-__all__ = ["PairVerdict", "Winner", "read_pair_verdicts"]
+__all__ = ["TIE", "PairVerdict", "Winner", "read_pair_verdicts"]
 
-Winner = Literal[1, 2]
+Winner = Literal[0, 1, 2]
+TIE: Winner = 0  # a verdict too: neither answer is better
+
+# As judges and tables write them, without case, brackets and spaces. Letters and numbers name an answer, whatever place
+# it was shown in; `first` and `second` could mean a place, and 0 either answer: they are refused.
+_ANSWERS: tuple[tuple[str, Winner], ...] = (("1", 1), ("2", 2), ("a", 1), ("b", 2))
+_SPELLINGS: dict[str, Winner] = {
+    **{
+        f"{prefix}{name}": winner
+        for prefix in ("", "answer", "model", "assistant", "output", "response")
+        for name, winner in _ANSWERS
+    },
+    "1.0": 1,
+    "2.0": 2,
+    **dict.fromkeys(
+        (
+            "tie", "ties", "tied", "draw", "drawn", "equal", "equallygood", "equallybad", "even", "same", "c", "0.5",
+            "=", "both", "bothgood", "bothbad", "tiebothbad", "tiebothgood",
+        ),
+        0,
+    ),
+}  # fmt: skip
+_IGNORED = re.compile(r"[\s_\[\](){}\"']+|(?<=[A-Za-z])-")
 
 _NAMES = ("judge", "item")
 _WINNERS = ("winner_ab", "winner_ba")
@@ -22,7 +45,7 @@ _WINNERS = ("winner_ab", "winner_ba")
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Which of two answers a judge preferred with answer 1 shown first (`ab`), and with answer 2 (`ba`).
 
-    A winner is the answer's number, whatever place it was shown in; None where the judge named none.
+    A winner is the answer's number, whatever place it was shown in, or TIE; None where the judge said nothing.
     """
 
     judge: str
@@ -65,8 +88,11 @@ def _name(path: str | Path, line: int, field: str, value: Any) -> str:
 
 
 def _winner(path: str | Path, line: int, field: str, value: Any) -> Winner | None:
-    if value is None or value == "":
+    if value is None or value == "" or value != value:  # NaN is how pandas writes a gap
         return None
-    if isinstance(value, bool) or str(value) not in ("1", "2"):
-        raise InputError(path, line=line, field=field, found=repr(value)[:80], expected="1, 2, or nothing")
-    return 1 if str(value) == "1" else 2
+    known = isinstance(value, str | int | float) and not isinstance(value, bool)
+    winner = _SPELLINGS.get(_IGNORED.sub("", str(value)[:80]).casefold()) if known else None
+    if winner is None:
+        expected = "1 or 2, A or B, tie (or C, equal, 0.5), or nothing"
+        raise InputError(path, line=line, field=field, found=repr(value)[:80], expected=expected)
+    return winner

@@ -58,7 +58,8 @@ def write_archive(
     can't be written.
     """
     target = Path(folder)
-    archive = Archive(sorted_rows(rows), list(prompts), run_log, list(probes), derivation)
+    log = msgspec.structs.replace(run_log, derivation=derivation) if derivation >= 3 else run_log
+    archive = Archive(sorted_rows(rows), list(prompts), log, list(probes), derivation)
     check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ def write_archive(
             made.mkdir()
             _write_parts(made, archive)
             with (made / ANALYSIS).open("w", encoding="utf-8", newline="") as file:
-                file.writelines(results_analysis(read_archive(made)))
+                file.writelines(results_analysis(read_archive(made, derivation)))
             _put_in_place(made, target, Path(temporary) / "old")
     except OSError as error:
         raise RecordError(f"{target}: can't be written ({error.strerror})") from None
@@ -89,7 +90,7 @@ def _put_in_place(made: Path, target: Path, old: Path) -> None:
 def _write_parts(folder: Path, archive: Archive) -> None:
     for name, readme in ((VALID, valid_readme), (INVALID, invalid_readme)):
         (folder / name).mkdir()
-        _write(folder / name / README, readme(archive.run_log).encode())
+        _write(folder / name / README, readme(archive.run_log, archive.derivation).encode())
     names = ArchiveNames(archive.rows)
     made: set[Path] = set()
     for row in archive.rows:
@@ -97,7 +98,7 @@ def _write_parts(folder: Path, archive: Archive) -> None:
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)
             made.add(path.parent)
-        _write(path, row_bytes(row))
+        _write(path, row_bytes(row, archive.derivation))
         if not row.valid:
             _write(folder / names.reply_path(row), reply_bytes(row))
     (folder / PROMPTS).mkdir()
@@ -126,16 +127,19 @@ _log_decoder = msgspec.json.Decoder(ready(_LogFile))
 _probes_decoder = msgspec.json.Decoder(ready(list[ProbeResult]))
 
 
-def read_archive(folder: str | Path) -> Archive:
+def read_archive(folder: str | Path, older: int = 2) -> Archive:
     """What an archive's files hold. Writing it again gives the same bytes.
+
+    `older` is the derivation of the record that it was made of, where its log names none: it is older than 3.
 
     Raises: RecordError naming the first file that is missing, of another form, changed, or in another place than its
     content names; UsageError where two files hold one evaluation.
     """
     place = Path(folder)
     try:
-        rows = {path: row for name in (VALID, INVALID) for path, row in _read_rows(place, name)}
         log = decode_file(RUN_LOG, (place / RUN_LOG).read_bytes(), _log_decoder)
+        derivation = older if isinstance(log.log.derivation, msgspec.UnsetType) else log.log.derivation
+        rows = {path: row for name in (VALID, INVALID) for path, row in _read_rows(place, name, derivation)}
         prompts = [_read_prompt(place, sha256, name) for sha256, name in sorted(log.prompts.items())]
         probes = place / PROBES
         read_probes = decode_file(PROBES, probes.read_bytes(), _probes_decoder) if probes.exists() else []
@@ -146,10 +150,10 @@ def read_archive(folder: str | Path) -> Archive:
     for path, row in rows.items():
         if path != names.path(row):
             raise RecordError(f"{place / path}: holds the evaluation that belongs at {names.path(row)}")
-    return Archive(ordered, prompts, log.log, read_probes)
+    return Archive(ordered, prompts, log.log, read_probes, derivation)
 
 
-def _read_rows(place: Path, name: str) -> Iterator[tuple[str, EvaluationRow]]:
+def _read_rows(place: Path, name: str, derivation: int) -> Iterator[tuple[str, EvaluationRow]]:
     readme = place / name / README
     paths = sorted(path for path in (place / name).rglob("*") if path != readme and not path.is_dir())
     replies = {str(path).removesuffix(REPLY): path for path in paths if path.name.endswith(REPLY)}
@@ -157,7 +161,7 @@ def _read_rows(place: Path, name: str) -> Iterator[tuple[str, EvaluationRow]]:
         if path.name.endswith(REPLY):
             continue
         reply = replies.pop(str(path).removesuffix(".json"), None)
-        row = row_from_bytes(str(path), path.read_bytes(), reply.read_bytes() if reply else None)
+        row = row_from_bytes(str(path), path.read_bytes(), reply.read_bytes() if reply else None, derivation)
         yield path.relative_to(place).as_posix(), row
     for path in replies.values():
         raise RecordError(f"{path}: a raw reply without its evaluation")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from benchbook.derivations.evaluation_rows import CoverageGap
 from benchbook.derivations.judge_analysis_results import Analysis
 from benchbook.reports import numbers, protocol_tables
 from benchbook.reports.archive_model import Archive, JudgeUsed, RunLog
 from benchbook.reports.markdown import inline
+from benchbook.reports.protocol_words import GAPS
 from benchbook.reports.tables import Table
 from benchbook.reports.words import plural
 
-__all__ = ["results_analysis"]
+__all__ = ["results_analysis", "when"]
 
 MAX_GAPS = 50  # listed; run_log.json has all
 
@@ -26,6 +30,8 @@ def results_analysis(archive: Archive) -> Iterator[str]:
         f"says otherwise; intervals are two-sided at {confidence}, each for itself. Where there are too few outputs or "
         "questions for a statement, the value is what was seen, and it is said.\n\n"
     )
+    if not isinstance(log.warnings, msgspec.UnsetType) and log.warnings:
+        yield "## Read this first\n\n" + "".join(f"- {inline(warning)}\n" for warning in log.warnings) + "\n"
     yield from _run(log, len(archive.rows))
     yield from _section("What counts", protocol_tables.methods_table(found), protocol_tables.flags_table(found))
     yield from _gaps(log)
@@ -42,14 +48,21 @@ def results_analysis(archive: Archive) -> Iterator[str]:
 
 
 def _run(log: RunLog, n_rows: int) -> Iterator[str]:
-    started, ended = log.started_utc or "not known", log.ended_utc or "not known"
     yield "## Run\n\n"
     yield f"- {plural(log.n_samples, 'sample')}, {plural(n_rows, 'evaluation')}\n"
-    yield f"- Began: {inline(started)}; ended: {inline(ended)}\n"
+    yield f"- {inline(when(log))}\n"
     yield f"- Spec {inline(log.spec)} ({inline(log.spec_sha256)}), evidence rule {inline(log.evidence)}\n"
     for judge in log.judges:
         yield f"- Judge {inline(judge.judge_model)}: {inline(_judge(judge))}\n"
     yield "\n"
+
+
+def when(log: RunLog) -> str:
+    """The time range (P7); of judgements made elsewhere, that of the dates that they bear."""
+    started, ended = log.started_utc or "not known", log.ended_utc or "not known"
+    if isinstance(log.imported_utc, msgspec.UnsetType):
+        return f"Began: {started}; ended: {ended}"
+    return f"First evaluation: {started}; last: {ended}, by their own dates; imported: {log.imported_utc}"
 
 
 def _judge(judge: JudgeUsed) -> str:
@@ -61,14 +74,23 @@ def _judge(judge: JudgeUsed) -> str:
 
 
 def _gaps(log: RunLog) -> Iterator[str]:
-    if not log.gaps:
-        return
-    yield f"## Not evaluated\n\n{plural(len(log.gaps), 'cell')} of the evaluation set, `INCOMPLETE_COVERAGE`:\n\n"
-    for gap in log.gaps[:MAX_GAPS]:
+    omitted = [gap for gap in log.gaps if gap.flag is not None]
+    waiting = [gap for gap in log.gaps if gap.flag is None]
+    if omitted:
+        yield f"## Not evaluated\n\n{plural(len(omitted), 'cell')} of the evaluation set, `INCOMPLETE_COVERAGE`:\n\n"
+        yield from _gap_lines(omitted)
+    if waiting:
+        yield f"## Not there yet\n\n{plural(len(waiting), 'cell')}, by no fault of a judgement:\n\n"
+        yield from _gap_lines(waiting)
+
+
+def _gap_lines(gaps: Sequence[CoverageGap]) -> Iterator[str]:
+    for gap in gaps[:MAX_GAPS]:
         cell = f"{gap.question_id} / {gap.prompt_variant} / {gap.target_model} / {gap.output_id}"
-        yield f"- {inline(cell)}, by {inline(gap.judge_model or 'no judge')}\n"
-    if len(log.gaps) > MAX_GAPS:
-        yield f"- and {len(log.gaps) - MAX_GAPS:,} more, in `run_log.json`\n"
+        why = "" if isinstance(gap.why, msgspec.UnsetType) else f": {GAPS[gap.why]}"
+        yield f"- {inline(cell)}, by {inline(gap.judge_model or 'no judge')}{why}\n"
+    if len(gaps) > MAX_GAPS:
+        yield f"- and {len(gaps) - MAX_GAPS:,} more, in `run_log.json`\n"
     yield "\n"
 
 

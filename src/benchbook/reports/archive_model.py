@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.evaluation_rows import CoverageGap, EvaluationRow, sha256_of
 from benchbook.derivations.judge_analysis import analyse
 from benchbook.derivations.judge_analysis_results import Analysis, LeagueRules, Minimums
+from benchbook.derivations.protocol_rows import Task
 from benchbook.scorers.judge_probes import ProbeResult
 
 __all__ = ["Archive", "JudgeUsed", "RunLog", "UsedPrompt"]
@@ -35,7 +37,7 @@ class JudgeUsed(msgspec.Struct, frozen=True, kw_only=True):
     judge_model: str
     version: str | None = None
     params: dict[str, Any] | None = None  # decoding parameters: temperature, top_p, max_tokens, seed
-    tools: list[str] | None = None  # empty: it had none
+    tools: Sequence[str] | None = None  # empty: it had none
     web_access: bool | None = None
 
 
@@ -54,6 +56,12 @@ class RunLog(msgspec.Struct, frozen=True, kw_only=True):
     gaps: list[CoverageGap] = []
     minimums: Minimums = Minimums()
     rules: LeagueRules = LeagueRules()
+    # Since derivation 3; archives of older records have none of these.
+    derivation: int | msgspec.UnsetType = msgspec.UNSET
+    task: Task | msgspec.UnsetType = msgspec.UNSET  # whether what the targets were asked is known (P4.3)
+    imported_utc: str | msgspec.UnsetType = msgspec.UNSET  # began and ended are then the evaluations' own dates
+    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET
+    warnings: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,18 @@ __all__ = ["position_table"]
 
 
 def position_table(found: Sequence[PositionTrial], by: Sequence[str] = ()) -> Table:
-    """A row for each judge in each group; `by` names the columns that made the groups."""
+    """A row for each judge in each group; `by` names the columns that made the groups. Ties, if any, are shown."""
+    ties = any(one.n_tied or one.n_half_tied for one in found)
     columns = (
         Column("Judge"),
         *(Column(one_line(name)) for name in by),
         Column("Pairs", number=True),
         Column("No verdict", number=True),
         Column("Consistent", number=True),
+        *([Column("Tied in both", number=True)] if ties else []),
         Column("First place", number=True),
         Column("Second place", number=True),
+        *([Column("Tied in one", number=True)] if ties else []),
         Column("p of no bias", number=True),
         Column("Right in both", number=True),
     )
@@ -34,8 +37,10 @@ def position_table(found: Sequence[PositionTrial], by: Sequence[str] = ()) -> Ta
             numbers.count(one.n_pairs),
             numbers.count(one.n_missing),
             _share(one.consistency),
+            *([numbers.count(one.n_tied)] if ties else []),
             numbers.count(one.n_first),
             numbers.count(one.n_second),
+            *([numbers.count(one.n_half_tied)] if ties else []),
             numbers.nothing() if one.p_value is None else p_value(one.p_value),
             numbers.nothing() if one.right is None else _share(one.right),
         )

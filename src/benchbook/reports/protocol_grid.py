@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from benchbook.derivations.evaluation_rows import CellId, CoverageGap, EvaluationRow
+from benchbook.derivations.evaluation_rows import CellId, CoverageGap, EvaluationRow, cell_of
 from benchbook.reports import numbers
 from benchbook.reports.archive_names import ArchiveNames
 from benchbook.reports.markup import Html, el, join, text
 from benchbook.reports.protocol_evaluation import outcome
+from benchbook.reports.protocol_words import GAPS
 from benchbook.text import one_line, shorten
 
 __all__ = ["grid_html"]
@@ -31,7 +32,8 @@ def grid_html(
         archived = None if archive_href is None else f"{archive_href}/{names.path(row)}"
         href = f"#evaluation-{number}" if number <= n_opened else archived
         places[row.cell][row.judge_model].append(_verdict(row, href))
-    missing = {(CellId(gap.question_id, gap.prompt_variant, gap.target_model, gap.output_id)): gap for gap in gaps}
+    missing = {cell_of(gap): gap for gap in gaps}
+    waiting = {(cell_of(gap), gap.judge_model): GAPS[gap.why] for gap in gaps if isinstance(gap.why, str)}
     judges = sorted({row.judge_model for row in rows} | {gap.judge_model for gap in gaps if gap.judge_model})
     cells = sorted(places.keys() | missing.keys(), key=lambda cell: (cell.target_model, cell.prompt_variant, cell))
     head = el(
@@ -40,7 +42,7 @@ def grid_html(
         *(el("th", el("bdi", text(shorten(judge, _NAME)), dir="auto"), scope="col") for judge in judges),
     )
     bodies = [
-        _body(target, variant, list(group), places, judges)
+        _body(target, variant, list(group), places, judges, waiting)
         for (target, variant), group in groupby(cells, lambda cell: (cell.target_model, cell.prompt_variant))
     ]
     caption = el("caption", text("Verdicts: target, variant and question by judge"), class_="unseen")
@@ -54,6 +56,7 @@ def _body(
     cells: Sequence[CellId],
     places: Mapping[CellId, Mapping[str, Sequence[Html]]],
     judges: Sequence[str],
+    waiting: Mapping[tuple[CellId, str | None], str],
 ) -> Html:
     heading = el(
         "tr",
@@ -66,7 +69,7 @@ def _body(
             colspan=len(judges) + 1,
         ),
     )
-    lines = [el("tr", _cell_name(cell), *_judgements(places.get(cell, {}), judges)) for cell in cells]
+    lines = [el("tr", _cell_name(cell), *_judgements(cell, places.get(cell, {}), judges, waiting)) for cell in cells]
     return el("tbody", heading, *lines)
 
 
@@ -85,10 +88,16 @@ def _with_its_end(output_id: str) -> str:
     return line if len(line) <= _NAME else f"{line[: _NAME // 3]}…{line[-(_NAME * 2 // 3 - 1) :]}"
 
 
-def _judgements(by_judge: Mapping[str, Sequence[Html]], judges: Sequence[str]) -> Iterator[Html]:
+def _judgements(
+    cell: CellId,
+    by_judge: Mapping[str, Sequence[Html]],
+    judges: Sequence[str],
+    waiting: Mapping[tuple[CellId, str | None], str],
+) -> Iterator[Html]:
     for judge in judges:
         found = by_judge.get(judge)
-        yield el("td", *found) if found else el("td", text(numbers.DASH), class_="quiet", title="not evaluated")
+        why = waiting.get((cell, judge), "not evaluated")
+        yield el("td", *found) if found else el("td", text(numbers.DASH), class_="quiet", title=why)
 
 
 def _verdict(row: EvaluationRow, href: str | None) -> Html:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from msgspec import UnsetType
+
 from benchbook.derivations.evaluation_rows import CellId
 from benchbook.derivations.judge_analysis_results import Analysis
 from benchbook.reports import numbers, protocol_tables
@@ -90,17 +92,18 @@ def _summary(archive: Archive, found: Analysis) -> Html:
     facts = [
         ("Samples", f"{log.n_samples:,}"),
         ("Judges", f"{len(found.judges):,}"),
-        ("Began", log.started_utc or numbers.nothing("not known")),
-        ("Ended", log.ended_utc or numbers.nothing("not known")),
+        *_when(log),
         ("Record", numbers.short_hash(log.journal_sha256)),
     ]
     identity = [el("div", el("dt", text(name)), el("dd", text(value))) for name, value in facts]
     gaps = el("p", text(f"Not evaluated: {plural(found.n_gaps, 'cell')} of the evaluation set."), class_="why")
+    warned = () if isinstance(log.warnings, UnsetType) else log.warnings
     return el(
         "section",
         el(
             "div",
             el("h1", el("bdi", text(shorten(log.experiment, _NAME)), dir="auto"), id="summary-heading"),
+            *(el("p", text(warning), class_="why") for warning in warned),
             el("p", text(counted), class_="meaning"),
             *([gaps] if found.n_gaps else []),
             el("p", text(f"{primary} {rule}"), class_="meaning"),
@@ -111,6 +114,13 @@ def _summary(archive: Archive, found: Analysis) -> Html:
         class_="tone-none",
         aria_labelledby="summary-heading",
     )
+
+
+def _when(log: RunLog) -> Sequence[tuple[str, str]]:
+    began, ended = (time or numbers.nothing("not known") for time in (log.started_utc, log.ended_utc))
+    if isinstance(log.imported_utc, UnsetType):
+        return ("Began", began), ("Ended", ended)
+    return ("First evaluation", began), ("Last evaluation", ended), ("Imported", log.imported_utc)
 
 
 def _league(found: Analysis) -> Html:

@@ -11,10 +11,11 @@ from benchbook.derivations.judge_analysis_results import Analysis
 from benchbook.derivations.kinds import DerivedFiles
 from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.records.folder import Record
-from benchbook.reports.protocol_archive import archive_of, write_archive_of
+from benchbook.reports.protocol_archive import archive_of, declared_prompts_of, write_archive_of
 from benchbook.reports.protocol_page import protocol_page
 from benchbook.reports.protocol_words import LOCATED, STANDINGS, measured, rule_words
-from benchbook.reports.terminal import COLOURS, painted, wrapped
+from benchbook.reports.terminal import COLOURS, painted, unanswered_first, wrapped
+from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.views import Rows, View
 from benchbook.reports.words import plural
 from benchbook.reports.write import write_pieces
@@ -58,7 +59,8 @@ def _report(record: Record, derived: DerivedFiles, rows: Rows) -> ProtocolReport
 
 def _write(report: ProtocolReport, folder: Path) -> list[Path]:
     """Write report.html, and the archive beside it."""
-    archive = archive_of(report.manifest, report.aggregates, report.rows(), derivation_of(report.record.started()))
+    derivation, prompts = derivation_of(report.record.started()), declared_prompts_of(report.record)
+    archive = archive_of(report.manifest, report.aggregates, report.rows(), derivation, prompts)
     texts = _Texts(report.record, report.manifest)
     written = write_archive_of(archive, folder / "archive")
     page = protocol_page(archive, texts, analysis=report.aggregates.analysis)
@@ -71,6 +73,8 @@ def _lines(
     """How many evaluations count, which judges can be used, and how the targets did."""
     manifest, file = report.manifest, report.aggregates
     tone = "good" if file.n_valid else "bad"
+    first = unanswered_lines(file)
+    yield from unanswered_first(first, width, colour)
     yield ""
     headline = f"{file.n_valid:,} of {plural(file.n_evaluations, 'evaluation')} count"
     yield painted(f"{headline} ({manifest.spec})", f"1;{COLOURS[tone]}", colour)
@@ -79,7 +83,7 @@ def _lines(
     outputs = plural(file.n_outputs, "output")
     yield from wrapped(f"{manifest.dataset_id}, {outputs}; {plural(len(file.judges), 'judge')}", width, "")
     yield from wrapped(f"run {manifest.run_id}", width, "")
-    for warning in _warnings(file):
+    for warning in (one for one in _warnings(file) if one not in first):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
     for caption, lines in (("Judges", _judge_lines(file.analysis)), ("Targets", _target_lines(file.analysis))):
         yield ""
@@ -123,8 +127,9 @@ def _warnings(file: ProtocolAggregates) -> Iterator[str]:
     yield from file.warnings
     if file.n_without_text:
         yield f"{plural(file.n_without_text, 'output')} of the set have no text and were not judged."
-    if file.gaps:
-        yield f"{plural(len(file.gaps), 'cell')} of the grid have no evaluation."
+    n_omitted = sum(gap.flag is not None for gap in file.gaps)
+    if n_omitted:
+        yield f"{plural(n_omitted, 'cell')} of the grid have no evaluation."
 
 
 def _flags(row: ProtocolRow) -> Sequence[str]:

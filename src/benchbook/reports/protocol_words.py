@@ -10,7 +10,7 @@ from benchbook.reports import numbers
 from benchbook.reports.numbers import Kind
 from benchbook.statistics import REASONS
 
-__all__ = ["FLAGS", "LOCATED", "STANDINGS", "measured", "rule_outcome", "rule_words", "signed"]
+__all__ = ["FLAGS", "GAPS", "LOCATED", "STANDINGS", "measured", "rule_outcome", "rule_words", "signed"]
 
 FLAGS: Mapping[str, str] = {
     "INCOMPLETE_COVERAGE": "an identifier is missing, empty, or not in the evaluation set",
@@ -27,6 +27,13 @@ LOCATED: Mapping[str, str] = {
     "not_found": "not in the judged text",
     "empty": "empty quote",
     "no_quote": "no quote",
+}
+
+GAPS: Mapping[str, str] = {
+    "no_text": "the output has no text",
+    "not_judged": "no judgement of it",
+    "unanswered": "unanswered, the judge was not reached",
+    "not_asked": "not asked so far",
 }
 
 STANDINGS: Mapping[str, str] = {

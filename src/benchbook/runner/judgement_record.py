@@ -12,7 +12,7 @@ import msgspec
 
 from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.plan import RolePlan, plan_sha256
-from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan
+from benchbook.derivations.protocol_plan import JUDGE_PROMPT, JudgePlan, ProtocolPlan
 from benchbook.derivations.protocol_samples import outputs_of
 from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol
 from benchbook.errors import UsageError
@@ -20,9 +20,11 @@ from benchbook.evalsets.judgement_import import write_judgements
 from benchbook.evalsets.judgement_results import ImportedJudgement
 from benchbook.evalsets.output_set_sources import Key
 from benchbook.evalsets.output_sets import OutputSet
+from benchbook.evalsets.tabular import table_form
 from benchbook.records import JournalWriter, Record, Reply, RunEnded, RunStarted, create_record
 from benchbook.runner.environment import code_version, environment, project_version
-from benchbook.runner.judging import inputs_of_set
+from benchbook.runner.judgement_declared import Declarations
+from benchbook.runner.judging import check_prompts, inputs_of_set
 from benchbook.runner.run import new_run_id
 from benchbook.scorers.judge_protocol import SPEC_ID, EvidenceRule
 from benchbook.scorers.judge_protocol_findings import said
@@ -43,6 +45,8 @@ class ImportConfig:
     run_id: str | None = None
     evidence: EvidenceRule = "must_be_found"
     same_model: dict[str, str] = field(default_factory=dict)
+    prompts: str | None = None  # what the targets were asked; else nobody knows (P4.3)
+    judges: Declarations = field(default_factory=Declarations)  # what is said of them (P7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,20 @@ def record_judgements(
     if not placed:
         raise UsageError("no judgement is about an output of the set that has a text; there is nothing to record")
     _check_each_once(placed)
+    names = {judgement.judge_model for judgement in placed}
+    config.judges.check_names(names)
+    inputs = inputs_of_set(output_set)
+    inputs |= {f"{JUDGE_PROMPT}{sha256}": path for sha256, path in config.judges.prompts(names).items()}
+    if config.prompts is not None:
+        check_prompts(config.prompts, output_set)
+        inputs["prompts"] = Path(config.prompts)
     run_id = config.run_id or new_run_id()
     derived: list[ProtocolDerived] = []
 
     def fill(record: Record) -> None:
         with JournalWriter(record.journal) as journal:
             for number, judgement in enumerate(placed):
-                journal.append(Reply(sample=number, role="judge", text=judgement.reply))
+                journal.append(Reply(sample=number, role="judge", text=judgement.raw))
             journal.append(RunEnded())
         derived.append(derive_protocol(record, record.path))
 
@@ -85,7 +96,7 @@ def record_judgements(
         record = create_record(
             config.runs,
             run_id,
-            inputs_of_set(output_set) | {"judgements": path},
+            inputs | {"judgements": path},
             lambda inputs: _run_started(run_id, output_set, placed, left_out, config, inputs),
             fill,
         )
@@ -117,13 +128,15 @@ def _run_started(
         spec_sha256=spec.sha256,
         set_sha256=output_set.sha256,
         n_outputs=len(outputs_of(output_set)),
-        judges=tuple(_judge(name) for name in sorted({judgement.judge_model for judgement in placed})),
+        judges=tuple(_judge(name, config) for name in sorted({judgement.judge_model for judgement in placed})),
         repeats=1,
         evidence=config.evidence,
         same_model=with_versions(config.same_model, _models_of(placed)),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         judgements_sha256=inputs["judgements"],
         n_judgements=len(placed),
+        prompts_sha256=inputs.get("prompts"),
+        task="unknown" if config.prompts is None else msgspec.UNSET,
     )
     named = [{"source": one.source, "place": one.place, "remarks": one.remarks} for one in left_out[:_MAX_LEFT_OUT]]
     return RunStarted(
@@ -137,7 +150,7 @@ def _run_started(
         inputs=inputs,
         identity={
             "dataset_id": output_set.folder.resolve().name,
-            "prompts_form": None,
+            "prompts_form": table_form(config.prompts) if config.prompts else None,
             "n_left_out": len(left_out),
             "left_out": named,
             "plan": msgspec.to_builtins(plan),
@@ -154,7 +167,8 @@ def _models_of(judgements: Iterable[ImportedJudgement]) -> set[str]:
     return {name for one in judgements for name in (one.judge_model, one.target_model) if name is not None}
 
 
-def _judge(name: str) -> JudgePlan:
-    """A judge of whom nothing is known but its name."""
+def _judge(name: str, config: ImportConfig) -> JudgePlan:
+    """A judge of whom nothing is known but its name, and what is declared."""
     plain = "".join("-" if mark.isspace() or mark in "@/" else mark for mark in name)[:100] or "unnamed"
-    return JudgePlan(name=name, role=RolePlan(model_id=f"recorded/{plain}", provider="recorded", name=name, params={}))
+    role = RolePlan(model_id=f"recorded/{plain}", provider="recorded", name=name, params={})
+    return JudgePlan(name=name, role=role, declared=config.judges.declared(name))

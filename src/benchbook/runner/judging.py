@@ -15,7 +15,7 @@ from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import plan_sha256
-from benchbook.derivations.protocol_plan import JudgePlan, ProtocolPlan, protocol_plan_of
+from benchbook.derivations.protocol_plan import Declared, JudgePlan, ProtocolPlan, protocol_plan_of
 from benchbook.derivations.protocol_samples import open_samples, outputs_of, place_probes
 from benchbook.derivations.protocol_tables import ProtocolDerived, derive_protocol
 from benchbook.errors import ConfigError, UsageError
@@ -37,10 +37,20 @@ from benchbook.runner.sitting import Means, Sitting
 from benchbook.runner.stopping import Stop
 from benchbook.scorers.judge_probes import PROBES_ID
 from benchbook.scorers.judge_protocol import SPEC_ID, SameModel
+from benchbook.scorers.judge_protocol_findings import said
 from benchbook.scorers.judge_protocol_models import with_versions
 from benchbook.specs import load_spec
 
-__all__ = ["JudgingResult", "inputs_of_set", "resume_judging", "start_judging"]
+__all__ = [
+    "JudgingResult",
+    "PreparedJudging",
+    "check_prompts",
+    "inputs_of_set",
+    "prepare_judging",
+    "resume_judging",
+    "run_started",
+    "start_judging",
+]
 
 # Settings that may differ between sittings: they change how requests are sent, not which.
 _MAY_CHANGE = frozenset(
@@ -62,11 +72,14 @@ class JudgingResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class PreparedJudging:
+    """An experiment as it would be begun: its settings checked, its set read, nothing asked."""
+
     config: JudgingConfig
     plan: ProtocolPlan
     inputs: dict[str, Path]
     dataset_id: str
+    output_set: OutputSet
 
 
 async def start_judging(
@@ -76,11 +89,11 @@ async def start_judging(
 
     Raises: UsageError and its kin before anything is written; RecordError.
     """
-    prepared = _prepare(config)
+    prepared = prepare_judging(config)
     run_id = config.run_id or new_run_id()
     async with _means(config, prepared.plan) as means:  # a missing key is told before a record exists
         record = create_record(
-            config.runs, run_id, prepared.inputs, lambda inputs: _run_started(run_id, prepared, inputs, source)
+            config.runs, run_id, prepared.inputs, lambda inputs: run_started(run_id, prepared, inputs, source)
         )
         return await _sit(record, config, prepared.plan, means, None, on_progress)
 
@@ -137,18 +150,19 @@ async def _sit(
     return JudgingResult(record, derive_protocol(record, record.path), sitting.stop)
 
 
-def _prepare(config: JudgingConfig) -> _Prepared:
-    """Check all settings and read the evaluation set once."""
+def prepare_judging(config: JudgingConfig) -> PreparedJudging:
+    """Check all settings and read the evaluation set once. Raises: UsageError and its kin."""
     output_set = read_output_set(config.set)
     outputs = outputs_of(output_set)
     if not outputs:
         raise UsageError(f"{config.set}: no output has a text; there is nothing to judge")
     inputs = inputs_of_set(output_set)
+    judges = _judges(config)
+    _check_task(config)
     if config.prompts is not None:
-        _check_prompts(config.prompts, output_set)
+        check_prompts(config.prompts, output_set)
         inputs["prompts"] = Path(config.prompts)
     spec = load_spec(SPEC_ID)
-    judges = _judges(config)
     plan = ProtocolPlan(
         spec=spec.id,
         spec_sha256=spec.sha256,
@@ -162,10 +176,11 @@ def _prepare(config: JudgingConfig) -> _Prepared:
         probed_outputs=min(config.probes, len(outputs)),
         n_probes=len(place_probes(outputs, output_set, config.probes)),
         probes_id=PROBES_ID if config.probes else None,
+        task=config.task or msgspec.UNSET,
     )
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one record")
-    return _Prepared(config, plan, inputs, output_set.folder.resolve().name)
+    return PreparedJudging(config, plan, inputs, output_set.folder.resolve().name, output_set)
 
 
 def inputs_of_set(output_set: OutputSet) -> dict[str, Path]:
@@ -176,21 +191,36 @@ def inputs_of_set(output_set: OutputSet) -> dict[str, Path]:
     }
 
 
-def _check_prompts(path: str, output_set: OutputSet) -> None:
+def _check_task(config: JudgingConfig) -> None:
+    """P4.3: without what the targets were asked nobody can say whether its instructions were kept."""
+    if config.prompts is None and config.task is None:
+        expected = 'a table of what the targets were asked (question_id, prompt, prompt_variant), or task = "unknown"'
+        raise ConfigError("prompts", "none", f"{expected}, which every report then says")
+    if config.prompts is not None and config.task is not None:
+        raise ConfigError("task", f"{config.task} beside prompts", "one of them")
+
+
+def check_prompts(path: str, output_set: OutputSet) -> None:
+    """Raises: ConfigError for a table that lacks the prompt of an output."""
     prompts = read_task_prompts(path)
-    for output in outputs_of(output_set):
-        if prompts.of(output.question_id, output.prompt_variant) is None:
-            found = f"none for question {output.question_id!r} under variant {output.prompt_variant!r}"
-            raise ConfigError("prompts", found, "the prompt of every output's question and variant")
+    asked = dict.fromkeys((output.question_id, output.prompt_variant) for output in outputs_of(output_set))
+    missing = [one for one in asked if prompts.of(*one) is None]
+    if missing:
+        question, variant = missing[0]
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        found = f"none for question {said(question)} under variant {said(variant)}{more}"
+        raise ConfigError("prompts", found, "the prompt of every output's question and variant")
 
 
 def _judges(config: JudgingConfig) -> tuple[JudgePlan, ...]:
     judges = []
-    for name, settings in zip(judge_names(config.judges), _role_settings(config), strict=True):
+    for name, settings, judge in zip(judge_names(config.judges), _role_settings(config), config.judges, strict=True):
         role = plan_of_role(settings, _DEFAULTS)
         if role.provider == "recorded":
             raise ConfigError(settings.setting, settings.model, "a judge that can be asked (see `judge import`)")
-        judges.append(JudgePlan(name=name, role=role))
+        known = Declared(tools=judge.tools, web_access=judge.web_access)
+        declared = msgspec.UNSET if known == Declared() else known
+        judges.append(JudgePlan(name=name, role=role, declared=declared))
     return tuple(judges)
 
 
@@ -227,7 +257,9 @@ def _means(config: JudgingConfig, plan: ProtocolPlan) -> AbstractAsyncContextMan
     return open_means(roles, max_connections=config.max_connections, cache=config.cache)
 
 
-def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
+def run_started(
+    run_id: str, prepared: PreparedJudging, inputs: dict[str, str], source: str | Path | None = None
+) -> RunStarted:
     plan = msgspec.structs.replace(prepared.plan, prompts_sha256=inputs.get("prompts"))
     return RunStarted(
         run_id=run_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -19,12 +19,20 @@ from benchbook.scorers.judge_protocol import EvidenceRule
 __all__ = ["JUDGING_SETTINGS", "JudgingConfig", "judging_config_from_mapping", "read_judging_file"]
 
 
+class AskedJudgeConfig(JudgeConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A judge with what its endpoint does not tell, as far as it is declared (P7)."""
+
+    tools: tuple[str, ...] | None = None  # empty: it has none
+    web_access: bool | None = None
+
+
 class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of an experiment; `JUDGING_SETTINGS` says what each means."""
 
     set: str
-    judges: tuple[JudgeConfig, ...]
+    judges: tuple[AskedJudgeConfig, ...]
     prompts: str | None = None
+    task: Literal["unknown"] | None = None
     same_model: dict[str, str] = msgspec.field(default_factory=dict)
     evidence: EvidenceRule = "must_be_found"
     repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
@@ -34,8 +42,9 @@ class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_f
 
 JUDGING_SETTINGS: Mapping[str, str] = {
     "set": "the evaluation set, made by `benchbook judge init`",
-    "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema",
+    "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema, tools, web_access",  # noqa: E501
     "prompts": "what the targets were asked: a table with question_id, prompt and, where it differs, prompt_variant",
+    "task": "unknown: nobody knows what the targets were asked, and every report says so; instead of prompts",
     "same_model": "names of one model, alias = model: they decide between cross_judge and self_judge",
     "evidence": "must_be_found: a quote that is not found makes an evaluation invalid; report: it is counted",
     "repeats": "how often each judge judges each output",

@@ -10,7 +10,7 @@ from typing import Literal
 from benchbook.scorers.evidence_text import NormalisedText, Span, normalised
 from benchbook.specs import load_spec
 
-__all__ = ["Located", "LocatedKind", "locate"]
+__all__ = ["Located", "LocatedKind", "is_long_enough", "locate"]
 
 LocatedKind = Literal["exact", "normalised", "fragments", "not_found", "empty"]
 
@@ -41,11 +41,11 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class _FragmentRule:
+class _LengthRule:
     min_length: int
     cjk_character_length: int
 
-    def is_long_enough(self, fragment: str) -> bool:
+    def holds(self, fragment: str) -> bool:
         """At least 4 characters, or 2 where it is CJK: a CJK character counts as two, which settles mixed ones."""
         if len(fragment) >= self.min_length:
             return True
@@ -54,9 +54,14 @@ class _FragmentRule:
 
 
 @cache
-def _fragment_rule() -> _FragmentRule:
+def _length_rule() -> _LengthRule:
     evidence = load_spec("judge_protocol@v1").settings["evidence"]
-    return _FragmentRule(evidence["min_fragment_length"], evidence["cjk_character_length"])
+    return _LengthRule(evidence["min_fragment_length"], evidence["cjk_character_length"])
+
+
+def is_long_enough(quote: str) -> bool:
+    """A quote has the length that each of its fragments must have, white space and what has no width aside (P4.1)."""
+    return _length_rule().holds(normalised(quote))
 
 
 def locate(quote: str, text: NormalisedText | str) -> Located:
@@ -89,7 +94,7 @@ def _locate_fragments(quote: str, where: NormalisedText) -> tuple[Span, ...]:
     spans: list[Span] = []
     position = 0
     for fragment in _fragments(quote):
-        if not _fragment_rule().is_long_enough(fragment):
+        if not _length_rule().holds(fragment):
             return ()
         start = where.normal.find(fragment, position)
         if start < 0:

@@ -14,19 +14,26 @@ are allowed everywhere but in `scores`, where they are added dimensions (R3.4).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from benchbook.errors import ConfigError
 from benchbook.scorers.evidence import LocatedKind
 from benchbook.scorers.evidence_text import NormalisedText
 from benchbook.scorers.judge_protocol_evidence import Evidence, check_evidence
-from benchbook.scorers.judge_protocol_findings import Detail, Findings, Flag, said
+from benchbook.scorers.judge_protocol_findings import EDITION, Detail, Edition, Findings, Flag, said
 from benchbook.scorers.judge_protocol_identity import Cell, EvaluationSet, check_meta
 from benchbook.scorers.judge_protocol_models import SameModel
 from benchbook.scorers.judge_protocol_refusal import declines
-from benchbook.scorers.judge_protocol_reply import json_type, read_reply, typed_field
-from benchbook.scorers.judge_protocol_scores import VERDICTS, Verdict, check_scores, check_verdict, verdict
+from benchbook.scorers.judge_protocol_reply import ReadReply, json_type, read_reply, typed_field
+from benchbook.scorers.judge_protocol_scores import (
+    VERDICTS,
+    Verdict,
+    check_scores,
+    check_verdict,
+    readable_scores,
+    verdict,
+)
 from benchbook.scorers.judge_protocol_spec import SPEC_ID, protocol
 
 __all__ = [
@@ -34,6 +41,7 @@ __all__ = [
     "VERDICTS",
     "Cell",
     "Detail",
+    "Edition",
     "Evaluation",
     "EvaluationSet",
     "Evidence",
@@ -49,6 +57,8 @@ __all__ = [
 
 EvidenceRule = Literal["must_be_found", "report"]
 _EVIDENCE_RULES: tuple[EvidenceRule, ...] = ("must_be_found", "report")
+_EDITIONS: tuple[Edition, ...] = (1, 2)
+_OPTIONS = ("evidence", "reasoning_tags", "same_model", "edition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +68,28 @@ class Options:
     evidence: EvidenceRule = "must_be_found"  # report: a quote not found is counted, and invalidates nothing (P4.1)
     reasoning_tags: tuple[str, ...] = ()  # R3.7
     same_model: SameModel = field(default_factory=SameModel)
+    edition: Edition = EDITION  # 1: the rules before derivation 3, which old records keep
 
     @classmethod
     def read(cls, options: Mapping[str, Any]) -> Options:
-        """Options as a file gives them: `evidence`, `reasoning_tags`, `same_model` (alias -> model).
+        """Options as a file gives them: `evidence`, `reasoning_tags`, `same_model` (alias -> model), `edition`.
 
         Raises: ConfigError for an unknown name or value. An option with a typing error must not be the default.
         """
         for name in options:
-            if name not in ("evidence", "reasoning_tags", "same_model"):
-                raise ConfigError(f"options.{name}", said(options[name]), "evidence, reasoning_tags or same_model")
+            if name not in _OPTIONS:
+                raise ConfigError(f"options.{name}", said(options[name]), f"one of {', '.join(_OPTIONS)}")
         rule = options.get("evidence", "must_be_found")
         if rule not in _EVIDENCE_RULES:
             raise ConfigError("options.evidence", said(rule), " or ".join(_EVIDENCE_RULES))
         tags = options.get("reasoning_tags", ())
         if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
             raise ConfigError("options.reasoning_tags", said(tags), "a list of strings")
-        return cls(rule, tuple(tags), SameModel(options.get("same_model")))
+        given = options.get("edition", EDITION)
+        edition = next((one for one in _EDITIONS if type(given) is int and one == given), None)
+        if edition is None:
+            raise ConfigError("options.edition", said(given), " or ".join(map(str, _EDITIONS)))
+        return cls(rule, tuple(tags), SameModel(options.get("same_model")), edition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +104,7 @@ class Evaluation:
     meta: Mapping[str, str]  # the strings that the reply gave: the judge's text, to be escaped wherever it goes
     evidence: tuple[Evidence, ...]
     reasoning: str | None  # what a declared tag held (R3.7)
+    body: str  # what was read: the reply without it
 
     @property
     def valid(self) -> bool:
@@ -124,10 +140,10 @@ def validate(
     text = output_text if isinstance(output_text, NormalisedText) else NormalisedText(output_text)
     if evaluation_set is not None and not isinstance(evaluation_set, EvaluationSet):
         evaluation_set = EvaluationSet(evaluation_set, options.same_model)
-    findings = Findings()
+    findings = Findings(options.edition)
     read = read_reply(reply, options.reasoning_tags, findings)
     if read.value is None:
-        return _evaluation(findings, None, {}, (), read.reasoning)
+        return _evaluation(findings, None, {}, (), read)
     meta = check_meta(read.value, asked or {}, evaluation_set, options.same_model, findings)
     scores = check_scores(read.value, findings)
     check_verdict(read.value, scores, findings)
@@ -135,7 +151,7 @@ def validate(
     must_be_found = options.evidence == "must_be_found"
     evidence = check_evidence(read.value, text, must_be_found=must_be_found, findings=findings)
     _check_notes(read.value, findings)
-    return _evaluation(findings, scores, meta, evidence, read.reasoning)
+    return _evaluation(findings, scores, meta, evidence, read)
 
 
 def _evaluation(
@@ -143,9 +159,9 @@ def _evaluation(
     scores: dict[str, int] | None,
     meta: dict[str, str],
     evidence: tuple[Evidence, ...],
-    reasoning: str | None,
+    read: ReadReply,
 ) -> Evaluation:
-    readable = scores if scores and set(scores.values()) <= protocol().scores else None
+    readable = readable_scores(scores)
     return Evaluation(
         flags=tuple(flag for flag in protocol().flags if flag in findings.flags),
         details=tuple(findings.details),
@@ -154,7 +170,8 @@ def _evaluation(
         verdict=verdict(tuple(readable.values())) if readable else None,
         meta=meta,
         evidence=evidence,
-        reasoning=reasoning,
+        reasoning=read.reasoning,
+        body=read.body,
     )
 
 
@@ -183,7 +200,8 @@ def parse_line(case: Mapping[str, Any]) -> dict[str, Any]:
     """One line of `benchbook parse judge_protocol@v1`: a reply with all that it is held against.
 
     Reads `id`, `reply`, `output_text`, `asked`, `evaluation_set`, `options`; the last three may be missing. `verdict`
-    is the one that follows from the scores, null where they can't be read; `located` has one word a quote.
+    is the one that follows from the scores, null where they can't be read; `located` has one word a quote; `details`
+    say of each flag what was found, and in which field of the reply.
 
     Raises: ConfigError naming the field that is missing or of another type.
     """
@@ -204,6 +222,7 @@ def parse_line(case: Mapping[str, Any]) -> dict[str, Any]:
         "flags": list(evaluation.flags),
         "verdict": evaluation.verdict,
         "located": list(evaluation.located),
+        "details": [asdict(detail) for detail in evaluation.details],
     }
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.scorers.evidence import Located, locate
+from benchbook.scorers.evidence import Located, is_long_enough, locate
+from benchbook.scorers.evidence_length import excess_of
 from benchbook.scorers.evidence_text import NormalisedText
 from benchbook.scorers.judge_protocol_findings import Findings, said
 from benchbook.scorers.judge_protocol_reply import json_type, typed_field
@@ -30,8 +31,8 @@ def check_evidence(
 ) -> tuple[Evidence, ...]:
     """Reads `evidence` and looks every quote up in `text`; all that is wrong is added to `findings`.
 
-    With `must_be_found` off (`evidence = "report"`, P4.1) a quote that is not found is no fault. One that is empty or
-    too long still is: the option is about what was looked for and not found.
+    With `must_be_found` off (`evidence = "report"`, P4.1) a quote that is not found is no fault. One that is empty, too
+    short or too long still is: the option is about what was looked for and not found.
     """
     items = typed_field(reply, "evidence", list, "evidence", findings)
     if items is None:
@@ -59,6 +60,8 @@ def _read_item(item: Any, at: int, text: NormalisedText, known: dict[str, Locate
     reason = typed_field(item, "reason", str, f"{path}.reason", findings)
     if dimension is not None and dimension not in protocol().dimensions:
         findings.add("dimension_unknown", f"{path}.dimension", f"{said(dimension)} is no dimension")
+    if findings.edition >= 2 and reason is not None and not reason.strip():
+        findings.add("reason_empty", f"{path}.reason", "the reason is empty")
     if quote is None:
         return Evidence(dimension, None, reason, None)
     if quote not in known:  # snippets may serve several dimensions (source 002, section 4)
@@ -71,11 +74,12 @@ def _check_quote(item: Evidence, path: str, must_be_found: bool, findings: Findi
         return
     if item.located.kind == "empty":
         findings.add("quote_empty", path, "the quote is empty")
-    elif item.located.kind == "not_found" and must_be_found:
+    elif findings.edition >= 2 and not is_long_enough(item.quote):
+        findings.add("quote_too_short", path, f"{said(item.quote)} is too short to be a quote")
+    if item.located.kind == "not_found" and must_be_found:
         findings.add("quote_not_found", path, f"{said(item.quote)} does not stand in the judged text")
-    words = len(item.quote.split())
-    if words > protocol().max_quote_words:
-        findings.add("quote_too_long", path, f"{words} words, over {protocol().max_quote_words}")
+    if (excess := excess_of(item.quote, findings.edition)) is not None:
+        findings.add("quote_too_long", path, excess)
 
 
 def _check_dimensions(evidence: tuple[Evidence, ...], findings: Findings) -> None:

@@ -9,7 +9,12 @@ from typing import Any, Literal
 
 from benchbook.text import shorten
 
-__all__ = ["FLAG_OF", "Code", "Detail", "Findings", "Flag", "said"]
+__all__ = ["EDITION", "FLAG_OF", "Code", "Detail", "Edition", "Findings", "Flag", "codes_of", "said"]
+
+# Which reading of P2 and P4 holds. 2 adds what SPEC marks as derivation 3: a date that is one, a reason, quotes that
+# are neither too short nor, in text without spaces, too long, and a score that is missing. Old records keep the first.
+Edition = Literal[1, 2]
+EDITION: Edition = 2
 
 Flag = Literal[
     "INCOMPLETE_COVERAGE",
@@ -27,15 +32,19 @@ Code = Literal[
     "no_scores",
     "null_score",
     "score_out_of_range",
+    "score_missing",
     "dimension_left_out",
     "dimension_unknown",
+    "timestamp_no_date",
     "method_unknown",
     "verdict_unknown",
     "flag_unknown",
     "dimension_without_evidence",
     "quote_empty",
+    "quote_too_short",
     "quote_too_long",
     "quote_not_found",
+    "reason_empty",
     "too_much_evidence",
     "identifier_missing",
     "identifier_empty",
@@ -56,16 +65,20 @@ FLAG_OF: Mapping[Code, Flag] = {
     "declined": "JUDGE_REFUSAL_OR_EVASION",
     "no_scores": "JUDGE_REFUSAL_OR_EVASION",
     "null_score": "JUDGE_REFUSAL_OR_EVASION",
+    "score_missing": "JUDGE_REFUSAL_OR_EVASION",
     "score_out_of_range": "PROTOCOL_VIOLATION",
     "dimension_left_out": "PROTOCOL_VIOLATION",
     "dimension_unknown": "PROTOCOL_VIOLATION",
+    "timestamp_no_date": "PROTOCOL_VIOLATION",
     "method_unknown": "PROTOCOL_VIOLATION",
     "verdict_unknown": "PROTOCOL_VIOLATION",
     "flag_unknown": "PROTOCOL_VIOLATION",
     "dimension_without_evidence": "PROTOCOL_VIOLATION",
     "quote_empty": "PROTOCOL_VIOLATION",
+    "quote_too_short": "PROTOCOL_VIOLATION",
     "quote_too_long": "PROTOCOL_VIOLATION",
     "quote_not_found": "PROTOCOL_VIOLATION",
+    "reason_empty": "PROTOCOL_VIOLATION",
     "too_much_evidence": "PROTOCOL_VIOLATION",
     "identifier_missing": "INCOMPLETE_COVERAGE",
     "identifier_empty": "INCOMPLETE_COVERAGE",
@@ -76,6 +89,15 @@ FLAG_OF: Mapping[Code, Flag] = {
     "not_as_asked": "INTERNAL_INCONSISTENCY",
     "self_flagged": "INTERNAL_INCONSISTENCY",
 }
+
+_SINCE_EDITION_2: frozenset[Code] = frozenset({"score_missing", "timestamp_no_date", "quote_too_short", "reason_empty"})
+
+
+def codes_of(flag: Flag, edition: Edition) -> list[Code]:
+    """The faults that raise a flag."""
+    codes = [code for code, raised in FLAG_OF.items() if raised == flag]
+    return [code for code in codes if edition >= 2 or code not in _SINCE_EDITION_2]
+
 
 # A reply with 10,000 flags has 10,000 faults; these many are written down, the others are counted.
 MAX_DETAILS_PER_CODE = 20
@@ -95,9 +117,10 @@ class Detail:
 
 
 class Findings:
-    """Collects the faults of one reply."""
+    """Collects the faults of one reply, by an edition of the rules."""
 
-    def __init__(self) -> None:
+    def __init__(self, edition: Edition = EDITION) -> None:
+        self.edition = edition
         self.details: list[Detail] = []
         self.counts: Counter[Code] = Counter()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 from benchbook.errors import ConfigError
@@ -11,11 +13,12 @@ from benchbook.scorers.judge_protocol_models import SameModel
 from benchbook.scorers.judge_protocol_reply import ABSENT, absent, typed_field
 from benchbook.scorers.judge_protocol_spec import protocol
 
-__all__ = ["Cell", "EvaluationSet", "check_meta"]
+__all__ = ["Cell", "EvaluationSet", "check_meta", "is_calendar_date"]
 
 Cell = tuple[str, ...]  # question_id, prompt_variant, target_model, output_id: one sample (P1)
 
 _MODELS = frozenset({"judge_model", "target_model"})
+_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class EvaluationSet:
@@ -60,8 +63,8 @@ def check_meta(
 ) -> dict[str, str]:
     """The strings that `meta` holds, under the names of P2; all that is wrong with them is added to `findings`.
 
-    What is of another type is UNPARSABLE_OUTPUT alone: nothing more is concluded from it. Of `timestamp` nothing but
-    its type is asked: when the reply came is the runner's to say, not the judge's.
+    What is of another type is UNPARSABLE_OUTPUT alone: nothing more is concluded from it. Of `timestamp` it is asked
+    that it be a date, not which: when the reply came is the runner's to say, not the judge's.
     """
     if absent(reply.get("meta", ABSENT)):
         for name in protocol().identifiers:
@@ -80,7 +83,21 @@ def check_meta(
         findings.add("identifier_empty", "meta.judge_model", "judge_model is empty")
     _check_as_asked(given, asked, models, findings)
     _check_method(given, models, findings)
+    if findings.edition >= 2 and "timestamp" in given and not is_calendar_date(given["timestamp"]):
+        found = f"found {said(given['timestamp'])}; expected a date of the calendar, YYYY-MM-DD"
+        findings.add("timestamp_no_date", "meta.timestamp", found)
     return given
+
+
+def is_calendar_date(text: str) -> bool:
+    """`YYYY-MM-DD`, and a day that there is (P2)."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_identifiers(

@@ -30,10 +30,11 @@ _JSON_TYPES: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReadReply:
-    """The reply's object, or None where it is not one; `reasoning` is what a declared tag held (R3.7)."""
+    """Its object, or None where it is none. `reasoning` is what a declared tag held (R3.7), `body` the rest."""
 
     value: dict[str, Any] | None
     reasoning: str | None
+    body: str
 
 
 def json_type(value: Any) -> str:
@@ -54,12 +55,12 @@ def read_reply(reply: str, reasoning_tags: Sequence[str], findings: Findings) ->
     except StrictJsonError as error:
         findings.add("not_strict_json", "", f"{error.fault}: {error.detail}")
         _find_refusal(body, findings, expect_scores=not opens_json(body))
-        return ReadReply(None, reasoning)
+        return ReadReply(None, reasoning, body)
     if not isinstance(value, dict):
         findings.add("not_an_object", "", f"the reply is a JSON {json_type(value)}, not an object")
         _find_refusal(body, findings, expect_scores=True)
-        return ReadReply(None, reasoning)
-    return ReadReply(value, reasoning)
+        return ReadReply(None, reasoning, body)
+    return ReadReply(value, reasoning, body)
 
 
 def _find_refusal(body: str, findings: Findings, *, expect_scores: bool) -> None:

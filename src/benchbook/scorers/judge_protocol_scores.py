@@ -9,7 +9,7 @@ from benchbook.scorers.judge_protocol_findings import Findings, said
 from benchbook.scorers.judge_protocol_reply import ABSENT, absent, json_type, typed_field
 from benchbook.scorers.judge_protocol_spec import protocol
 
-__all__ = ["VERDICTS", "Verdict", "check_scores", "check_verdict", "verdict"]
+__all__ = ["OVERALL", "VERDICTS", "Verdict", "check_scores", "check_verdict", "readable_scores", "verdict"]
 
 Verdict = Literal["PASS", "PARTIAL", "FAIL"]
 VERDICTS: tuple[Verdict, ...] = ("PASS", "PARTIAL", "FAIL")
@@ -32,6 +32,14 @@ def _verdict_for(total: int) -> Verdict:
     if total <= protocol().fail_at_most:
         return "FAIL"
     return "PASS" if total >= protocol().pass_at_least else "PARTIAL"
+
+
+def readable_scores(found: Mapping[str, int] | None) -> dict[str, int] | None:
+    """The four dimensions' scores, in their order, where each is there and 0, 1 or 2; else None."""
+    names, allowed = protocol().dimensions, protocol().scores
+    if found is None or not all(found.get(name) in allowed for name in names):
+        return None
+    return {name: found[name] for name in names}
 
 
 def check_scores(reply: Mapping[str, Any], findings: Findings) -> dict[str, int] | None:
@@ -66,6 +74,8 @@ def _score(scores: Mapping[str, Any], name: str, findings: Findings) -> int | No
     if score is ABSENT:
         # P4 calls this a protocol violation; that it is a missing field too would add nothing.
         findings.add("dimension_left_out", path, f"{name} is not scored")
+        if findings.edition >= 2:  # the source names missing scores under refusal too
+            findings.add("score_missing", path, f"{name} has no score")
         return None
     if score is None:
         findings.add("null_score", path, f"{name} is null")
