@@ -7,11 +7,16 @@ it as it came; whatever shows it goes through here first.
 from __future__ import annotations
 
 import re
+import unicodedata
 
-__all__ = ["one_line", "shorten", "storable", "visible"]
+__all__ = ["looks_like", "one_line", "quoted", "shorten", "storable", "visible"]
 
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+# What is not seen although Unicode counts it among letters, marks and symbols: joiners, fillers, variation selectors.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
+_BLANK_KINDS = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp", "Co", "Cs", "Cn"))
 
 
 def storable(text: str) -> str:
@@ -36,3 +41,30 @@ def shorten(text: str, width: int) -> str:
     """`one_line`, cut to `width` characters with an ellipsis where it was cut."""
     line = one_line(text)
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
+
+
+def _is_unseen(character: str) -> bool:
+    """Whether nobody sees the character, or takes it for a plain space."""
+    return character != " " and (character in _BLANK or unicodedata.category(character) in _BLANK_KINDS)
+
+
+def quoted(text: str, width: int = 60) -> str:
+    """`text` in quotes, cut to `width`; what can't be seen in it stands as an escape: `'a\\u200b'`."""
+    cut = text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+    if not (cut.isascii() and cut.isprintable()):
+        cut = "".join(map(_escaped, cut))
+    return f"'{cut}'"
+
+
+def _escaped(character: str) -> str:
+    if not _is_unseen(character):
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
+
+
+def looks_like(text: str) -> str:
+    """One form for all texts that look the same: composed, without what can't be seen, white space runs as a space."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
+    shown = "".join(" " if one.isspace() else one for one in text if one.isspace() or not _is_unseen(one))
+    return " ".join(unicodedata.normalize("NFC", shown).split())

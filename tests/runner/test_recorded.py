@@ -8,7 +8,7 @@ from pathlib import Path
 from benchbook.evalsets import open_evalset
 from benchbook.records import JournalWriter, Reply
 from benchbook.runner.progress import Resume
-from benchbook.runner.recorded import imported_samples, resolve_columns
+from benchbook.runner.recorded import find_columns, imported_samples
 from running import write_items
 
 N = 40
@@ -27,7 +27,7 @@ def test_an_output_waits_only_until_its_sample_is_taken(tmp_path: Path) -> None:
         open_evalset(write_items(tmp_path / "items.jsonl", N)) as evalset,
         JournalWriter(folder) as journal,
     ):
-        columns = resolve_columns(outputs, {})
+        columns = find_columns(outputs, {}, evalset, 1)
         for sample in imported_samples(outputs, "jsonl", columns, evalset, 1, resume, journal):
             order.append(sample)
             facts = resume.begun.pop(sample, [])

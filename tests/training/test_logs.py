@@ -177,10 +177,10 @@ FAULTS: list[tuple[str, str, str | bytes, str]] = [
     ("nothing", "a.jsonl", "", "a.jsonl: step: found no row with such a column"),
     ("no metric", "a.jsonl", '{"step": 1, "phase": "x"}', "a.jsonl: found no metrics"),
     ("text in CSV", "a.csv", "step,loss\n1,2\n2,low\n", "a.csv:3: loss: found 'low'"),
-    ("other cells", "a.csv", "step,loss\n1,2\n2\n", "a.csv:3: found 1 cells; expected 2, as in the header"),
-    ("a name twice", "a.csv", "step,loss,loss\n1,2,3\n", "a.csv:1: loss: found 2 such columns; expected one"),
+    ("other cells", "a.csv", "step,loss\n1,2\n2\n", "a.csv:3: found another number of cells than"),
+    ("a name twice", "a.csv", "step,loss,loss\n1,2,3\n", "a.csv:1: loss: found the column 'loss' more than once"),
     ("an open quote", "a.csv", 'step,loss\n1,"2\n', "a.csv:2: found no CSV (unexpected end of data)"),
-    ("bad UTF-8 in CSV", "a.csv", b"step,loss\n1,\xff\n", "a.csv:2: byte 0xff at byte 3 of the line"),
+    ("bad UTF-8 in CSV", "a.csv", b"step,loss\n1,\xff\n", "a.csv:2: found no UTF-8"),
     ("no history", "a.json", "{}", "a.json: log_history: found nothing; expected an array, as"),
     ("no array", "a.json", '{"log_history": 7}', "a.json: log_history: found a number; expected an array"),
     ("no state", "a.json", "[]", "a.json: log_history: found nothing; expected an array"),
@@ -221,7 +221,7 @@ def test_a_huge_line_is_named_and_not_held(tmp_path: Path) -> None:
 
 def test_a_huge_line_of_csv(tmp_path: Path) -> None:
     path = log(tmp_path, "huge.csv", b"step,loss\n1," + b"9" * (17 * 1024**2) + b"\n")
-    with pytest.raises(InputError, match=r"huge\.csv:2: found a longer line"):
+    with pytest.raises(InputError, match=r"huge\.csv:2: found no CSV \(field larger than field limit"):
         read(path)
 
 

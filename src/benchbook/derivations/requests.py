@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.plan import CandidatePlan, Plan, RolePlan, candidate_plan_of
 from benchbook.evalsets import Item
 from benchbook.providers.calls import Generation
@@ -59,7 +60,8 @@ class PromptTemplate:
 def template_of(record: Record, started: RunStarted) -> PromptTemplate:
     """The candidate's prompt template: the user's own, kept among the inputs, or the frozen one."""
     sha256 = started.inputs.get("prompt_template")
-    text = None if sha256 is None else record.input(sha256).read_text(encoding="utf-8")
+    encoding = "utf-8-sig" if derivation_of(started) >= 3 else "utf-8"  # a byte-order mark was once sent with the rest
+    text = None if sha256 is None else record.input(sha256).read_text(encoding=encoding)
     return PromptTemplate(candidate_plan_of(started).prompt_template_id, text)
 
 

@@ -168,7 +168,7 @@ def _read(path: Path) -> bytes:
 
 
 def _parsed(path: Path, data: bytes) -> Any:
-    read = read_line_json(data)
+    read = read_line_json(data.removeprefix(b"\xef\xbb\xbf"))
     if isinstance(read, Fault):
         raise InputError(path, found=read.reason)
     for field, reason in read.repeated.items():

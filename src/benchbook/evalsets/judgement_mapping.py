@@ -154,7 +154,7 @@ def load_mapping(path: str | Path) -> JudgementMapping:
     """Read and check a mapping. Raises: ConfigError naming the setting; UsageError where it can't be read."""
     path = Path(path)
     try:
-        mapping = msgspec.convert(tomllib.loads(path.read_text("utf-8")), ready(JudgementMapping))
+        mapping = msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), ready(JudgementMapping))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from None
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.json_rows import without_nonfinite
 from benchbook.evalsets.json_slices import member_slice
 from benchbook.evalsets.judgement_lookup import NAMED_BY, NoOutput, OutputIndex
 from benchbook.evalsets.judgement_names import check_declared, known_methods, need, reply_placeholders
@@ -16,8 +17,8 @@ from benchbook.evalsets.judgement_results import ImportedJudgement
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
 from benchbook.evalsets.output_set_sources import OtherFile, identifiers, walk
+from benchbook.evalsets.table_values import is_missing, shown, text_at
 from benchbook.evalsets.tabular import read_table, table_form
-from benchbook.text import shorten
 
 __all__ = ["MAX_REPLY_BYTES", "find_reply_files", "read_reply_file", "read_reply_table"]
 
@@ -115,12 +116,8 @@ def _about(known: Mapping[str, str], outputs: OutputIndex) -> tuple[dict[str, st
 def _texts(path: Path, line: int, row: Mapping[str, Any]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for field in ("judge_model", "method", *NAMED_BY):
-        value = row.get(field)
-        if value is None:
-            continue
-        if not isinstance(value, str):
-            raise InputError(path, line=line, field=field, found=shorten(repr(value), 60), expected="a text")
-        texts[field] = value
+        if not is_missing(value := row.get(field)):
+            texts[field] = text_at(path, line, field, value)
     return texts
 
 
@@ -141,7 +138,8 @@ class _Objects:
 def _reply(path: Path, line: int, row: Mapping[str, Any], objects: _Objects) -> str:
     if "reply" not in row:
         raise InputError(path, line=line, field="reply", found="nothing", expected="the judge's text")
-    match row["reply"]:
+    reply = row["reply"]
+    match None if is_missing(reply) else without_nonfinite(reply):
         case None:
             return ""  # nothing came, or an empty CSV cell: an empty reply
         case str() as text:
@@ -149,8 +147,7 @@ def _reply(path: Path, line: int, row: Mapping[str, Any], objects: _Objects) -> 
         case dict() as value:
             return objects.text(line, value)
         case other:
-            found = shorten(repr(other), 60)
-            raise InputError(path, line=line, field="reply", found=found, expected="a text, or an object")
+            raise InputError(path, line=line, field="reply", found=shown(other), expected="a text, or an object")
 
 
 def _file_sha256(path: Path) -> str:

@@ -11,15 +11,13 @@ from typing import Any
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.extraction import ENDINGS
 from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
+from benchbook.evalsets.table_values import is_missing, optional_text_at, shown, text_at
 from benchbook.evalsets.tabular import read_table
 from benchbook.specs import load_spec
-from benchbook.text import shorten
 
 __all__ = ["Candidate", "Found", "Key", "OtherFile", "find_in_folder", "find_in_table", "identifiers", "walk"]
 
 Key = tuple[str, str, str, str]  # question_id, prompt_variant, target_model, output_id
-
-_NAME_WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,27 +136,18 @@ def find_in_table(path: str | Path, folder: str | Path | None = None) -> Found:
 
 
 def _candidate(path: Path, line: int, row: Mapping[str, Any], base: Path) -> Candidate:
-    ids = [_text(path, line, name, row.get(name)) for name in identifiers()]
+    ids = [text_at(path, line, name, row.get(name)) for name in identifiers()]
     key = (ids[0], ids[1], ids[2], ids[3])
     if "file" not in row and "text" not in row:
         raise InputError(path, line=line, field="file", found="no file and no text", expected="one of them")
-    file, text = row.get("file"), row.get("text")
+    file, text = row.get("file"), optional_text_at(path, line, "text", row.get("text"))
     place = f"line {line}"
-    if file is None:
-        if text is not None and not isinstance(text, str):
-            raise InputError(path, line=line, field="text", found=shorten(repr(text), _NAME_WIDTH), expected="a text")
+    if is_missing(file):
         return Candidate(key, None, None, text or "", place)  # an empty CSV cell is an empty output
     if text is not None:
         raise InputError(path, line=line, field="file", found="a file and a text", expected="one of them")
-    name = _text(path, line, "file", file)
+    name = text_at(path, line, "file", file)
     return Candidate(key, name, _inside(path, line, name, base), None, place)
-
-
-def _text(path: Path, line: int, field: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        found = "nothing" if value is None else shorten(repr(value), _NAME_WIDTH)
-        raise InputError(path, line=line, field=field, found=found, expected="a text")
-    return value
 
 
 def _inside(path: Path, line: int, name: str, base: Path) -> Path:
@@ -169,6 +158,4 @@ def _inside(path: Path, line: int, name: str, base: Path) -> Path:
             return wanted
     except (OSError, ValueError):  # a NUL, a circle of links
         pass
-    raise InputError(
-        path, line=line, field="file", found=shorten(repr(name), _NAME_WIDTH), expected=f"a name below {base}"
-    )
+    raise InputError(path, line=line, field="file", found=shown(name), expected=f"a name below {base}")

@@ -10,7 +10,9 @@ from typing import Any, Literal
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.evalsets.tabular import read_table
+from benchbook.evalsets.table_values import id_at, is_missing, shown
+from benchbook.evalsets.tabular import read_table, table_columns
+from benchbook.text import quoted
 
 __all__ = ["TIE", "PairVerdict", "Winner", "read_pair_verdicts"]
 
@@ -63,36 +65,35 @@ def read_pair_verdicts(path: str | Path, by: Sequence[str] = ()) -> Iterator[Pai
     Raises: InputError naming the line and the field; UsageError where the file can't be read.
     """
     seen: dict[tuple[str, ...], int] = {}
+    _refuse_missing(path, by)
     for line, row in read_table(path):
-        for name in (*_NAMES, *_WINNERS, *by):
-            if name not in row:
-                raise InputError(path, line=line, field=name, found="no such column", expected=_expected(by))
-        judge, item, *group = (_name(path, line, name, row[name]) for name in (*_NAMES, *by))
+        judge, item, *group = (id_at(path, line, name, row.get(name)) for name in (*_NAMES, *by))
         key = (judge, item, *group)
         if key in seen:
-            raise InputError(path, line=line, field="item", found=f"{item!r} again, as on line {seen[key]}")
+            raise InputError(path, line=line, field="item", found=f"{quoted(item)} again, as on line {seen[key]}")
         seen[key] = line
         ab, ba, gold = (_winner(path, line, name, row.get(name)) for name in (*_WINNERS, "gold"))
         yield PairVerdict(judge=judge, group=tuple(group), item=item, ab=ab, ba=ba, gold=gold)
+
+
+def _refuse_missing(path: str | Path, by: Sequence[str]) -> None:
+    """Raises: InputError where no row has one of the columns."""
+    names = table_columns(path)
+    for name in (*_NAMES, *_WINNERS, *by) if names else ():
+        if name not in names:
+            raise InputError(path, line=1, field=name, found="no such column", expected=_expected(by))
 
 
 def _expected(by: Sequence[str]) -> str:
     return f"the columns {', '.join((*_NAMES, *_WINNERS, *by))} and, where people judged, gold"
 
 
-def _name(path: str | Path, line: int, field: str, value: Any) -> str:
-    """A text, or a number as one: tables often number their items."""
-    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise InputError(path, line=line, field=field, found=repr(value)[:80], expected="a name or a number")
-    return str(value)
-
-
 def _winner(path: str | Path, line: int, field: str, value: Any) -> Winner | None:
-    if value is None or value == "" or value != value:  # NaN is how pandas writes a gap
+    if is_missing(value) or value == "":
         return None
     known = isinstance(value, str | int | float) and not isinstance(value, bool)
     winner = _SPELLINGS.get(_IGNORED.sub("", str(value)[:80]).casefold()) if known else None
     if winner is None:
         expected = "1 or 2, A or B, tie (or C, equal, 0.5), or nothing"
-        raise InputError(path, line=line, field=field, found=repr(value)[:80], expected=expected)
+        raise InputError(path, line=line, field=field, found=shown(value), expected=expected)
     return winner

@@ -9,8 +9,9 @@ import polars as pl
 
 from benchbook.errors import InputError
 from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.item_ids import KnownIds, other_expected
 from benchbook.evalsets.predictions import Predictions
-from benchbook.text import shorten
+from benchbook.text import quoted
 
 __all__ = ["align_predictions", "items_frame", "prediction_faults"]
 
@@ -33,9 +34,10 @@ def prediction_faults(predictions: Predictions, items: pl.DataFrame) -> list[Inp
     known = items.select("item_id", wanted="expected", is_item=pl.lit(value=True))
     rows = predictions.frame.join(known, on="item_id", how="left", maintain_order="left")
     other = ~_same_expected("expected", "wanted")
+    known_ids = KnownIds(items["item_id"])
     faulty = rows.filter(pl.col("is_item").is_null() | pl.col("item_id").is_duplicated() | other)
     faulty = faulty.with_columns(first=pl.col("line").min().over("item_id"), other=other)
-    faults = (_fault(predictions, row, len(items)) for row in faulty.iter_rows(named=True))
+    faults = (_fault(predictions, row, known_ids) for row in faulty.iter_rows(named=True))
     return [fault for fault in faults if fault is not None]
 
 
@@ -60,18 +62,15 @@ def _same_expected(theirs: str, ours: str) -> pl.Expr:
     return pl.col(theirs).is_null() | pl.col(theirs).eq_missing(pl.col(ours))
 
 
-def _fault(predictions: Predictions, row: Mapping[str, Any], n_items: int) -> InputError | None:
-    path, line, item_id = predictions.path, row["line"], shorten(row["item_id"], 60)
+def _fault(predictions: Predictions, row: Mapping[str, Any], known: KnownIds) -> InputError | None:
+    path, line, item_id = predictions.path, row["line"], quoted(row["item_id"])
     if row["is_item"] is None:
-        expected = f"the id of one of the eval set's {n_items} items"
-        return InputError(path, line=line, field="item_id", found=f"'{item_id}'", expected=expected)
+        return known.unknown(path, line, row["item_id"])
     if line != row["first"]:
-        found = f"'{item_id}' again (first on line {row['first']})"
+        found = f"{item_id} again (first on line {row['first']})"
         return InputError(path, line=line, field="item_id", found=found, expected="one prediction an item")
     if row["other"]:
-        found = f"'{shorten(row['expected'], 60)}' for '{item_id}'"
-        expected = f"'{shorten(row['wanted'] or '', 60)}', as the eval set has it"
-        return InputError(path, line=line, field="expected", found=found, expected=expected)
+        return other_expected(path, line, row["item_id"], row["expected"], row["wanted"] or "")
     return None  # the first of several lines with one id
 
 
@@ -82,5 +81,8 @@ def _first_of(faults: list[InputError]) -> InputError:
     lines = ", ".join(str(fault.line) for fault in others[:_NAMED_LINES])
     lines += ", …" if len(others) > _NAMED_LINES else ""
     more = "one more fault: line" if len(others) == 1 else f"{len(others)} more faults: lines"
+    if first.expected is None:
+        found = f"{first.found}. And {more} {lines}"
+        return InputError(first.path, line=first.line, field=first.field, found=found)
     expected = f"{first.expected}. And {more} {lines}"
     return InputError(first.path, line=first.line, field=first.field, found=first.found, expected=expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 import polars as pl
 
 from benchbook.canonical import canonical_json
-from benchbook.errors import InputError
-from benchbook.evalsets.prediction_columns import column_names, resolve_prediction_columns, value_at
+from benchbook.evalsets.json_rows import without_nonfinite
+from benchbook.evalsets.prediction_columns import MILLISECONDS, PREDICTION_COLUMNS
 from benchbook.evalsets.prediction_parquet import read_parquet_columns
+from benchbook.evalsets.table_columns import ColumnFinder, value_at
+from benchbook.evalsets.table_values import count_at, id_at, optional_text_at
 from benchbook.evalsets.tabular import TableForm, read_table, table_form
-from benchbook.text import shorten, storable
+from benchbook.text import storable
 
 __all__ = ["Predictions", "read_predictions"]
 
@@ -28,7 +30,6 @@ _SCHEMA = pl.Schema(
         "own_keys": pl.String,
     }
 )
-_TEXTS = ("item_id", "predicted", "expected")
 _BATCH = 65_536
 
 
@@ -56,7 +57,8 @@ def read_predictions(
 ) -> Predictions:
     """Read JSONL (plain rows, or the trace form of Tunix), CSV or Parquet; `form` is by default what the name says.
 
-    `columns` maps our names to the file's where they are not known ones; `own_keys`: keep what else a row holds.
+    `columns` maps our names to the file's where they are not known ones; `own_keys`: keep what else a row holds. A file
+    without rows is one in which every prediction is missing (A3).
 
     Raises: InputError naming the line; ConfigError for `columns` that do not fit; UsageError.
     """
@@ -66,80 +68,40 @@ def read_predictions(
         found, frame = read_parquet_columns(path, columns or {}, _SCHEMA, own_keys=own_keys)
     else:
         found, frame = _read_rows(path, form, columns or {}, own_keys=own_keys)
-    if frame.is_empty():
-        raise InputError(path, found="no predictions", expected="a row for each item")
     return Predictions(path, form, found, frame)
 
 
 def _read_rows(
     path: Path, form: TableForm, given: Mapping[str, str], *, own_keys: bool
 ) -> tuple[dict[str, str], pl.DataFrame]:
-    columns: dict[str, str] = {}
+    finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
     frames = [_SCHEMA.to_frame()]
     batch: list[tuple[Any, ...]] = []
-    for line, row in _rows_alike(path, form, given, columns):
+    for line, row in read_table(path, form):
+        finder.note(line, row)
+        columns = finder.columns
         batch.append((*_prediction(path, line, row, columns), _own_keys(row, columns) if own_keys else None))
         if len(batch) == _BATCH:
             frames.append(pl.DataFrame(batch, _SCHEMA, orient="row"))
             batch.clear()
     frames.append(pl.DataFrame(batch, _SCHEMA, orient="row"))
-    return columns, pl.concat(frames)
-
-
-def _rows_alike(
-    path: Path, form: TableForm, given: Mapping[str, str], columns: dict[str, str]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows; the first one fills `columns`.
-
-    Raises: InputError for a row that says something in a column that the first did not have. It would go unread.
-    """
-    first: dict[str, Any] | None = None
-    for line, row in read_table(path, form):
-        if first is None:
-            columns.update(resolve_prediction_columns(path, line, column_names(row), given))
-            first = row
-        elif row.keys() != first.keys():
-            _refuse_other_columns(path, line, row, given, columns)
-        yield line, row
-
-
-def _refuse_other_columns(
-    path: Path, line: int, row: Mapping[str, Any], given: Mapping[str, str], columns: Mapping[str, str]
-) -> None:
-    names = column_names(row)
-    for ours, theirs in given.items():
-        if ours in ("item_id", "predicted") and theirs not in names:
-            raise InputError(path, line=line, field=ours, found="nothing", expected=theirs)
-    here = {ours: theirs for ours, theirs in given.items() if theirs in names}
-    for ours, theirs in resolve_prediction_columns(path, line, names, here).items():
-        if columns.get(ours) != theirs:
-            expected = columns.get(ours) or "no such column, as in the first row"
-            raise InputError(path, line=line, field=ours, found=theirs, expected=expected)
+    return finder.finish(), pl.concat(frames)
 
 
 def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]) -> tuple[Any, ...]:
-    texts = [value_at(row, columns[name]) if name in columns else None for name in _TEXTS]
-    for name, value in zip(_TEXTS, texts, strict=True):
-        if not isinstance(value, str) and (value is not None or name == "item_id"):
-            expected = "a text" if name == "item_id" else "a text, or nothing"
-            found = "nothing" if value is None else shorten(repr(value), 60)
-            raise InputError(path, line=line, field=name, found=found, expected=expected)
-    texts = [None if value is None else storable(value) for value in texts]  # Polars holds no lone surrogate
-    time = value_at(row, columns["eval_time_ms"]) if "eval_time_ms" in columns else None
-    return (line, *texts, _milliseconds(path, line, time))
+    item_id = id_at(path, line, "item_id", value_at(row, columns["item_id"]))
+    texts = [optional_text_at(path, line, name, value_at(row, columns.get(name))) for name in ("predicted", "expected")]
+    stored = (None if text is None else storable(text) for text in texts)  # Polars holds no lone surrogate
+    time = value_at(row, columns.get("eval_time_ms"))
+    return (line, storable(item_id), *stored, count_at(path, line, "eval_time_ms", time, **MILLISECONDS))
 
 
 def _own_keys(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
     read = columns.values()
     own = {name: value for name, value in row.items() if name not in read}
-    return canonical_json(own).decode() if own else None
-
-
-def _milliseconds(path: Path, line: int, value: Any) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:  # a CSV cell
-        return int(value)
-    if value is None or (type(value) is int and 0 <= value < 2**63):
-        return value
-    raise InputError(
-        path, line=line, field="eval_time_ms", found=shorten(repr(value), 60), expected="whole milliseconds, or nothing"
-    )
+    if not own:
+        return None
+    try:
+        return canonical_json(own).decode()
+    except ValueError:  # beside a lone surrogate, a NaN is not written as null
+        return canonical_json(without_nonfinite(own)).decode()

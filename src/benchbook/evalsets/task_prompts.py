@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchbook.errors import InputError
+from benchbook.evalsets.table_values import id_at, is_missing, text_at
 from benchbook.evalsets.tabular import TableForm, read_table
 
 __all__ = ["TaskPrompts", "read_task_prompts"]
@@ -29,14 +30,11 @@ def read_task_prompts(path: str | Path, form: TableForm | None = None) -> TaskPr
     """
     prompts: dict[tuple[str, str | None], str] = {}
     for line, row in read_table(path, form):
-        for name in ("question_id", "prompt"):
-            if not isinstance(row.get(name), str) or not row[name].strip():
-                raise InputError(path, line=line, field=name, found=repr(row.get(name))[:80], expected="a text")
+        question_id = id_at(path, line, "question_id", row.get("question_id"))
+        prompt = text_at(path, line, "prompt", row.get("prompt"))
         variant = row.get("prompt_variant")
-        if variant is not None and not isinstance(variant, str):
-            raise InputError(path, line=line, field="prompt_variant", found=repr(variant)[:80], expected="a text")
-        key = (row["question_id"], variant)
+        key = (question_id, None if is_missing(variant) else id_at(path, line, "prompt_variant", variant))
         if key in prompts:
             raise InputError(path, line=line, field="question_id", found="the prompt again", expected="one each")
-        prompts[key] = row["prompt"]
+        prompts[key] = prompt
     return TaskPrompts(prompts)

@@ -44,7 +44,7 @@ def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
     if path is None:
         raise ConfigError(f"{setting}_path", "nothing", "a file with scripted replies (provider scripted)")
     try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=ready(_Script)).replies
+        return msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"), type=ready(_Script)).replies
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{setting}_path", f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}') from None
 

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchbook.errors import InputError
+from benchbook.evalsets.table_values import choice_at, count_at, id_at, is_missing, shown
 from benchbook.evalsets.tabular import read_table
 from benchbook.records import canonical_json
 from benchbook.records.facts import Label, LabelField
 from benchbook.records.labels import LabelBook, labeller_name
 from benchbook.records.labels_state import FIELDS, SCORES, Given
 from benchbook.reports.table_csv import inert
-from benchbook.text import visible
+from benchbook.text import quoted, visible
 
 __all__ = ["Returned", "labels_csv", "read_labels_csv"]
 
 _SHOWN = ("item_id", "prompt", "context", "expected_answer", "answer")
 _COLUMNS = ("sample", *_SHOWN, *FIELDS, "note", "labeller")
 _LINE_END = "\r\n"  # RFC 4180
-_SCORES: Mapping[str, Literal[0, 1, 2]] = {str(score): score for score in SCORES}
+_SCORES: Mapping[int | None, Literal[0, 1, 2]] = {score: score for score in SCORES}
 
 
 def labels_csv(book: LabelBook, *, labeller: str | None = None, disputed: bool = False) -> Iterator[str]:
@@ -114,7 +115,7 @@ class _Reader:
             self._found.n_empty += 1
             return
         who = self._who(line, row)
-        note = _came_back(str(row.get("note") or ""))
+        note = _came_back(self._words(line, row, "note"))
         for name, score in scores.items():
             if score is not None:
                 self._take(line, Given(sample, who, name, score, note, self._adjudicates))
@@ -147,30 +148,32 @@ class _Reader:
         )
 
     def _sample(self, line: int, row: Mapping[str, Any]) -> int:
-        cell = str(row.get("sample") if row.get("sample") is not None else "").strip()
-        sample = int(cell) if cell.isascii() and cell.isdigit() and len(cell) <= 9 else -1
-        if sample not in self._book.sheet:
-            raise self._problem(line, "sample", repr(cell), "the number of a sample that was drawn")
+        sample = count_at(self._path, line, "sample", row.get("sample"))
+        if sample is None or sample not in self._book.sheet:
+            found = "''" if is_missing(row.get("sample")) else shown(row["sample"])
+            raise self._problem(line, "sample", found, "the number of a sample that was drawn")
         item_id, given = self._book.sheet[sample].item_id, row.get("item_id")
-        if given is not None and str(given) not in (item_id, visible(inert(item_id))):
-            raise self._problem(line, "item_id", repr(given), f"{item_id!r}, the item of sample {sample}")
+        if not is_missing(given) and id_at(self._path, line, "item_id", given) not in (
+            item_id,
+            visible(inert(item_id)),
+        ):
+            raise self._problem(line, "item_id", shown(given), f"{quoted(item_id)}, the item of sample {sample}")
         return sample
 
     def _score(self, line: int, name: LabelField, cell: Any) -> Literal[0, 1, 2] | None:
-        text = "" if cell is None else str(cell).strip()
-        if not text:
-            return None
-        if text not in _SCORES:
-            raise self._problem(line, name, repr(cell), "0, 1 or 2")
-        return _SCORES[text]
+        return _SCORES.get(choice_at(self._path, line, name, cell, SCORES, what="0, 1 or 2"))
 
     def _who(self, line: int, row: Mapping[str, Any]) -> str:
-        written = " ".join(_came_back(str(row.get("labeller") or "")).split())
+        written = " ".join(_came_back(self._words(line, row, "labeller")).split())
         if self._labeller is not None and written not in ("", self._labeller):
-            raise self._problem(line, "labeller", repr(written), f"{self._labeller!r}, or nothing")
+            raise self._problem(line, "labeller", quoted(written), f"{self._labeller!r}, or nothing")
         if self._labeller is None and not written:
             raise self._problem(line, "labeller", "nothing", "who labelled this, here or by --labeller")
         return self._labeller or labeller_name(written)
+
+    def _words(self, line: int, row: Mapping[str, Any], name: str) -> str:
+        value = row.get(name)
+        return "" if is_missing(value) or value == "" else id_at(self._path, line, name, value)
 
     def _problem(self, line: int, name: str, found: str, expected: str | None = None) -> InputError:
         return InputError(self._path, line=line, field=name, found=found, expected=expected)

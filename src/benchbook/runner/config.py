@@ -12,7 +12,7 @@ from msgspec import Meta
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.runner.judge_config import JudgeConfig, check_judges, numbered_judges, with_paths_from
-from benchbook.runner.plain_types import expected_words
+from benchbook.runner.plain_types import expected_words, value_at_place
 from benchbook.runner.setting_types import (
     Count,
     Price,
@@ -182,10 +182,9 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$.")
         name = place.rstrip("`")
-        found = values.get(name.split("[")[0].split(".")[0])
-        raise ConfigError(
-            f"{source}: {name or 'settings'}", repr(found), expected_words(message, RunConfig, name)
-        ) from None
+        found = value_at_place(values, name)
+        expected = expected_words(message, RunConfig, name, found)
+        raise ConfigError(f"{source}: {name or 'settings'}", repr(found), expected) from None
     check_money({name: getattr(config, name) for name in RunConfig.__struct_fields__}, f"{source}: ")
     check_judges(config.judges, source)
     for name in ("model_params", "judge_params"):

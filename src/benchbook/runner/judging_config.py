@@ -12,7 +12,7 @@ from msgspec import Meta
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.runner.judge_config import JudgeConfig, check_judges, with_paths_from
-from benchbook.runner.plain_types import expected_words
+from benchbook.runner.plain_types import expected_words, value_at_place
 from benchbook.runner.setting_types import Count, Positive, SittingSettings, check_money, read_toml
 from benchbook.scorers.judge_protocol import EvidenceRule
 
@@ -61,8 +61,10 @@ def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> Judgi
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         name = place.rstrip("`").lstrip(".") or "settings"
-        given = repr(values[name]) if name in values else "something else"
-        raise ConfigError(f"{source}: {name}", given, expected_words(message, JudgingConfig, name)) from None
+        found = value_at_place(values, name)
+        given = "something else" if found is None else repr(found)
+        expected = expected_words(message, JudgingConfig, name, found)
+        raise ConfigError(f"{source}: {name}", given, expected) from None
     if not config.judges:
         raise ConfigError(f"{source}: judges", "none", "at least one, such as --judge openai/gpt-4.1@2025-04-14")
     check_money({"max_cost_usd": config.max_cost_usd}, f"{source}: ")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-__all__ = ["expected_words"]
+from benchbook.evalsets.table_values import comma_hint
+
+__all__ = ["expected_words", "value_at_place"]
 
 _TYPES = {
     "int": "a whole number",
@@ -21,15 +23,31 @@ _TYPES = {
     "null": "nothing",
 }
 _TYPE = re.compile(r"`(\w+(?: \| \w+)*)`")
+_STEP = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
 _BOUND = re.compile(r" (>=|<=|>|<) ([\d.]+)")
 _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 
 
-def expected_words(message: str, settings: type[msgspec.Struct], name: str) -> str:
-    """`` Expected `int` >= 1 `` as `a whole number, 1 or more`; what was found is told elsewhere.
+def value_at_place(values: Mapping[str, Any], place: str) -> Any:
+    """What stands at a place as messages name it, `judges[0].input_price`; None where nothing does."""
+    value: Any = values
+    for index, name in _STEP.findall(place):
+        if index:
+            value = value[int(index)] if isinstance(value, list | tuple) and int(index) < len(value) else None
+        else:
+            value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def expected_words(message: str, settings: type[msgspec.Struct], name: str, found: Any = None) -> str:
+    """`` Expected `int` >= 1 `` as `a whole number, 1 or more`; of a number with a comma, what it is with a point.
 
     Where a setting is one of a few words, they are listed. Other messages stay as they are.
     """
+    if isinstance(found, str) and (hint := comma_hint(found)) and ("decimal" in message or "float" in message):
+        return hint
+    if message.startswith("Invalid decimal"):
+        return "a decimal number, such as 0.25"
     if message.startswith("Invalid enum value"):
         hint = get_type_hints(settings).get(name)
         also = ["a number"] if float in _types_of(hint) else []

@@ -16,13 +16,12 @@ from benchbook.derivations.rubric_manifest import undeclared
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
-from benchbook.evalsets.tabular import table_form
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
 from benchbook.runner.environment import check_code_is_named, code_version
 from benchbook.runner.judge_config import judge_names
 from benchbook.runner.pinning import check_pinned
-from benchbook.runner.recorded import read_outputs, resolve_columns
+from benchbook.runner.recorded import find_columns
 from benchbook.runner.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.scorers.rubric import rubric_scale
 from benchbook.specs import load_spec
@@ -78,10 +77,8 @@ def prepare(config: RunConfig) -> Prepared:
     columns: dict[str, str] = {}
     if config.outputs is not None:
         inputs["outputs"] = Path(config.outputs)
-        columns = resolve_columns(inputs["outputs"], config.output_columns)
         with evalset:  # faults are told before anything is written
-            for _ in read_outputs(inputs["outputs"], table_form(config.outputs), columns, evalset, config.n_repeats):
-                pass
+            columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
     rubric_scale(frozenset(config.unmeasured))  # refuses what can't be declared
     defaults = spec.settings["generation"]
     judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
@@ -152,7 +149,7 @@ def evalset_path(name: str) -> Path:
 def read_template(path: Path) -> str:
     """The user's own prompt template. Raises: ConfigError."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ConfigError("prompt_template", f"{path} ({error.strerror})", "a text file with {{prompt}}") from None
     except UnicodeDecodeError as error:

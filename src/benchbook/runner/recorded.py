@@ -4,30 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from benchbook.errors import ConfigError, InputError
+from benchbook.errors import InputError
 from benchbook.evalsets import EvalSet
-from benchbook.evalsets.tabular import TableForm, read_table
+from benchbook.evalsets.item_ids import KnownIds, other_expected
+from benchbook.evalsets.table_columns import (
+    EXPECTED,
+    ITEM_ID,
+    ColumnFinder,
+    KnownColumn,
+    output_column,
+    value_at,
+)
+from benchbook.evalsets.table_values import count_at, id_at, optional_text_at
+from benchbook.evalsets.tabular import TableForm, read_table, table_form
 from benchbook.records import JournalWriter, Reply
 from benchbook.runner.progress import Resume
+from benchbook.text import quoted
 
-__all__ = ["COLUMNS", "RecordedOutput", "imported_samples", "read_outputs", "resolve_columns"]
+__all__ = ["COLUMNS", "RecordedOutput", "find_columns", "imported_samples", "read_outputs"]
 
 # Our name of a column, and the names under which other tools write it.
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "item_id": ("item_id", "id"),
-    "output": ("output", "answer", "predicted", "predicted_answer", "prediction", "completion", "response"),
-    "repeat": ("repeat",),
-    "latency_e2e_ms": ("latency_e2e_ms", "latency_ms"),
-    "latency_model_ms": ("latency_model_ms",),
-    "input_tokens": ("input_tokens", "prompt_tokens"),
-    "output_tokens": ("output_tokens", "completion_tokens"),
-    "finish_reason": ("finish_reason",),
+COLUMNS: Mapping[str, KnownColumn] = {
+    "item_id": ITEM_ID,
+    "output": output_column("output"),
+    "repeat": KnownColumn(("repeat",)),
+    "latency_e2e_ms": KnownColumn(("latency_e2e_ms", "latency_ms")),
+    "latency_model_ms": KnownColumn(("latency_model_ms",)),
+    "input_tokens": KnownColumn(("input_tokens", "prompt_tokens")),
+    "output_tokens": KnownColumn(("output_tokens", "completion_tokens")),
+    "finish_reason": KnownColumn(("finish_reason",)),
+    "expected": EXPECTED,
 }
-_COUNTS = ("repeat", "latency_e2e_ms", "latency_model_ms", "input_tokens", "output_tokens")
+_COUNTS = ("latency_e2e_ms", "latency_model_ms", "input_tokens", "output_tokens")
 
 
 class RecordedOutput(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,29 +53,16 @@ class RecordedOutput(msgspec.Struct, frozen=True, kw_only=True):
     finish_reason: str | None = None
 
 
-def resolve_columns(path: Path, given: Mapping[str, str]) -> dict[str, str]:
+def find_columns(path: Path, given: Mapping[str, str], evalset: EvalSet, repeats: int) -> dict[str, str]:
     """Which column of the file is which of ours: as `given`, else by the names that are known.
 
-    Raises: ConfigError for a name that is not ours, or not in the file; InputError where item_id or output is missing.
+    Reads the whole file, so that every fault in it is told now.
+    Raises: ConfigError for a name that is not ours, or not in the file; InputError, as `read_outputs` does.
     """
-    row = next(read_table(path), (1, {}))[1]
-    if unknown := given.keys() - COLUMNS.keys():
-        raise ConfigError("output_columns", ", ".join(sorted(unknown)), ", ".join(COLUMNS))
-    columns = dict(given)
-    for ours, theirs in given.items():
-        if theirs not in row:
-            raise ConfigError("output_columns", f"{ours} = {theirs}, which {path} does not have", ", ".join(row))
-    for ours, names in COLUMNS.items():
-        present = [name for name in names if name in row]
-        if ours not in columns and len(present) > 1:
-            raise InputError(path, field=ours, found=" and ".join(present), expected="output_columns to say which")
-        if ours not in columns and present:
-            columns[ours] = present[0]
-    for ours in ("item_id", "output"):
-        if ours not in columns:
-            expected = f"a column {' or '.join(COLUMNS[ours])}, or output_columns to name it"
-            raise InputError(path, field=ours, found=f"only {', '.join(row) or 'no row'}", expected=expected)
-    return columns
+    finder = ColumnFinder(path, COLUMNS, given, "--output-columns")
+    for _ in _outputs(path, table_form(path), finder, evalset, repeats):
+        pass
+    return finder.finish()
 
 
 def read_outputs(
@@ -75,43 +73,46 @@ def read_outputs(
     Raises: InputError with the line for an id that is not in the eval set, an output that is there twice, a value of
     another type.
     """
+    known = {ours: COLUMNS[ours] for ours in columns}  # and no other: they were found when the record was begun
+    return _outputs(path, form, ColumnFinder(path, known, columns, "--output-columns"), evalset, repeats)
+
+
+def _outputs(
+    path: Path, form: TableForm, finder: ColumnFinder, evalset: EvalSet, repeats: int
+) -> Iterator[RecordedOutput]:
     items = {item.id: index for index, item in enumerate(evalset)}
     seen = bytearray(len(items) * repeats)
     for line, row in read_table(path, form):
-        item_id = row.get(columns["item_id"])
-        index = items.get(str(item_id)) if item_id is not None else None
+        finder.note(line, row)
+        found = {ours: value_at(row, theirs) for ours, theirs in finder.columns.items()}
+        item_id = id_at(path, line, "item_id", found["item_id"])
+        index = items.get(item_id)
         if index is None:
-            raise InputError(path, line=line, field="item_id", found=repr(item_id), expected="an id of the eval set")
-        counts = {name: _count(path, line, name, row.get(columns[name])) for name in _COUNTS if name in columns}
-        repeat = counts.pop("repeat", 0) or 0
+            raise KnownIds(items).unknown(path, line, item_id)
+        repeat = count_at(path, line, "repeat", found.get("repeat")) or 0
         if repeat >= repeats:
             raise InputError(path, line=line, field="repeat", found=str(repeat), expected=f"0 to {repeats - 1}")
         sample = repeat * len(items) + index
         if seen[sample]:
-            raise InputError(path, line=line, field="item_id", found=f"{item_id!r} again", expected="one output each")
+            found_again = f"{quoted(item_id)} again"
+            raise InputError(path, line=line, field="item_id", found=found_again, expected="one output each")
         seen[sample] = 1
+        _check_expected(path, line, optional_text_at(path, line, "expected", found.get("expected")), evalset, index)
         yield RecordedOutput(
             sample=sample,
-            output=_text(path, line, "output", row.get(columns["output"])),
-            finish_reason=_text(path, line, "finish_reason", row.get(columns.get("finish_reason", ""))),
-            **counts,
+            output=optional_text_at(path, line, "output", found.get("output")),
+            finish_reason=optional_text_at(path, line, "finish_reason", found.get("finish_reason")),
+            **{name: count_at(path, line, name, found.get(name)) for name in _COUNTS},
         )
 
 
-def _count(path: Path, line: int, name: str, value: Any) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
-        return value
-    raise InputError(path, line=line, field=name, found=repr(value), expected="a whole number, 0 or more, or nothing")
-
-
-def _text(path: Path, line: int, name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise InputError(path, line=line, field=name, found=repr(value)[:80], expected="text, or nothing")
+def _check_expected(path: Path, line: int, theirs: str | None, evalset: EvalSet, index: int) -> None:
+    """Outputs that say what was expected are about the items that say the same. Raises: InputError."""
+    if theirs is None:
+        return
+    item = evalset[index]
+    if item.expected_answer is not None and item.expected_answer != theirs:
+        raise other_expected(path, line, item.id, theirs, item.expected_answer)
 
 
 def imported_samples(

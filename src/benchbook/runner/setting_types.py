@@ -71,7 +71,7 @@ def _not_in_json(value: Any) -> str | None:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as it stands. Raises: UsageError, InputError."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from None
     except UnicodeDecodeError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from benchbook.errors import ConfigError, InputError
-from benchbook.evalsets.prediction_columns import column_names, value_at
+from benchbook.evalsets.table_columns import column_names, value_at
 from benchbook.text import shorten
 from benchbook.training.event_files import EVENT_STEP, EVENT_TIME
 from benchbook.training.forms import LogForm, log_rows

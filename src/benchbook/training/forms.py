@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from benchbook.errors import UsageError
-from benchbook.training.csv_log import csv_rows
+from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.csv_rows import csv_rows
+from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
 from benchbook.training.event_files import event_rows
 from benchbook.training.jsonl_log import jsonl_rows
 from benchbook.training.log_rows import LogRow
@@ -17,10 +18,20 @@ __all__ = ["LogForm", "log_rows", "recognise"]
 
 LogForm = Literal["trainer_state", "jsonl", "csv", "tensorboard"]
 
+
+def _csv_rows(path: Path) -> Iterator[LogRow]:
+    if (fault := encoding_fault(path)) is not None:
+        raise InputError(path, found=fault)
+    try:
+        yield from (LogRow(line, row) for line, row in csv_rows(path, max_cell=MAX_LINE_BYTES))
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
+
+
 _READERS: Mapping[LogForm, Callable[[Path], Iterator[LogRow]]] = {
     "trainer_state": trainer_state_rows,
     "jsonl": jsonl_rows,
-    "csv": csv_rows,
+    "csv": _csv_rows,
     "tensorboard": event_rows,
 }
 _ENDINGS: Mapping[str, LogForm] = {".json": "trainer_state", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}

@@ -7,6 +7,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from benchbook.evalsets.table_values import comma_hint
+
 __all__ = ["Unfit", "is_number", "seconds", "value", "whole"]
 
 _NUMBER = re.compile(
@@ -32,7 +34,7 @@ def value(found: Any) -> float | None:
     """
     number = _number(found)
     if number is None:
-        raise Unfit("a number")
+        raise Unfit((comma_hint(found) if isinstance(found, str) else None) or "a number")
     return number if math.isfinite(number) else None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchbook.errors import InputError
-from benchbook.evalsets.prediction_columns import value_at
+from benchbook.evalsets.table_columns import value_at
 from benchbook.text import shorten
 from benchbook.training.columns import AXES
 from benchbook.training.forms import LogForm, log_rows
