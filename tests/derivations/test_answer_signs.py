@@ -73,7 +73,8 @@ THINK = plan(tags=("think",))
         pytest.param(plan(), "<Reasoning>a</REASONING> b", '["reasoning"]', id="another-tag-in-capitals"),
         pytest.param(plan(), "[THINK]a[/THINK]b", "hold [think]", id="in-brackets"),
         pytest.param(plan(), "<|channel|>analysis<|message|>a", "hold <|channel|>analysis", id="channels"),
-        pytest.param(THINK, "Hm.\n</think>\nSeven.", "does not begin with <think>", id="declared-without-opening"),
+        pytest.param(THINK, "Hm.\n</think>\nSeven.", None, id="declared-without-opening-and-moved"),
+        pytest.param(THINK, "So: <think>Hm.</think>Seven.", "does not begin with <think>", id="declared-and-later"),
         pytest.param(THINK, "<think>Hm. It was cut", "hold <think>", id="declared-and-never-closed"),
         pytest.param(THINK, "<think>Hm.</think>Seven.", None, id="declared-and-moved"),
         pytest.param(plan(), "I think <b>seven</b>, a thinking person's </thinker>", None, id="words"),
@@ -109,3 +110,14 @@ def test_why_no_text_came_is_told_and_apart_from_what_was_judged(
     warnings = list(found.warnings())
     assert len(warnings) == (says is not None)
     assert says is None or says in warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("derivation", "answer", "reasoning"),
+    [(1, "Hm.</think>Seven.", None), (2, "Hm.</think>Seven.", None), (3, "Seven.", "Hm.")],
+)
+def test_thoughts_without_an_opening_tag_are_moved_from_derivation_3_on(
+    derivation: int, answer: str, reasoning: str | None
+) -> None:  # R3.7
+    history = read_history([Reply(sample=0, role="candidate", text="Hm.</think>Seven.")], THINK, derivation)
+    assert (history.answer, history.reasoning) == (answer, reasoning)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.scorers.rubric_reply import Parsed, Rejected, holds_thinking_tag, parse_reply, split_reasoning
+from benchbook.scorers.rubric_reply import Parsed, Rejected, parse_reply, split_reasoning
 from benchbook.scorers.strict_json import StrictJsonError, parse_strict
 from support import cases, shared_data
 
@@ -111,14 +111,3 @@ def test_a_judges_thoughts_without_an_opening_tag() -> None:
     found = parse_reply(f"hm</think>{verdict}", ["think"], lone_closing=True)
     assert found == Parsed(2, 2, "Right.", "hm")
     assert isinstance(parse_reply(f"hm</think>{verdict}", ["think"]), Rejected)
-
-
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [
-        ("<think>hm", True), (" \n<THINKING>hm", True), ("hm</think>7", True), ("hm</reasoning>7", True),
-        ("", False), ("7", False), ("1 < 2", False), ("Use <think> here", False), ("<thinker>", False),
-    ],
-)  # fmt: skip
-def test_whether_an_answer_holds_a_thinking_tag(text: str, holds: bool) -> None:
-    assert holds_thinking_tag(text) is holds

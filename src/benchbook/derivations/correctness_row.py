@@ -59,7 +59,7 @@ def correctness_row(sample: int, item: Item, facts: Sequence[Reply | Failure], r
     reply = next((fact for fact in reversed(facts) if isinstance(fact, Reply)), None)
     unanswered = why_unanswered(facts) if run.derivation >= 3 and run.asks_a_model else None
     failure = _failure(facts, unanswered) if reply is None else None
-    predicted = _predicted(reply, run.plan)
+    predicted = _predicted(reply, run)
     score: float | None = correctness(item.expected_answer, predicted, item.answer_format)
     why: str | None = reason(item.expected_answer, predicted, item.answer_format)
     if unanswered is not None:
@@ -119,9 +119,10 @@ def _eval_time_ms(reply: Reply | None, failure: Failure | None) -> int | None:
     return reply.latency_e2e_ms if reply else failure.latency_ms if failure else None
 
 
-def _predicted(reply: Reply | None, plan: CandidatePlan) -> str | None:
+def _predicted(reply: Reply | None, run: RunOfItems) -> str | None:
     """The candidate's text without declared reasoning; None where it gave no text."""
     if reply is None or reply.text is None:
         return None
-    _, answer = split_reasoning(reply.text, plan.candidate.reasoning_tags)
+    tags = run.plan.candidate.reasoning_tags
+    _, answer = split_reasoning(reply.text, tags, lone_closing=run.derivation >= 3)
     return storable(answer)

@@ -8,6 +8,7 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.decisions import Decision
+from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.derived_files import reading_derived
 from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
@@ -37,6 +38,7 @@ class _RequestCheck:
 
     def __init__(self, record: Record, started: RunStarted) -> None:
         self._plan: Plan = plan_of(started)
+        self._derivation = derivation_of(started)
         self._requests = Requests(self._plan, template_of(record, started))
         self._journal = record.journal
         self.findings: list[Finding] = []
@@ -49,7 +51,7 @@ class _RequestCheck:
         judges: dict[int, str] = {}
         for fact in asked:
             if fact.role == "judge" and fact.judge not in judges:
-                answer = read_history(facts, self._plan).answer
+                answer = read_history(facts, self._plan, self._derivation).answer
                 judges[fact.judge] = (
                     "" if answer is None else request_sha256(self._requests.judge(item, answer, fact.judge))
                 )

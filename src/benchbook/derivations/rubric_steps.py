@@ -65,6 +65,7 @@ class Judging:
     """
 
     reasoning_tags: tuple[str, ...]
+    lone_closing: bool = False  # of thoughts whose opening tag stood in the prompt (R3.7)
     replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
     failure: Failure | None = None
     last_failure: Failure | None = None  # since the last reply, though it ended no more than its attempt
@@ -94,7 +95,7 @@ class Judging:
                 self.failure = fact
         else:
             self.failure = self.last_failure = None
-            found = _read_judge(fact, self.reasoning_tags)
+            found = _read_judge(fact, self.reasoning_tags, lone_closing=self.lone_closing)
             self.replies.append((fact, found))
             self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
 
@@ -119,7 +120,8 @@ class History:
         self.last_failure: Failure | None = None  # the candidate's last, though it ended no more than its attempt
         self.answer: str | None = None
         self.reasoning: str | None = None
-        self.judges = [Judging(judge.reasoning_tags) for judge in plan.judges]
+        lone_closing = derivation >= ONLY_THE_MODEL
+        self.judges = [Judging(judge.reasoning_tags, lone_closing) for judge in plan.judges]
         self.transport_retries = 0
 
     @property
@@ -181,7 +183,8 @@ class History:
     def _add_answer(self, reply: Reply) -> None:
         self.candidate, self.candidate_failure, self.last_failure = reply, None, None
         if reply.text is not None:
-            self.reasoning, answer = split_reasoning(reply.text, self.plan.candidate.reasoning_tags)
+            tags, lone_closing = self.plan.candidate.reasoning_tags, self.derivation >= ONLY_THE_MODEL
+            self.reasoning, answer = split_reasoning(reply.text, tags, lone_closing=lone_closing)
             self.answer = answer if answer.strip() else None
 
 
@@ -193,10 +196,10 @@ def read_history(facts: Sequence[SampleFact], plan: Plan, derivation: int = DERI
     return history
 
 
-def _read_judge(fact: Reply, reasoning_tags: tuple[str, ...]) -> Parsed | Rejected:
+def _read_judge(fact: Reply, reasoning_tags: tuple[str, ...], *, lone_closing: bool) -> Parsed | Rejected:
     if fact.text is None:
         return Rejected("empty_reply", f"no text came (finish reason {fact.finish_reason})")
-    found = parse_reply(fact.text, reasoning_tags)
+    found = parse_reply(fact.text, reasoning_tags, lone_closing=lone_closing)
     if isinstance(found, Rejected) and found.reason == "malformed_json" and fact.finish_reason == "length":
         return Rejected("truncated", f"cut by max_tokens: {found.detail}")
     return found

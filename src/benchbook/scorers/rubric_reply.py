@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal, assert_never
 
@@ -10,7 +9,7 @@ import msgspec
 
 from benchbook.scorers.strict_json import JsonFault, StrictJsonError, parse_strict
 
-__all__ = ["ParseErrorReason", "Parsed", "Rejected", "holds_thinking_tag", "parse_reply", "split_reasoning"]
+__all__ = ["ParseErrorReason", "Parsed", "Rejected", "parse_reply", "split_reasoning"]
 
 ParseErrorReason = Literal[
     "malformed_json",
@@ -27,11 +26,6 @@ ParseErrorReason = Literal[
 SCORE_KEYS = ("accuracy_score", "faithfulness_score")
 KEYS = (*SCORE_KEYS, "rationale")
 MAX_RATIONALE_WORDS = 80
-# The tags that models put their thoughts into: one at the start, or a closing one anywhere.
-_THINKING = re.compile(
-    r"\A\s*<(?:think(?:ing)?|thoughts?|reasoning|seed:think)>|</(?:think(?:ing)?|thoughts?|reasoning|seed:think)>",
-    re.IGNORECASE,
-)
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -82,11 +76,6 @@ def split_reasoning(reply: str, tags: Sequence[str], *, lone_closing: bool = Fal
         if lone_closing and opening not in body[:end] and not _is_json(body):
             return body[:end], body[end + len(closing) :]
     return None, reply
-
-
-def holds_thinking_tag(text: str) -> bool:
-    """Whether `text` begins with a tag that models put their thoughts into, or holds the closing one of such."""
-    return "<" in text and _THINKING.search(text) is not None
 
 
 def _is_json(text: str) -> bool:
