@@ -291,8 +291,7 @@ def degenerate_page() -> Iterator[str]:
     yield from ("# Inputs at the rim", "", NOTE, "")
     yield "What is said of a run of which hardly anything, or nothing that differs, is there. A test makes each, and"
     yield "holds that none is `READY` or `NOT_READY` where the values don't bear it out, and that intervals keep their"
-    yield "scale."
-    yield "How it comes about: [how a decision is made](../explanation/how-a-decision-is-made.md)."
+    yield "scale. How it comes about: [how a decision is made](../explanation/how-a-decision-is-made.md)."
     yield from ("", "## One run", "")
     yield from single_table()
 

@@ -51,7 +51,7 @@ def test_a_real_run_of_rubric(tmp_path: Path, catalog: Catalog) -> None:
     assert (found.model_id, found.model_version) == (manifest.model_id, manifest.model_version)
     assert found.evaluator_model_id == manifest.evaluator_model_id
     assert (found.n_items, found.n_planned, found.n_attempted, found.n_scored, found.n_unscored) == (8, 8, 8, 8, 0)
-    assert found.decision == "READY"
+    assert found.decision == "INCONCLUSIVE"
     score = result.derived.aggregates.aggregates.aggregate_score
     assert score is not None
     assert (found.primary_name, found.primary_nano) == ("aggregate_score", round(score * 1e9))
@@ -96,6 +96,7 @@ def test_an_experiment_of_the_judge_protocol(tmp_path: Path, catalog: Catalog) -
     with running(reply_of) as server:
         judges = [{"model": f"openai/{name}@1", "base_url": server.base_url} for name in ("j", "k")]
         values = {"set": str(tmp_path / "set"), "judges": judges, "run_id": "a", "runs": str(tmp_path / "runs")}
+        values["prompts"] = str(tmp_path / "prompts.jsonl")
         result = run_async(start_judging(judging_config_from_mapping(values, "test")))
     index_record(catalog, result.record)
     found = row(catalog, "a")

@@ -152,6 +152,7 @@ def test_an_incomplete_run_is_inconclusive_whatever_it_found(tmp_path: Path, pai
     assert result.derived.decision is not None
     assert "incomplete: 4 of 12 samples, the run is interrupted" in result.derived.decision.reasons
     assert benchbook("gate", str(result.record.path)).returncode == 1
+    assert benchbook("gate", str(result.record.path), "--by-rule").returncode == 1
 
 
 def test_a_run_that_was_resumed_to_its_end_is_decided_like_any_other(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from benchbook.derivations.rows import EarlyStop, VarianceSplit
 from benchbook.reports import RunReport, summary_lines
 from benchbook.reports.gates import settling
 from benchbook.reports.html import html_report
+from benchbook.reports.junit import junit_report
 from benchbook.reports.markdown import markdown_report
 from benchbook.reports.tables import early_stop_table, variance_table
 from reports.made_up import good, report
@@ -82,6 +83,25 @@ def test_every_view_says_what_would_settle_it(view: Callable[[RunReport], str]) 
     sentence = "Latency end to end, p95: 42 more samples (72 in all) would settle that it holds"
     assert sentence in view(open_report)
     assert "more samples (" not in view(report([good(n) for n in range(30)]))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_says_what_was_decided_by_and_what_the_rule_says(view: Callable[[RunReport], str]) -> None:  # R6.4
+    few = view(report([good(n) for n in range(30)], bounds=0.95))
+    assert "Decided by what is shown at 95 % confidence. By the rubric's rule: release-ready." in few
+    assert "release-ready by the rubric's rule; 30 samples can't show it: at least 59 can" in few
+    assert "29 more samples (59 in all) would show that it holds" in few
+    enough = view(report([good(n) for n in range(300)], bounds=0.99))
+    assert "Decided by what is shown at 99 % confidence. By the rubric's rule: release-ready." in enough
+    assert "all gates hold at 99 % confidence, in the worst case too" in enough
+    assert "Decided by" not in view(report([good(n) for n in range(30)]))  # before derivation 3
+
+
+def test_junit_goes_by_the_decision_and_says_the_rule() -> None:
+    made = "".join(junit_report(report([good(n) for n in range(30)], bounds=0.95)))
+    assert '<failure type="INCONCLUSIVE"' in made
+    assert "By the rubric's rule: release-ready." in made
+    assert "<failure" not in "".join(junit_report(report([good(n) for n in range(300)], bounds=0.95)))
 
 
 EARLY = EarlyStop(

@@ -57,7 +57,7 @@ def test_its_time_out_is_tried_again_once(
         monkeypatch.setattr(local, "LocalServer", Hangs)
         settings = {
             "set": str(tmp_path / "set"), "judges": [{"model": "local/m", "path": str(tmp_path / "model.gguf")}],
-            "runs": str(tmp_path / "runs"), "timeout_ms": 100, "max_retries": max_retries,
+            "runs": str(tmp_path / "runs"), "timeout_ms": 100, "max_retries": max_retries, "task": "unknown",
         }  # fmt: skip
         result = run_async(start_judging(judging_config_from_mapping(settings, "test")))
     facts = [line.fact for line in read_journal(result.record.journal)]
@@ -65,7 +65,7 @@ def test_its_time_out_is_tried_again_once(
     assert {fact.error for fact in failures} == {"timeout"}
     for sample in (0, 1):
         assert [fact.ends for fact in failures if fact.sample == sample] == ends
-    assert result.derived.aggregates.judges[0].failures == {"timeout": 2}
+    assert sum(result.derived.aggregates.judges[0].unanswered.values()) == 2
 
 
 def replies_of(record: Record) -> list[Reply]:
@@ -103,7 +103,7 @@ def test_the_small_model_judges_is_killed_and_goes_on(tmp_path: Path) -> None:
     record = Record(tmp_path / "runs" / "run")
     first = start(
         tmp_path, "--set", small_set(tmp_path), "--judge", "local/smollm2-135m", "--max-connections", "1",
-        "--timeout-ms", str(SIX_MINUTES_MS), "--runs", tmp_path / "runs", "--run-id", "run",
+        "--task", "unknown", "--timeout-ms", str(SIX_MINUTES_MS), "--runs", tmp_path / "runs", "--run-id", "run",
     )  # fmt: skip
     wait_for_a_reply(record, first)
     first.kill()

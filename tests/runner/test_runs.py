@@ -48,7 +48,7 @@ def test_the_cost_limit_stops_and_the_run_resumes(tmp_path: Path) -> None:
         assert "incomplete: 5 of 20 samples" in result.derived.decision.reasons[0]
         resumed = run_async(resume_run(result.record, {"max_cost_usd": Decimal(1)}))
     assert resumed.derived.decision is not None
-    assert resumed.derived.decision.decision == "READY"
+    assert (resumed.derived.decision.release_ready, resumed.derived.decision.caps) == (True, ())
     assert resumed.derived.aggregates.candidate_cost_usd == "0.000800"  # 20 * (20 * 1 + 2 * 10) / 1e6
     assert resumed.derived.aggregates.evaluator_cost_usd == "0.008000"
 

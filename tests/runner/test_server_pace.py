@@ -432,9 +432,9 @@ def test_a_refusal_for_load_is_told_to_the_servers_pace(
     told: list[int | None] = []
     real = ServerPace.refused
 
-    def refused(pace: ServerPace, sent_at: float, *, status: int | None, named_s: float | None) -> bool:
+    def refused(pace: ServerPace, sent_at: float, *, status: int | None, **more: Any) -> bool:
         told.append(status)
-        return real(pace, sent_at, status=status, named_s=named_s)
+        return real(pace, sent_at, status=status, **more)
 
     monkeypatch.setattr(ServerPace, "refused", refused)
     with running(lambda role, n, request: {"status": status} if n == 0 else always_good(role, n, request)) as server:

@@ -240,7 +240,7 @@ def test_a_run_is_started_and_comes_to_its_end(records: Path, tmp_path: Path) ->
         write_items(tmp_path / "items.jsonl", 3)
         api = Api(make_app(made))
         urls = {"model_base_url": server.base_url, "judge_base_url": server.base_url}
-        answer = api.ask("POST", f"{V1}/runs", json=config(run_id="mine", **urls))
+        answer = api.ask("POST", f"{V1}/runs", json=config(run_id="mine", confidence="none", **urls))
         assert (answer.status_code, answer.json(), answer.headers["location"]) == (
             202, {"run_id": "mine"}, "/api/v1/runs/mine",
         )  # fmt: skip
@@ -249,7 +249,7 @@ def test_a_run_is_started_and_comes_to_its_end(records: Path, tmp_path: Path) ->
         assert child.wait(60) == 0, log.read_text(encoding="utf-8")
         api.app.services.watcher.look()
         run = api.json(f"{V1}/runs/mine")
-        assert (run["state"], run["decision"], run["dataset_id"]) == ("complete", "READY", "items")
+        assert (run["state"], run["decision"], run["dataset_id"]) == ("complete", "READY", "items")  # three samples
         assert api.problem(f"{V1}/runs", "POST", json=config(run_id="mine", **urls))[0] == 409
         assert verify(Record(tmp_path / "runs" / "mine")).holds
         api.app.stop()

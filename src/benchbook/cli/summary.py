@@ -83,13 +83,15 @@ def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool, gate
 def say_gated_by(decision: Decision | None, gated_by: GatedBy) -> None:
     """Which of the two the exit goes by, where it goes by the rule."""
     if gated_by == "rule" and decision is not None:
-        holds = "holds" if decision.release_ready else "does not hold"
+        holds = "holds" if passes_gate(decision, by_rule=True) else "does not hold"
         click.echo(f"Gated by the rubric's rule, the values alone (--by-rule): it {holds}.")
 
 
 def passes_gate(decision: Decision | None, *, by_rule: bool) -> bool:
-    """READY, or with `by_rule` release-ready by the values alone (R6.4)."""
-    return decision is not None and (decision.release_ready if by_rule else decision.decision == "READY")
+    """READY, or with `by_rule` release-ready by the values alone (R6.4), those of a whole run."""
+    if decision is None or not by_rule:
+        return decision is not None and decision.decision == "READY"
+    return decision.release_ready and not (isinstance(decision.caps, tuple) and "incomplete" in decision.caps)
 
 
 def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from benchbook.errors import ConfigError
 from benchbook.runner.setting_types import Price, check_money, checked_params
 
 __all__ = [
+    "AskedJudgeConfig",
     "JudgeConfig",
     "check_judges",
     "judge_names",
@@ -39,6 +40,13 @@ class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     json_schema: bool | None = None
     input_price: Price | None = None
     output_price: Price | None = None
+
+
+class AskedJudgeConfig(JudgeConfig, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One of a judging experiment, with what its endpoint does not tell, as far as it is declared (SPEC P7)."""
+
+    tools: tuple[str, ...] | None = None  # empty: it has none
+    web_access: bool | None = None
 
 
 def numbered_judges(judges: Sequence[JudgeConfig]) -> tuple[tuple[str, str, JudgeConfig], ...]:
@@ -76,7 +84,7 @@ def only_addresses_differ(recorded: Any, given: Any) -> bool:
     """Whether a resumed run may go on with the judges that are `given`: the same ones, elsewhere."""
     try:
         before, after = (
-            msgspec.convert(one, ready(tuple[JudgeConfig, ...]), strict=False) for one in (recorded, given)
+            msgspec.convert(one, ready(tuple[AskedJudgeConfig, ...]), strict=False) for one in (recorded, given)
         )
     except msgspec.ValidationError:
         return False
@@ -91,7 +99,7 @@ def moved_judges(recorded: Any, moves: Sequence[str]) -> list[dict[str, Any]]:
 
     Raises: ConfigError for a judge that is not there, or a setting that is no address.
     """
-    judges = msgspec.convert(recorded or (), ready(tuple[JudgeConfig, ...]), strict=False)
+    judges = msgspec.convert(recorded or (), ready(tuple[AskedJudgeConfig, ...]), strict=False)
     names = judge_names(judges)
     moved: list[dict[str, Any]] = msgspec.to_builtins(judges)
     for move in moves:

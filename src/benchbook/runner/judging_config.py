@@ -11,19 +11,12 @@ from msgspec import Meta
 
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError
-from benchbook.runner.judge_config import JudgeConfig, check_judges, with_paths_from
+from benchbook.runner.judge_config import AskedJudgeConfig, check_judges, with_paths_from
 from benchbook.runner.plain_types import expected_words, value_at_place
 from benchbook.runner.setting_types import Count, Positive, SittingSettings, check_money, read_toml
 from benchbook.scorers.judge_protocol import EvidenceRule
 
 __all__ = ["JUDGING_SETTINGS", "JudgingConfig", "judging_config_from_mapping", "read_judging_file"]
-
-
-class AskedJudgeConfig(JudgeConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A judge with what its endpoint does not tell, as far as it is declared (P7)."""
-
-    tools: tuple[str, ...] | None = None  # empty: it has none
-    web_access: bool | None = None
 
 
 class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
