@@ -345,6 +345,23 @@ def test_a_server_that_lets_one_in_at_a_time_answers_every_item(
     assert verify(result.record).holds
 
 
+@pytest.mark.parametrize("wait", ["0", "0.02"])
+def test_a_request_that_breaks_a_server_each_time_is_given_up_while_others_are_answered(
+    tmp_path: Path, wait: str, no_backoff: None
+) -> None:
+    """A wait beside a 500 is no sign of load where the server answers everyone else."""
+    broken = {"status": 500, "headers": {"Retry-After": wait}, "body": {"error": {"message": "out of bounds"}}}
+
+    def behave(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return broken if "What is 3 +" in str(request["messages"]) else always_good(role, n, request)
+
+    with running(behave) as server:
+        result = run(tmp_path, server, 40, max_retries=2)
+    assert result.derived.aggregates.ledger.n_unanswered == 1
+    assert result.derived.aggregates.ledger.n_scored == 39
+    assert len(server.asked["candidate"]) < 60
+
+
 @pytest.mark.parametrize(
     ("model_url", "judge_url", "shared"),
     [

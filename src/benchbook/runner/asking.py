@@ -87,6 +87,7 @@ class Asker:
     tokens: RateLimit | None = None
     cache: ResponseCache | None = None
     jitter: random.Random = field(default_factory=random.Random)
+    asks_again: bool = False  # what others were answered beside, once more at the end of the sitting
     on_wait: Callable[[], None] = lambda: None  # a server wants to be asked less; `waiting` says so
     _waiting: set[asyncio.Task[Any]] = field(default_factory=set)
     _woken: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -105,7 +106,7 @@ class Asker:
             hit = self.cache.get(endpoint.cache_scope, call.role, sha256)
             if hit is not None:
                 return self._write_reply(call, hit, sha256, queue_ms=0, retry_ms=0, cached=True)
-        started = time.monotonic()
+        started = first_sent = time.monotonic()
         queued = 0.0
         tries = retries = 0  # all that were made, and those that failed and were made again
         while True:
@@ -113,12 +114,13 @@ class Asker:
             if not await self._has_turn(endpoint, call, tries):
                 return None
             sent = time.monotonic()
+            first_sent = sent if tries == 0 else first_sent
             queued += sent - asked_for
             queue_ms, retry_ms = round(queued * 1000), round((sent - started - queued) * 1000)
             try:
                 answer = await endpoint.provider.ask(call.body)
             except CallFailed as failed:
-                kept_waiting = self._kept_waiting(endpoint, call, failed, sent)
+                kept_waiting = self._kept_waiting(endpoint, call, failed, sent, first_sent)
                 if kept_waiting is None:
                     ends, wait_s = self._count_failure(endpoint, call, failed, retries)
                     retries += 1
@@ -205,18 +207,20 @@ class Asker:
         return self.endpoints[call.endpoint].cost_usd(reply.input_tokens, reply.output_tokens)
 
     def _kept_waiting(
-        self, endpoint: Endpoint, call: Call, failed: CallFailed, sent: float
+        self, endpoint: Endpoint, call: Call, failed: CallFailed, sent: float, first_sent: float
     ) -> tuple[FailureEnds, float] | None:
         """What a limit of the server, or of this machine, makes of a call that it refused (R3.6a).
 
         None where the call failed for another reason, or counts as a failed try. A wait that the server names is none;
         a 429 without one is, where nothing else was under way and the server has answered nobody for a good while.
         """
-        named_s = failed.retry_after_s
-        is_local = failed.cause == "local" and failed.retryable
-        if not (is_local or failed.status in OVERLOADED or (named_s is not None and failed.retryable)):
-            return None
         server = endpoint.server
+        named_s = failed.retry_after_s or None  # "Retry-After: 0" names no wait
+        is_local = failed.cause == "local" and failed.retryable
+        if not (is_local or failed.status in OVERLOADED):
+            others_are_answered = server.answered_at is not None and server.answered_at > first_sent
+            if named_s is None or not failed.retryable or others_are_answered or self.asks_again:
+                return None  # what is wrong is this request
         at_a_rate = named_s is not None or is_local or failed.cause == "rate_limit"
         status = None if is_local else failed.status
         alone = server.refused(sent, status=status, named_s=named_s, at_a_rate=at_a_rate)
@@ -226,9 +230,9 @@ class Asker:
             return None  # overloaded: asked less, and tried again as after any other fault of a server
         if named_s is None and alone and (is_local or server.unanswered_for_s() > _GOOD_WHILE_S):
             return None
-        wait_s = backoff_s(server.refusals - 1, self.jitter)
-        if named_s is not None:
-            wait_s = named_s if named_s > 0 else min(wait_s, 1.0)
+        wait_s = named_s or backoff_s(server.refusals - 1, self.jitter)
+        if failed.retry_after_s == 0:
+            wait_s = min(wait_s, 1.0)
         most_s = self.max_wait_ms / 1000
         if wait_s > most_s:
             asks = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"

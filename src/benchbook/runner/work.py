@@ -83,6 +83,7 @@ class Work:
         # What passed meanwhile is no reason to be resumed by hand: each is asked once more (R1.3a).
         if self._may_pass and self._asker.stop.n_answered and self._asker.stop.reason is None:
             again, self._may_pass = self._may_pass, []
+            self._asker.asks_again = True
             await self._ask(self._pending(again))
 
     async def _ask(self, pending: Iterator[int]) -> None:
