@@ -65,7 +65,7 @@ def test_every_report_has_the_panel(runs: Path, tmp_path: Path) -> None:
     assert "## Panel" in markdown
     assert "<b>" not in markdown
     table = (tmp_path / "panel" / "samples.csv").read_text(encoding="utf-8")
-    assert table.splitlines()[0].endswith('"votes","verdicts_differ","spread","n_dissenting"')
+    assert table.splitlines()[0].endswith('"votes","verdicts_differ","spread","n_dissenting","candidate_error"')
 
 
 def test_show_says_whose_each_reply_is(runs: Path) -> None:

@@ -111,7 +111,7 @@ def clustered_t(n: int, rate: float) -> Coverage:
 
 
 def clustered_rate(n: int, rate: float) -> Coverage:
-    """As aggregates have it: `clustered_jeffreys`, or where all samples are alike Wilson over the clusters."""
+    """As aggregates have it: by the intraclass correlation, or where all samples are alike Wilson over the clusters."""
     passes = np.sort(_of_clusters(n, rate, SEEDS).reshape(SEEDS, -1, 5).sum(axis=2).astype(int), axis=1)
     distinct, times = np.unique(passes, axis=0, return_counts=True)
     found = (
@@ -421,5 +421,5 @@ def test_slices_that_can_show_nothing_take_nothing_from_the_others(share: float)
         found["right"] += adjusted[0] <= 0.05
         found["false"] += min(adjusted[1:]) <= 0.05
         found["holm"] += st.adjust_p_values(p).holm[0] <= 0.05
-    assert found["false"] <= 25
+    assert found["false"] <= 50  # 5 % of 1,000
     assert found["right"] > 1.15 * found["holm"]

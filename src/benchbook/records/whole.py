@@ -58,7 +58,7 @@ def check_whole(record: Record) -> None:
 
 def inside(record: Record, words: str) -> str:
     """What is said of a record's file, with its place within the record alone."""
-    return words.replace(f"{record.path}{os.sep}", "")
+    return words.replace(f"{record.path}{os.sep}", "").removeprefix(f"{record.path}: ")
 
 
 def _check_head(path: Path) -> None:
