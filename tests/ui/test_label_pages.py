@@ -123,7 +123,7 @@ def test_the_judge_is_held_against_people_in_the_words_of_the_command(open_page:
     card(page, "people").get_by_role("link", name="What people and the judge say").click()
     # The judge gave the four samples what people would see in the sheet; the disputes are left out.
     expect(page.get_by_role("region", name="What people say").last).to_contain_text("Two people differ")
-    expect(page.get_by_role("region", name="As judged", exact=True)).to_contain_text("Not ready")
+    expect(page.get_by_role("region", name="As judged", exact=True)).to_contain_text("Inconclusive")
     table = page.get_by_role("region", name="How often people gave a score and the judge gave one").first
     expect(table.get_by_role("row")).to_have_count(4)
     expect(page.get_by_text("two people differ and nobody has settled it; left out").first).to_be_visible()

@@ -102,7 +102,7 @@ def test_runs_are_searched_filtered_sorted_and_tagged(open_page: Open) -> None:
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_label("Evaluator").select_option("rubric@v1")
     expect(table.locator("tbody tr")).to_have_count(2)
-    expect(table).to_contain_text("Not ready")
+    expect(table).to_contain_text("Inconclusive")
     page.get_by_role("link", name="judged", exact=True).click()
     page.get_by_label("New tag").fill("<b>night</b>")
     page.get_by_label("New tag").press("Enter")
@@ -213,7 +213,7 @@ def test_a_run_shows_gates_samples_and_that_it_holds(open_page: Open) -> None:
     page = open_page("/runs/judged")
     expect(page.get_by_role("img", name=re.compile("Pass rate: .* asked for at least 85"))).to_be_visible()
     expect(page.get_by_label("Decision", exact=True)).to_contain_text(
-        "Pass rate is 66.7 %; the gate asks for at least 85 %"
+        "Pass rate is 66.7 %, and 99.8 % at best at 98.75 % confidence; the gate asks for at least 85 %"
     )
     expect(page.get_by_text("95 % interval, n = ").first).to_be_visible()
     rows(page, "Samples").nth(4).click()
