@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ from benchbook.records.labels_state import FIELDS, Given
 from benchbook.runner.judging import start_judging
 from benchbook.runner.judging_config import judging_config_from_mapping
 from benchbook.runner.loop import run_async
+from benchbook.runner.run import start_run
 from benchbook.runner.score import ScoreConfig, score_predictions
 from judging import make_set, sound_reply
 from labelled import judged_run
 from panels import replies_of, run_panel
-from scripted_server import running
+from running import config
+from scripted_server import always_good, running
+
+Replies = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 
 N_ITEMS = 90
 N_MANY = 12_000
@@ -41,7 +46,7 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 def make_records(folder: Path) -> None:
     """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
-    and those of `people`; `panel`; `experiment`.
+    and those of `people`; `panel`; `experiment`; `refused` and `judge-refused`, which servers stopped.
     """
     items = [
         {
@@ -59,7 +64,9 @@ def make_records(folder: Path) -> None:
     sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)
     _disputed(sample_labels(judged, folder / "runs" / "people", n=4, stratify=(), seed=1))
     _panel(folder)
-    _experiment(folder)
+    make_set(folder)
+    _experiment(folder, "experiment", _judge)
+    _refused(folder)
     _many(folder)
 
 
@@ -121,13 +128,20 @@ def _scored(folder: Path, evalset: Path, run: str, wrong_below: int, n_losses: i
     score_predictions(config)
 
 
-def _experiment(folder: Path) -> None:
-    make_set(folder)
-    with running(_judge) as server:
+def _refused(folder: Path) -> None:
+    """A run and an experiment whose servers refuse the key from the fourth and the first request on."""
+    refusal = {"status": 401, "body": {"error": {"message": f"no such key {HOSTILE[1]}"}}}
+    with running(lambda role, n, request: always_good(role, n, request) if n < 3 else refusal) as server:
+        run_async(start_run(config(folder, server, run_id="refused", max_connections=1)))
+    _experiment(folder, "judge-refused", lambda role, n, request: refusal)
+
+
+def _experiment(folder: Path, run_id: str, judge: Replies) -> None:
+    with running(judge) as server:
         judges = [{"model": f"openai/{name}@2026-01-01", "base_url": server.base_url} for name in ("j", "k")]
         values = {
             "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "judges": judges,
-            "run_id": "experiment", "runs": str(folder / "runs"),
+            "run_id": run_id, "runs": str(folder / "runs"),
         }  # fmt: skip
         run_async(start_judging(judging_config_from_mapping(values, "test")))
 

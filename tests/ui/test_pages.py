@@ -101,7 +101,7 @@ def test_runs_are_searched_filtered_sorted_and_tagged(open_page: Open) -> None:
     expect(table.locator("tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_label("Evaluator").select_option("rubric@v1")
-    expect(table.locator("tbody tr")).to_have_count(2)
+    expect(table.locator("tbody tr")).to_have_count(3)
     expect(table).to_contain_text("Inconclusive")
     page.get_by_role("link", name="judged", exact=True).click()
     page.get_by_label("New tag").fill("<b>night</b>")
@@ -222,6 +222,19 @@ def test_a_run_shows_gates_samples_and_that_it_holds(open_page: Open) -> None:
     expect(panel).to_contain_text("attempt 2")
     page.get_by_role("button", name="Verify this record").click()
     expect(page.get_by_text("Every byte holds")).to_be_visible()
+
+
+def test_what_kept_a_run_without_answers_stands_before_any_number(open_page: Open) -> None:
+    page = open_page("/runs/refused")
+    article = page.get_by_role("article")
+    expect(article).to_contain_text("refuses the key")
+    said = article.inner_text()
+    assert said.index("no such key <img src=x") < said.index("--model-api-key-env") < said.index("Score")
+    page = open_page("/judges?run=judge-refused")
+    expect(page.get_by_role("main")).to_contain_text("resuming the run asks for it again")
+    assert page.get_by_role("main").inner_text().index("no such key") < page.get_by_role("main").inner_text().index(
+        "0 valid"
+    )
 
 
 def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:

@@ -5,6 +5,7 @@ import { useResource } from "../../api/use-resource";
 import { counted, words } from "../../format";
 import { Choice } from "../../parts/fields";
 import { Empty, Failed, Loading } from "../../parts/states";
+import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
 import { Cards } from "./cards";
 import { Evaluations } from "./evaluations";
@@ -20,7 +21,7 @@ export default function JudgesPage() {
   useEffect(() => {
     if (run === null && first !== undefined) change({ run: first }, { replace: true });
   }, [run, first, change]);
-  const aggregates = useResource<{ analysis: Analysis }>(run === null ? null : address(`/judges/${segment(run)}`));
+  const aggregates = useResource<{ analysis: Analysis; warnings: string[] }>(run === null ? null : address(`/judges/${segment(run)}`));
 
   const analysis = aggregates.data?.analysis ?? null;
 
@@ -39,6 +40,7 @@ export default function JudgesPage() {
       {analysis === null && aggregates.error === null && <Loading what="the analysis" />}
       {analysis !== null && (
         <>
+          <Warnings found={aggregates.data?.warnings ?? []} />
           <p className="quiet">
             {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${one.n_valid.toLocaleString("en")} valid`).join("; ")}.
             {analysis.n_gaps > 0 && ` ${counted(analysis.n_gaps, "cell")} without an evaluation.`} An invalid evaluation enters no score; it is counted.

@@ -9,6 +9,7 @@ import { Link } from "../../parts/link";
 import { Failed, Loading, Notice, Wrong } from "../../parts/states";
 import { TagEditor } from "../../parts/tag-editor";
 import { Time } from "../../parts/time";
+import { Warnings, warningsOf } from "../../parts/warnings";
 import { compareAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 import { counted } from "../../format";
@@ -58,11 +59,11 @@ export default function RunPage({ id }: { id: string }) {
           </p>
         </Notice>
       )}
+      <Warnings found={warningsOf(aggregates.data)} />
       <div className="run-top">
         <Headline row={row} decision={decision.data} aggregates={aggregates.data} />
         <Identity row={row} onChanged={run.again} />
       </div>
-      <Warnings aggregates={aggregates.data} />
       {protocol && (
         <p>
           <Link to={`/judges?run=${encodeURIComponent(id)}`} className="button primary">
@@ -133,22 +134,6 @@ function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
         <TagEditor run={row.run_id} tags={row.tags} onChanged={onChanged} />
       </dd>
     </dl>
-  );
-}
-
-function Warnings({ aggregates }: { aggregates: Aggregates | null }) {
-  const warnings = [...(aggregates?.warnings ?? []), ...(aggregates?.floor_warning ? [aggregates.floor_warning] : [])];
-  if (warnings.length === 0) return null;
-  return (
-    <Notice tone="doubt" title={warnings.length === 1 ? "Read this first" : `Read these ${warnings.length} first`}>
-      <ul>
-        {warnings.map((warning) => (
-          <li key={warning}>
-            <Inline text={warning} />
-          </li>
-        ))}
-      </ul>
-    </Notice>
   );
 }
 
