@@ -99,13 +99,16 @@ def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
 
     n_skipped, n_unanswered = count("n_skipped"), count("n_unanswered")
     without = None if n_skipped is None else n_skipped + (n_unanswered or 0)
+    n_attempted = count("ledger.n_attempted", "n_attempted", "n_items")
+    if n_attempted is not None and count("n_evaluations") is not None:
+        n_attempted -= n_unanswered or 0  # of judges, what was asked in vain is no evaluation
     primary = _PRIMARY.get(spec)
     return Headline(
         primary_name=primary,
         primary_nano=nano(primary) if primary else None,
         primary_low_nano=_first(nano(f"intervals.{primary}.low"), nano("interval.low")),
         primary_high_nano=_first(nano(f"intervals.{primary}.high"), nano("interval.high")),
-        n_attempted=count("ledger.n_attempted", "n_attempted", "n_items"),
+        n_attempted=n_attempted,
         n_scored=count("n_scored", "n_valid"),
         n_unscored=_first(count("n_unscored"), without, count("n_invalid")),
     )

@@ -8,6 +8,7 @@ from benchbook.derivations.derivation import derivation_of
 from benchbook.derivations.identity_warnings import identity_warnings
 from benchbook.derivations.protocol_judges import JudgeCounts
 from benchbook.derivations.protocol_plan import ProtocolPlan
+from benchbook.derivations.rubric_steps import NOT_ASKED
 from benchbook.derivations.state import JournalState
 from benchbook.derivations.unanswered import Unanswered
 
@@ -43,7 +44,8 @@ def warnings_of(
     if n_rows and not n_valid:
         yield "No evaluation is valid: nothing here says anything about the targets."
     if state.state != "complete":
-        yield f"The run is {state.state}: {n_attempted} of {plan.n_samples} samples."
+        n_answered = n_attempted - sum(one.n_samples for one in unanswered if one.cause != NOT_ASKED)
+        yield f"The run is {state.state}: {n_answered} of {plan.n_samples} samples."
 
 
 def task_warning(*, judged_elsewhere: bool) -> str:

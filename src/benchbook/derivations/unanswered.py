@@ -74,7 +74,12 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
     def option(self, name: str, value: str = "") -> str:
         """How a setting is named where it is given: as an option, or of several judges by its place in the config."""
         full = f"{self.prefix}{name}"
-        return f"{f'--{full}'.replace('_', '-') if self.prefix.endswith('_') else full} {value}".rstrip()
+        if self.prefix.endswith("_"):
+            return f"--{full.replace('_', '-')} {value}".rstrip()
+        key, equals, of_key = value.partition("=")
+        if equals and name == "params":
+            full, value = f"{full}.{key}", of_key
+        return f'{full} = "{value}"' if value else full
 
 
 def who_is_asked(plan: RolePlan, role: Role, config: Mapping[str, Any], prefix: str, judge: str | None = None) -> Who:

@@ -36,10 +36,11 @@ def score_warnings(
     elif ledger.n_scored < _FEW_SCORED:
         samples = "1 sample was" if ledger.n_scored == 1 else f"{ledger.n_scored} samples were"
         warnings.append(f"Only {samples} scored: look at how wide the intervals are.")
-    if ledger.n_scored and ledger.n_unscored:
-        have = "has" if ledger.n_unscored == 1 else "have"
+    # Without those that are unanswered: they are told of before anything else.
+    if ledger.n_scored and (n_unscored := sum(ledger.unscored_by_reason.values())):
+        have = "has" if n_unscored == 1 else "have"
         why = _counted(ledger.unscored_by_reason)
-        warnings.append(f"{ledger.n_unscored:,} of {ledger.n_attempted:,} samples {have} no score ({why}).")
+        warnings.append(f"{n_unscored:,} of {ledger.n_attempted:,} samples {have} no score ({why}).")
     if n_truncated:
         answers = "1 answer was" if n_truncated == 1 else f"{n_truncated:,} answers were"
         warnings.append(f"{answers} cut by max_tokens, and judged so.")
