@@ -75,7 +75,7 @@ def test_a_crashed_run_ends_with_1(tmp_path: Path) -> None:
         pytest.param(("--columns", "item_id=key,predicted"), b"OURS=THEIRS", id="columns"),
         pytest.param(("--columns", "predicted=said,predicted=key"), b"is there twice", id="twice"),
         pytest.param(
-            ("--columns", "item_id=key,predicted=gone"), b"columns.predicted: found gone", id="no-such-column"
+            ("--columns", "item_id=key,predicted=gone"), b"columns.predicted: found 'gone'", id="no-such-column"
         ),
         pytest.param(("--reason", "no disk"), b"reason: found a reason for a run that completed", id="reason"),
     ],

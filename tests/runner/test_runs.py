@@ -266,7 +266,7 @@ def test_recorded_outputs_are_judged_and_missing_ones_are_unanswered(tmp_path: P
         pytest.param('{"id": "i0", "output": 3}\n', "outputs.jsonl:1: output", id="not-text"),
         pytest.param('{"id": "i0", "output": "x", "latency_ms": -1}\n', "latency_e2e_ms", id="negative"),
         pytest.param('{"id": "i0"}\n', "output", id="no-output-column"),
-        pytest.param('{"id": "i0", "output": "x", "answer": "y"}\n', "output and answer", id="two-columns"),
+        pytest.param('{"id": "i0", "output": "x", "response": "y"}\n', "output and response", id="two-columns"),
         pytest.param("[1]\n", "outputs.jsonl:1", id="no-object"),
     ],
 )
@@ -276,6 +276,14 @@ def test_faulty_outputs_are_named_and_nothing_is_written(tmp_path: Path, lines: 
     with running(always_good) as server, pytest.raises(UsageError, match=named):
         recorded(tmp_path, server, lines)
     assert not (tmp_path / "runs").exists()
+
+
+def test_an_answer_beside_the_outputs_is_not_taken_for_one(tmp_path: Path) -> None:
+    """It may well be the reference: it is neither read nor a reason to refuse the file."""
+    lines = "".join(f'{{"id": "i{n}", "output": "said {n}", "answer": "expected"}}\n' for n in range(3))
+    with running(always_good) as server:
+        result = recorded(tmp_path, server, lines)
+    assert [row.candidate_answer for row in rows(result)] == ["said 0", "said 1", "said 2"]
 
 
 def test_unmeasured_is_for_recorded_outputs_alone(tmp_path: Path) -> None:

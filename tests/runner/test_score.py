@@ -42,7 +42,6 @@ GOOD = [{"item_id": "a", "predicted": "2"}, {"item_id": "b", "predicted": "Rome"
         ),
         pytest.param(GOOD, {"columns": {"predicted": "said"}}, "columns.predicted", id="a-mapping-to-nothing"),
         pytest.param(GOOD, {"columns": {"answer": "predicted"}}, "columns", id="a-mapping-of-nothing"),
-        pytest.param([], {}, "no predictions", id="empty"),
         pytest.param(None, {}, "predictions: found nothing", id="none"),
         pytest.param(GOOD, {"reason": "bored"}, "reason: found a reason", id="a-reason-for-nothing"),
         pytest.param(GOOD, {"model": "gemma"}, "model: found 'gemma'", id="no-model-id"),
@@ -58,6 +57,16 @@ def test_what_does_not_fit_is_refused_and_leaves_nothing(
         scored(tmp_path, rows, **settings)
     assert says in str(caught.value)
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
+
+
+@pytest.mark.parametrize("columns", [{}, {"predicted": "said"}], ids=["by-name", "as-given"])
+def test_of_an_empty_file_all_are_missing(columns: dict[str, str], tmp_path: Path) -> None:
+    """The run said nothing, and fails (A3); columns that were named for other files are no reason to refuse it."""
+    result = scored(tmp_path, [], columns=columns)
+    decision, found = result.derived.decision, result.derived.aggregates
+    assert (decision.verdict, found.n_items, found.n_scored, found.n_skipped) == ("fail", 5, 0, 5)
+    assert found.misses["no_prediction"] == 5
+    assert verify(result.record).holds
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
