@@ -190,8 +190,16 @@ def test_columns_of_a_training_log_under_other_names(tmp_path: Path) -> None:
         scored(tmp_path, training_columns=given, run_id="other")
 
 
+def test_a_training_log_that_is_still_written_is_read_with_a_word_on_it(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(LOG + '{"step": 3, "lo', encoding="utf-8")
+    made = scored(tmp_path, training_metrics=(str(tmp_path / "train.jsonl"),))
+    assert pl.read_parquet(made.record.path / "training_metrics.parquet")["step"].to_list() == [1, 2]
+    assert "Half of line 3 of train.jsonl was there: the log was read up to it." in made.derived.aggregates.warnings
+    assert verify(made.record).holds
+
+
 def test_a_training_log_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text(LOG + "{", encoding="utf-8")
+    (tmp_path / "train.jsonl").write_text(LOG + "{\n", encoding="utf-8")
     with pytest.raises(BenchbookError, match=r"train\.jsonl:3"):
         scored(tmp_path, training_metrics=(str(tmp_path / "train.jsonl"),))
     assert not (tmp_path / "runs").exists()

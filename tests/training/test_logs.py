@@ -168,12 +168,18 @@ FAULTS: list[tuple[str, str, str | bytes, str]] = [
     ("a time in words", "a.jsonl", '{"step": 1, "loss": 1, "time": "noon"}', "a.jsonl:1: time: found 'noon'; expected"),
     ("milliseconds", "a.jsonl", '{"step": 1, "loss": 1, "time": 1767913200000}', "a.jsonl:1: time: found 17679132"),
     ("no object", "a.jsonl", GOOD + "[1]", "a.jsonl:2: found an array; expected an object"),
-    ("no JSON", "a.jsonl", GOOD + '{"step": 2, "loss": 1', "a.jsonl:2: found no JSON (EOF while parsing an"),
+    ("no JSON", "a.jsonl", GOOD + '{"step": 2, "loss": 1\n', "a.jsonl:2: found no JSON (EOF while parsing an"),
     ("a key twice", "a.jsonl", GOOD + '{"step": 2, "loss": 1, "loss": 2}', 'a.jsonl:2: found no JSON (Detected'),
     ("bad UTF-8", "a.jsonl", GOOD.encode() + b'{"step": 2, "x": "\xff", "loss": 1}', "a.jsonl:2: byte 0xff at byte 19"),
     ("UTF-16", "a.jsonl", GOOD.encode("utf-16"), "a.jsonl: the file is UTF-16"),
     ("two steps", "a.jsonl", '{"step": 1, "global_step": 1, "loss": 1}', "a.jsonl: step: found step and global_step"),
-    ("never a step", "a.jsonl", '{"loss": 1}', "a.jsonl: step: found no row with such a column; expected"),
+    ("half, then more", "a.jsonl", GOOD + '{"step": 2, "lo\n' + GOOD, "a.jsonl:2: found no JSON (EOF while parsing"),
+    ("no beginning either", "a.jsonl", GOOD + '{"step" 2', "a.jsonl:2: found no JSON (expected `:`"),
+    ("a number alone", "a.jsonl", GOOD + "-", "a.jsonl:2: found no JSON (EOF while parsing"),
+    ("never a step", "a.jsonl", '{"loss": 1}', "a.jsonl:1: step: found no step beside loss; expected step, global_step"),
+    ("a step at last", "a.jsonl", '{"loss": 1}\n{"loss": 2}\n{"global_step": 2, "best": 1}', "a.jsonl:1: step: found no"),
+    ("mostly no step", "a.jsonl", '{"x": 1}\n{"x": 2}\n{"step": 2, "y": 1}', "a.jsonl:1: step: found no step beside x;"),
+    ("no step in CSV", "a.csv", "loss,step\n1,\n2,\n3,9\n", "a.csv:2: step: found no step beside loss; expected step,"),
     ("nothing", "a.jsonl", "", "a.jsonl: step: found no row with such a column"),
     ("no metric", "a.jsonl", '{"step": 1, "phase": "x"}', "a.jsonl: found no metrics"),
     ("text in CSV", "a.csv", "step,loss\n1,2\n2,low\n", "a.csv:3: loss: found 'low'"),
@@ -199,6 +205,28 @@ def test_faults_are_named(tmp_path: Path, name: str, content: str | bytes, messa
     with pytest.raises(InputError) as caught:
         read(path)
     assert str(caught.value).removeprefix(f"{tmp_path}/").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "half"),
+    [
+        pytest.param("a.jsonl", GOOD + '{"step": 2, "lo', 2, id="a-key"),
+        pytest.param("a.jsonl", GOOD + "{", 2, id="a-brace"),
+        pytest.param("a.jsonl", GOOD + '\n{"step": 2, "loss": 1', 3, id="a-number"),
+        pytest.param("a.jsonl", GOOD.encode() + b'{"step": 2, "note": "\xe2\x82', 2, id="a-character"),
+        pytest.param("a.csv", "step,loss,lr\n1,2.5,0.1\n2,1", 3, id="csv"),
+        pytest.param("a.tsv", "step\tloss\n1\t2.5\n2", 3, id="tsv"),
+    ],
+)
+def test_a_log_that_is_still_written_is_read_up_to_its_last_whole_line(
+    tmp_path: Path, name: str, content: str | bytes, half: int
+) -> None:
+    path = log(tmp_path, name, content)
+    found: list[int] = []
+    form = recognise(path)
+    columns = resolve_columns(path, form)
+    points = list(read_training_metrics(path, form, columns, on_half=found.append))
+    assert ([(p.step, p.value) for p in points if p.name == "loss"], found) == ([(1, 2.5)], [half])
 
 
 def test_a_loss_that_is_a_text_is_named_and_not_passed_over(tmp_path: Path) -> None:

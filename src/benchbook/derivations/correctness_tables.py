@@ -32,7 +32,7 @@ from benchbook.derivations.intervals import rate_interval
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of
 from benchbook.derivations.state import JournalState, read_state
-from benchbook.derivations.training_logs import training_files, write_training
+from benchbook.derivations.training_logs import training_files, training_warnings, write_training
 from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item, open_evalset
@@ -211,6 +211,7 @@ class _Counts:
             yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what} (SPEC R1.3b)."
         if card.n_skipped:
             yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0 (SPEC A3)."
+        yield from training_warnings(self.state.started)
         if self.state.candidate_reported.changed:
             yield "The model's snapshot or fingerprint changed during the run."
         if derivation_of(self.state.started) >= 3:

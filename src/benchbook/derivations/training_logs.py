@@ -18,13 +18,14 @@ from benchbook.training.points import Segments
 from benchbook.training.reading import read_training_metrics
 from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow, training_rows, write_training_table
 
-__all__ = ["TrainingLog", "find_training_logs", "training_files", "write_training"]
+__all__ = ["TrainingLog", "find_training_logs", "training_files", "training_warnings", "write_training"]
 
 
 class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
     """One file, as the first fact names it. `source` is its name among the inputs; `columns`: ours -> the file's.
 
     `continues` is the source whose log goes on here: TensorBoard begins a new file where training begins again.
+    `half_line` is a last line of which half was there: it is not read.
     """
 
     source: str
@@ -32,6 +33,7 @@ class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
     form: LogForm
     columns: dict[str, str]
     continues: str | None = None
+    half_line: int | msgspec.UnsetType = msgspec.UNSET
 
 
 def find_training_logs(
@@ -67,9 +69,17 @@ def _logs_of(path: Path) -> list[list[Path]]:
 def _log(source: str, path: Path, given: Mapping[str, str] | None, continues: str | None) -> TrainingLog:
     form = recognise(path)
     columns = resolve_columns(path, form, given)
-    for _ in read_training_metrics(path, form, columns):
+    half: list[int] = []
+    for _ in read_training_metrics(path, form, columns, on_half=half.append):
         pass
-    return TrainingLog(source=source, name=path.name, form=form, columns=columns, continues=continues)
+    return TrainingLog(
+        source=source,
+        name=path.name,
+        form=form,
+        columns=columns,
+        continues=continues,
+        half_line=half[0] if half else msgspec.UNSET,
+    )
 
 
 def training_files(started: RunStarted) -> tuple[str, ...]:
@@ -82,9 +92,21 @@ def write_training(record: Record, started: RunStarted, target: Path) -> None:
 
     Raises: InputError, RecordError.
     """
-    logs = msgspec.convert(started.identity.get("training_metrics", []), ready(list[TrainingLog]))
-    if logs:
+    if logs := _logs_in(started):
         write_training_table(target / TRAINING_TABLE, _rows(record, started, logs))
+
+
+def training_warnings(started: RunStarted) -> list[str]:
+    """Of logs that end in half a line."""
+    return [
+        f"Half of line {log.half_line:,} of {log.name} was there: the log was read up to it."
+        for log in _logs_in(started)
+        if log.half_line is not msgspec.UNSET
+    ]
+
+
+def _logs_in(started: RunStarted) -> list[TrainingLog]:
+    return msgspec.convert(started.identity.get("training_metrics", []), ready(list[TrainingLog]))
 
 
 def _rows(record: Record, started: RunStarted, logs: Sequence[TrainingLog]) -> Iterator[TrainingMetricRow]:

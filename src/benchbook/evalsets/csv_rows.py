@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from benchbook.errors import InputError
-from benchbook.evalsets.lines import utf8_fault
+from benchbook.evalsets.lines import ends_a_line, utf8_fault
 from benchbook.text import quoted
 
 __all__ = ["csv_rows"]
@@ -25,11 +25,14 @@ class _Form(NamedTuple):
     n_before: int  # lines before the header
 
 
-def csv_rows(path: Path, *, max_cell: int = MAX_CELL) -> Iterator[tuple[int, dict[str, str | None]]]:
+def csv_rows(
+    path: Path, *, max_cell: int = MAX_CELL, on_half: Callable[[int], None] | None = None
+) -> Iterator[tuple[int, dict[str, str | None]]]:
     """`(line, row)` for each row in which a cell is filled. Cells are text; an empty one is null.
 
     The line is the one on which the row ends. Columns without a name, such as spreadsheets leave at the right, are
-    passed over where nothing stands in them.
+    passed over where nothing stands in them. With `on_half`, a last row that has too few cells and no line end is not
+    read, for it is still being written; `on_half` is told its line.
 
     Raises: InputError naming the line; OSError.
     """
@@ -37,13 +40,15 @@ def csv_rows(path: Path, *, max_cell: int = MAX_CELL) -> Iterator[tuple[int, dic
     try:
         form = _form_of(path)
         with _opened(path) as text:
-            yield from _rows(path, text, form)
+            yield from _rows(path, text, form, on_half)
     except UnicodeDecodeError as error:
         expected = "UTF-8; from a spreadsheet, save it as CSV UTF-8"
         raise InputError(path, line=_bad_line(path), found=f"no UTF-8 ({error.reason})", expected=expected) from None
 
 
-def _rows(path: Path, text: TextIO, form: _Form) -> Iterator[tuple[int, dict[str, str | None]]]:
+def _rows(
+    path: Path, text: TextIO, form: _Form, on_half: Callable[[int], None] | None
+) -> Iterator[tuple[int, dict[str, str | None]]]:
     reader = _reader(text, form)
     try:
         names: list[str] = next(reader, [])
@@ -54,6 +59,9 @@ def _rows(path: Path, text: TextIO, form: _Form) -> Iterator[tuple[int, dict[str
                 continue
             line = reader.line_num + form.n_before
             if len(cells) != len(names):
+                if on_half and len(cells) < len(names) and next(reader, None) is None and not ends_a_line(path):
+                    on_half(line)
+                    return
                 found = f"another number of cells than in the header ({len(cells)})"
                 raise InputError(path, line=line, found=found, expected=str(len(names)))
             row = {name: cell or None for name, cell in zip(names, cells, strict=True)}

@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 
 from benchbook.errors import UsageError
 
-__all__ = ["MAX_LINE_BYTES", "Line", "encoding_fault", "read_lines", "utf8_fault"]
+__all__ = ["MAX_LINE_BYTES", "Line", "encoding_fault", "ends_a_line", "read_lines", "utf8_fault"]
 
 MAX_LINE_BYTES = 16 * 1024**2  # with its line end
 
@@ -77,6 +77,17 @@ def encoding_fault(path: str | Path) -> str | None:
         if start.startswith(mark):
             return f"the file is {name}, and was not read further; save it as UTF-8"
     return None
+
+
+def ends_a_line(path: str | Path) -> bool:
+    """Whether a file's last line is whole. One that is being written mostly ends in the middle of it.
+
+    Raises: OSError.
+    """
+    with Path(path).open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(size - 1, 0))
+        return file.read(1) in (b"", b"\n", b"\r")
 
 
 def utf8_fault(data: bytes) -> str | None:

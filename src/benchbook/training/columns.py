@@ -44,12 +44,18 @@ def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | 
     """
     path, given = Path(path), dict(given or {})
     names: dict[str, bool] = {}
+    stepless = _Stepless()
     for row in log_rows(path, form):
-        _note_names(path, row, given, names)
+        if all(value_at(row.values, name) is None for name in _candidates("step", given)):
+            stepless.note(path, row)
+        else:
+            stepless.n_with_step += _has_number(row)
+            _note_names(path, row, names)
     for ours, theirs in given.items():
-        if theirs not in names:
-            found = f"one of {shorten(', '.join(names), 200)}"
+        if theirs not in names | stepless.names:
+            found = f"one of {shorten(', '.join(names | stepless.names), 200)}"
             raise ConfigError(f"columns.{shorten(ours, 60)}", shorten(theirs, 60), found)
+    stepless.refuse(path, names, given)
     columns = dict(_axes(path, names, given))
     columns.update({ours: theirs for ours, theirs in given.items() if ours not in AXES})
     for ours, known in LOSS_NAMES.items():
@@ -61,10 +67,41 @@ def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | 
     return columns
 
 
-def _note_names(path: Path, row: LogRow, given: Mapping[str, str], names: dict[str, bool]) -> None:
-    """Note each name with whether its first value is a number; nulls don't tell, nor do rows without a step."""
-    if all(value_at(row.values, name) is None for name in _candidates("step", given)):
-        return
+class _Stepless:
+    """The rows without a step. A header, or a remark between others, may be one: what was measured may not."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, bool] = {}
+        self.n_with_step = 0  # rows that have numbers and a step
+        self._n = 0  # rows that have numbers, and no step
+        self._first: int | None = None
+
+    def note(self, path: Path, row: LogRow) -> None:
+        _note_names(path, row, self.names)
+        if _has_number(row):
+            self._first = row.line if self._n == 0 else self._first
+            self._n += 1
+
+    def refuse(self, path: Path, names: Mapping[str, bool], given: Mapping[str, str]) -> None:
+        """Where most rows have no step, or no row with one has the loss, the log would be lost. Raises: InputError."""
+        if self._n > self.n_with_step or any(self._has_alone(names, known) for known in LOSS_NAMES.values()):
+            there = shorten(", ".join(self.names), 200)
+            step = f"{given['step']} in each row" if "step" in given else ", ".join(AXIS_NAMES["step"][:2])
+            expected = f"{step}; or say which: --training-columns step=NAME"
+            found = f"no step beside {there}"
+            raise InputError(path, line=self._first, field="step", found=found, expected=expected)
+
+    def _has_alone(self, names: Mapping[str, bool], known: Iterable[str]) -> bool:
+        """Whether a loss stands in these rows and in no other."""
+        return any(self.names.get(name) for name in known) and not any(name in names for name in known)
+
+
+def _has_number(row: LogRow) -> bool:
+    return any(is_number(value_at(row.values, name)) for name in column_names(row.values))
+
+
+def _note_names(path: Path, row: LogRow, names: dict[str, bool]) -> None:
+    """Note each name with whether its first value is a number; nulls don't tell."""
     for name in column_names(row.values):
         found = value_at(row.values, name)
         if found is not None and name not in names and not isinstance(found, dict):
@@ -78,12 +115,12 @@ def _axes(path: Path, names: Iterable[str], given: Mapping[str, str]) -> Iterato
     for axis in AXES:
         present = [name for name in _candidates(axis, given) if name in there]
         if len(present) > 1:
-            found, expected = " and ".join(present), f"one; say which: {axis}={present[0]}"
+            found, expected = " and ".join(present), f"one; say which: --training-columns {axis}={present[0]}"
             raise InputError(path, field=axis, found=found, expected=expected)
         if present:
             yield axis, present[0]
         elif axis == "step":
-            expected = f"{', '.join(AXIS_NAMES[axis][:2])}; or say which: step=NAME"
+            expected = f"{', '.join(AXIS_NAMES[axis][:2])}; or say which: --training-columns step=NAME"
             raise InputError(path, field=axis, found="no row with such a column", expected=expected)
 
 

@@ -19,22 +19,28 @@ __all__ = ["LogForm", "log_rows", "recognise"]
 LogForm = Literal["trainer_state", "jsonl", "csv", "tensorboard"]
 
 
-def _csv_rows(path: Path) -> Iterator[LogRow]:
+def _csv_rows(path: Path, on_half: Callable[[int], None]) -> Iterator[LogRow]:
     if (fault := encoding_fault(path)) is not None:
         raise InputError(path, found=fault)
     try:
-        yield from (LogRow(line, row) for line, row in csv_rows(path, max_cell=MAX_LINE_BYTES))
+        yield from (LogRow(line, row) for line, row in csv_rows(path, max_cell=MAX_LINE_BYTES, on_half=on_half))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
 
 
-_READERS: Mapping[LogForm, Callable[[Path], Iterator[LogRow]]] = {
-    "trainer_state": trainer_state_rows,
+_READERS: Mapping[LogForm, Callable[[Path, Callable[[int], None]], Iterator[LogRow]]] = {
+    "trainer_state": lambda path, _: trainer_state_rows(path),
     "jsonl": jsonl_rows,
     "csv": _csv_rows,
-    "tensorboard": event_rows,
+    "tensorboard": lambda path, _: event_rows(path),
 }
-_ENDINGS: Mapping[str, LogForm] = {".json": "trainer_state", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+_ENDINGS: Mapping[str, LogForm] = {
+    ".json": "trainer_state",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
 
 
 def recognise(path: str | Path) -> LogForm:
@@ -56,9 +62,11 @@ def recognise(path: str | Path) -> LogForm:
     return form
 
 
-def log_rows(path: str | Path, form: LogForm) -> Iterator[LogRow]:
+def log_rows(path: str | Path, form: LogForm, on_half: Callable[[int], None] = lambda _: None) -> Iterator[LogRow]:
     """The rows of a log in their order, held one at a time (of trainer_state, the whole file).
+
+    A log of lines may still be written: a last one of which half is there is not read, and `on_half` told its number.
 
     Raises: InputError naming the line; UsageError.
     """
-    return _READERS[form](Path(path))
+    return _READERS[form](Path(path), on_half)

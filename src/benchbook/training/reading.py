@@ -21,14 +21,20 @@ _Number = TypeVar("_Number")
 
 
 def read_training_metrics(
-    path: str | Path, form: LogForm, columns: Mapping[str, str], *, segments: Segments | None = None
+    path: str | Path,
+    form: LogForm,
+    columns: Mapping[str, str],
+    *,
+    segments: Segments | None = None,
+    on_half: Callable[[int], None] = lambda _: None,
 ) -> Iterator[MetricPoint]:
     """Each value that was logged, in the order of the file, held a row at a time (but see `trainer_state_rows`).
 
     `columns` is what `resolve_columns` gave. A null is a value that was not logged, and no point. NaN and the
     infinities are points whose value is None: that a loss diverged is a fact, but no number to draw or to compute with.
 
-    `segments` are those of the files before, where a log has several.
+    `segments` are those of the files before, where a log has several. `on_half` is told the number of a last line of
+    which half is there; the log is read up to it.
 
     Raises: InputError naming line and field; UsageError.
     """
@@ -36,7 +42,7 @@ def read_training_metrics(
     metrics = {ours: theirs for ours, theirs in columns.items() if ours not in AXES}
     segments = segments or Segments()
     n_points = 0
-    for row in log_rows(path, form):
+    for row in log_rows(path, form, on_half):
         for point in _points(path, row, columns, metrics, segments):
             n_points += 1
             yield point
