@@ -174,7 +174,15 @@ def test_a_duplicate_names_the_line_that_was_first(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_rubric_set_may_say_less(data: bytes, expected: list[Brief], tmp_path: Path) -> None:
-    assert brief(found(tmp_path / "set.jsonl", data, "rubric")) == expected
+    findings = found(tmp_path / "set.jsonl", data, "rubric")
+    assert brief([one for one in findings if one.code != "unseen_by_judge"]) == expected
+
+
+def test_a_prompt_that_comes_again_is_a_warning_where_runs_take_it(tmp_path: Path) -> None:
+    data = line(id="a") + b"\n" + line(id="b")
+    for profile, severity in ((None, "error"), ("rubric", "warning")):
+        findings = found(tmp_path / "set.jsonl", data, profile)
+        assert [one.severity for one in findings if one.code == "duplicate_prompt"] == [severity]
 
 
 def test_composition_is_checked_with_a_profile_alone(tmp_path: Path) -> None:  # A9

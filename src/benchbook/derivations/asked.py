@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from benchbook.evalsets import Item, open_evalset
+from benchbook.derivations.recorded_set import recorded_evalset
+from benchbook.evalsets import Item
 from benchbook.records.folder import Record
 
 __all__ = ["items_of"]
@@ -17,6 +18,6 @@ def items_of(record: Record, samples: Collection[int]) -> Iterator[tuple[int, It
     """
     if not samples:
         return
-    with open_evalset(record.input(record.started().inputs["evalset"])) as evalset:
+    with recorded_evalset(record, record.started()) as evalset:
         for sample in sorted(samples):
             yield sample, evalset[sample % len(evalset)]

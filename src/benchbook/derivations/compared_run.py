@@ -13,8 +13,8 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.decisions.comparison_items import ComparedRun, compared_items, unanswered_why
 from benchbook.derivations.kinds import kind_of_record
+from benchbook.derivations.recorded_set import recorded_evalset
 from benchbook.errors import RecordError
-from benchbook.evalsets import open_evalset
 from benchbook.records.altered import why_unreadable
 from benchbook.records.folder import Record
 from benchbook.records.whole import check_whole
@@ -169,7 +169,7 @@ def _asked(record: Record, manifest: dict[str, Any]) -> polars.DataFrame:
         raise RecordError(f"{record.manifest}: names no eval set among its inputs") from None
     if not path.is_file():
         raise RecordError(f"{path}: the record's eval set is missing")
-    with open_evalset(path) as evalset:
+    with recorded_evalset(record, record.started()) as evalset:
         rows = [
             (
                 storable(item.id),

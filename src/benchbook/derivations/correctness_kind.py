@@ -25,10 +25,11 @@ from benchbook.derivations.finding import Finding, place_of_fact
 from benchbook.derivations.kinds import Kind
 from benchbook.derivations.plan import candidate_plan_of, plan_sha256
 from benchbook.derivations.prediction_facts import prediction_replies
+from benchbook.derivations.recorded_set import recorded_evalset
 from benchbook.derivations.requests import CandidateRequests, request_sha256, template_of
 from benchbook.derivations.state import JournalState
 from benchbook.derivations.training_logs import training_files
-from benchbook.evalsets import Item, open_evalset
+from benchbook.evalsets import Item
 from benchbook.records.facts import Failure, Reply
 from benchbook.records.folder import Record
 from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
@@ -102,7 +103,7 @@ def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
         columns=started.identity["prediction_columns"],
         own_keys=True,
     )
-    with open_evalset(record.input(started.inputs["evalset"])) as evalset:
+    with recorded_evalset(record, started) as evalset:
         return prediction_replies(predictions, evalset)
 
 

@@ -31,11 +31,12 @@ from benchbook.derivations.identity_warnings import identity_warnings
 from benchbook.derivations.intervals import rate_interval
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of
+from benchbook.derivations.recorded_set import recorded_evalset
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.training_logs import training_files, training_warnings, write_training
 from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.errors import RecordError
-from benchbook.evalsets import EvalSet, Item, open_evalset
+from benchbook.evalsets import EvalSet, Item
 from benchbook.records.facts import Failure, Reply, RunStarted
 from benchbook.records.folder import Record, write_file
 from benchbook.records.tables import write_table, writer_version
@@ -79,7 +80,7 @@ def derive_correctness(
     state = read_state(record.journal) if state is None else state
     counts = _Counts(state)
     with (
-        open_evalset(record.input(state.started.inputs["evalset"]), needs_expected_answer=True) as evalset,
+        recorded_evalset(record, state.started, needs_expected_answer=True) as evalset,
         _whole_file(target / "samples.jsonl") as lines,
     ):
         rows = _written_to(lines, counts.rows(evalset, check))

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from benchbook.derivations.recorded_set import recorded_evalset
 from benchbook.derivations.rows import RubricRow
 from benchbook.derivations.rubric_tables import Derived, derive
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evalsets import open_evalset
 from benchbook.records.facts import LabelsStarted
 from benchbook.records.folder import Record
 from benchbook.records.labels import LabelBook, SheetRow, create_labels
@@ -95,7 +95,7 @@ def _sheet(record: Record, samples: Path, drawn: Sequence[int], n_items: int) ->
     """What is shown of the drawn samples, in the order in which it is shown."""
     wanted = frozenset(drawn)
     answers = {row.sample: row.candidate_answer for row in read_rows(samples, RubricRow) if row.sample in wanted}
-    with open_evalset(record.input(record.started().inputs["evalset"])) as evalset:
+    with recorded_evalset(record, record.started()) as evalset:
         items = {sample: evalset[sample % n_items] for sample in drawn}
     return [
         SheetRow(

@@ -29,6 +29,7 @@ from benchbook.derivations.judge_mending import RejectedCounts
 from benchbook.derivations.panel_row import panel_row
 from benchbook.derivations.panel_rows import CausedPanelRow, PanelRow
 from benchbook.derivations.plan import Panel, Plan
+from benchbook.derivations.recorded_set import recorded_evalset
 from benchbook.derivations.rows import AggregatesFile, CausedRow, Ledger, Manifest, RubricRow
 from benchbook.derivations.rubric_manifest import manifest_of, refusal
 from benchbook.derivations.rubric_row import rubric_row
@@ -45,7 +46,7 @@ from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.derivations.warnings import judge_names, reported_by_name, score_warnings, state_warnings
 from benchbook.errors import UsageError
-from benchbook.evalsets import EvalSet, Item, open_evalset
+from benchbook.evalsets import EvalSet, Item
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record, write_file
 from benchbook.records.tables import write_table
@@ -105,7 +106,7 @@ def derive(
             f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
             f"{counts.early.error:g}; bounds at a confidence hold for a number of samples that was fixed before"
         )
-    with open_evalset(record.input(state.started.inputs["evalset"])) as evalset:
+    with recorded_evalset(record, state.started) as evalset:
         write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(evalset, check))
     aggregates = counts.aggregates_file()
     manifest_without_files = manifest_of(state, counts.plan)

@@ -1,6 +1,6 @@
 """evalsets: reading, validating and hashing eval sets, and the sets that Benchbook ships.
 
-eval set    a JSONL file of items. Not: dataset, test set.
+eval set    a file of items: JSON lines, or a table. Not: dataset, test set.
 item        one line of it: a prompt and the answer that is expected. Not: example, case, question.
 finding     what the validator says about a line, or about the file. Not: issue, violation.
 profile     what a set has to be made of, by name: golden-v1, eval_v1, eval_v2, rubric.
@@ -10,9 +10,10 @@ The validator is `benchbook.evalsets.validate.validate`; predictions are in `ben
 """
 
 from benchbook.evalsets.composition import CompositionRow, composition_rows
-from benchbook.evalsets.evalset import EvalSet, open_evalset
+from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.findings import Finding
 from benchbook.evalsets.items import Item, read_item
+from benchbook.evalsets.opening import open_evalset
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.evalsets.starting import start_evalset
 

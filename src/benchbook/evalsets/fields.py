@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import ALIASES
+from benchbook.evalsets.items import ALIASES, too_large
 from benchbook.evalsets.line_json import type_name
+from benchbook.evalsets.near_names import close_to, field_meant, misspelt
 from benchbook.evalsets.profiles import Profile, vocabulary
 from benchbook.evalsets.prompts import stands_in
 from benchbook.text import shorten
@@ -51,7 +50,10 @@ def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile:
             yield Fault(field, "composition", f"an item with {field}; {profile.name} has none")
         if field not in item:
             yield Fault(field, "missing_field", f"there is no {field}{_hint(field, item)}")
-        elif field != "context":
+        elif field == "context":
+            if (found := too_large(value)) is not None:
+                yield Fault(field, "number_range", f"found {found}; expected numbers that a double holds")
+        else:
             yield from _text_faults(field, value, profile)
     if len(item) > len(required):
         yield from _name_faults(item)
@@ -80,7 +82,7 @@ def _name_faults(item: Mapping[str, Any]) -> Iterator[Fault]:
         for field, names in ALIASES.items():
             if name in names and field in item:
                 yield Fault(field, "two_names", f"found {name} beside {field}; expected one of them")
-        ours = _misspelt(name)
+        ours = misspelt(name)
         if ours is not None and ours not in item and ours not in _REQUIRED:
             yield Fault(name, "unknown_field", f"not a field of ours; did you mean {ours}?")
 
@@ -101,31 +103,15 @@ def _under_our_names(item: Mapping[str, Any], faults: list[Fault]) -> dict[str, 
 
 def _hint(field: str, item: Mapping[str, Any]) -> str:
     others = [name for name in ALIASES.get(field, ()) if name in item]
-    others += [name for name in item if name not in FIELDS and _misspelt(name) == field]
+    others += [name for name in item if name not in FIELDS and name not in others and field_meant(name) == field]
     return f" ({shorten(others[0], 40)} is there: rename it)" if others else ""
-
-
-def _misspelt(name: str) -> str | None:
-    """The field that a name is close to."""
-    return _close_to(name, FIELDS, cutoff=0.85)
 
 
 def _unknown_value(field: str, value: str) -> str:
     values = vocabulary(field)
-    close = _close_to(value, values, cutoff=0.6)
+    close = close_to(value, values, cutoff=0.6)
     offer = f" (did you mean {close}?)" if close else ""
     return f"found '{shorten(value, 60)}'; expected {', '.join(values)}{offer}"
-
-
-def _close_to(text: str, words: tuple[str, ...], *, cutoff: float) -> str | None:
-    # Nothing long is close to our short words, and no cache should hold it.
-    return _closest("_".join(text.casefold().replace("-", " ").split()), words, cutoff) if len(text) < 64 else None
-
-
-@lru_cache(maxsize=1024)
-def _closest(text: str, words: tuple[str, ...], cutoff: float) -> str | None:
-    close = get_close_matches(text, words, n=1, cutoff=cutoff)
-    return close[0] if close else None
 
 
 def filled_text(value: Any) -> str | None:

@@ -31,6 +31,10 @@ Code = Literal[
     "answer_in_prompt",
     "composition",
     "no_items",
+    "number_range",
+    "unreadable_row",
+    "unread_column",
+    "unseen_by_judge",
 ]
 
 
@@ -62,6 +66,10 @@ CODES: Mapping[Code, Rule] = {
     "answer_in_prompt": Rule("warning", "The expected answer stands in the prompt"),
     "composition": Rule("error", "The set is not made up as its profile asks"),
     "no_items": Rule("error", "The file holds no items"),
+    "number_range": Rule("error", "A number is beyond a double, and can't be put into a prompt"),
+    "unreadable_row": Rule("error", "A row of a table can't be read; those after it were not"),
+    "unread_column": Rule("warning", "A column that nobody reads is likely to hold a field that no item has"),
+    "unseen_by_judge": Rule("warning", "No item has a reference, or none a context"),
 }
 
 

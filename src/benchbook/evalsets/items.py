@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,9 +12,22 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError
+from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.line_json import read_line_json
 from benchbook.evalsets.repeated_keys import repeated_key
 
-__all__ = ["ALIASES", "AnswerFormat", "Item", "item_from_json", "read_item"]
+__all__ = [
+    "ALIASES",
+    "FIELD_NAMES",
+    "FIELD_OF",
+    "AnswerFormat",
+    "Item",
+    "decode_plain",
+    "is_plain",
+    "item_from_json",
+    "read_item",
+    "too_large",
+]
 
 AnswerFormat = Literal["answer_prefix"]
 
@@ -48,8 +62,13 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 _OPTIONAL_TEXT = ("section", "category", "difficulty", "answer_format", "group")
 
 
+FIELD_NAMES = (*ALIASES, *_OPTIONAL_TEXT)
+FIELD_OF: Mapping[str, str] = {
+    **{name: field for field, names in ALIASES.items() for name in names},
+    **{name: name for name in _OPTIONAL_TEXT},
+}
 _OTHER_NAMES = tuple(f'"{name}"'.encode() for names in ALIASES.values() for name in names[1:])
-_KNOWN_NAMES = (*(name for names in ALIASES.values() for name in names), *_OPTIONAL_TEXT)
+_KNOWN_NAMES = tuple(FIELD_OF)
 _item = msgspec.json.Decoder(ready(Item))
 
 
@@ -90,6 +109,8 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
     except RecursionError:
         raise InputError(path, line=line, found="JSON that is nested too deeply", expected="one plain object") from None
     except msgspec.DecodeError as error:
+        if not isinstance(read := read_line_json(data), Fault):  # a number that is beyond a double
+            return item_from_json(read.value, path, line)
         found = "a lone surrogate, which is half a character" if _has_surrogate(data) else f"malformed JSON ({error})"
         raise InputError(path, line=line, found=found, expected="one JSON object a line") from None
     return item_from_json(value, path, line)
@@ -161,7 +182,22 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
             found=repr(given["answer_format"]),
             expected="answer_prefix or nothing",
         )
+    if (found := too_large(given.get("context"))) is not None:
+        raise InputError(path, line=line, field="context", found=found, expected="numbers that a double holds")
     return Item(**given)
+
+
+def too_large(value: Any) -> str | None:
+    """What to say of a JSON value that holds a number beyond a double, which could not be put into a prompt."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "a number that is too large"
+        case dict():
+            return next(filter(None, map(too_large, value.values())), None)
+        case list():
+            return next(filter(None, map(too_large, value)), None)
+        case _:
+            return None
 
 
 def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:

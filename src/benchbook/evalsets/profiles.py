@@ -32,6 +32,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts: Mapping[str, Mapping[str, int]] = {}
     every: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
     free: bool = False
 
 

@@ -14,15 +14,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from benchbook.errors import UsageError
+from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.checked_line import CheckedLine, check_line
 from benchbook.evalsets.fields import field_order
 from benchbook.evalsets.finding_formats import as_json, as_line, as_sarif
 from benchbook.evalsets.findings import CODES, Fault, Finding
-from benchbook.evalsets.lines import encoding_fault, read_lines
+from benchbook.evalsets.lines import Line, encoding_fault
 from benchbook.evalsets.profiles import PROFILES, Composition, Profile, composition_faults, load_profile
 from benchbook.evalsets.prompts import near_form
 from benchbook.evalsets.repeats import Repeats
+from benchbook.evalsets.set_contents import SetTally, lacking, unread
+from benchbook.evalsets.set_lines import SetForm, set_form, set_lines
+from benchbook.text import shorten
 
 __all__ = ["exit_code", "main", "validate"]
 
@@ -47,7 +50,7 @@ def validate(path: str | Path, profile: str | None = None) -> Iterator[Finding]:
             line=line,
             field=fault.field,
             code=fault.code,
-            severity=CODES[fault.code].severity,
+            severity="warning" if fault.code in rules.warned else CODES[fault.code].severity,
             reason=fault.reason,
         )
         for line, fault in _faults(path, rules)
@@ -60,15 +63,16 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 
 def _faults(path: str | Path, profile: Profile) -> Iterator[tuple[int | None, Fault]]:
-    if (wide := encoding_fault(path)) is not None:
+    if (form := set_form(path)) != "parquet" and (wide := encoding_fault(path)) is not None:
         yield 1, Fault(None, "bad_utf8", wide)
         return
-    survey = _Survey(path, profile)
-    for line in read_lines(path):
-        mark = survey.marks[line.number - 1]
-        if mark:
+    survey = _Survey(path, form, profile)
+    for line in survey.lines():
+        if mark := survey.marks[line.number - 1]:
             for fault in survey.look_again(check_line(line, profile), line.number, mark):
                 yield line.number, fault
+    if survey.unreadable is not None:
+        yield survey.unreadable
     for fault in survey.whole_file():
         yield None, fault
 
@@ -76,29 +80,45 @@ def _faults(path: str | Path, profile: Profile) -> Iterator[tuple[int | None, Fa
 class _Survey:
     """The first pass: which lines need a second look, and what the set is made of."""
 
-    def __init__(self, path: str | Path, profile: Profile) -> None:
+    def __init__(self, path: str | Path, form: SetForm, profile: Profile) -> None:
         self.profile = profile
+        self.unreadable: tuple[int | None, Fault] | None = None
         self.marks = bytearray()  # by line: why it needs a second look, 0 for most
+        self._path = path
+        self._form: SetForm = form
+        self._n_lines = 0
+        self._contents = SetTally()
         self.composition = Composition()
         self.n_lines_with_text = 0
         self.n_crlf = 0
         self.ids, self.prompts, self.near = Repeats(), Repeats(), Repeats()
-        for line in read_lines(path):
+        for line in self.lines():
             checked = check_line(line, profile)
+            self._n_lines += 1
             self.n_crlf += line.crlf
             self.n_lines_with_text += not checked.is_blank
-            self.marks.append(_FAULTY if checked.faults else 0)
+            self.marks.extend(bytes(line.number - len(self.marks)))  # rows of a table may have several lines
+            self.marks[-1] = _FAULTY if checked.faults else 0
             if checked.item:
                 self._note(checked, line.number)
         for repeats, mark in self._repeats():
             for number in repeats.suspects():
                 self.marks[number - 1] |= mark
 
+    def lines(self) -> Iterator[Line]:
+        """The set's lines; a row that can't be read is the last of them, and is told in `unreadable`."""
+        try:
+            yield from set_lines(self._path, self._form)
+        except InputError as error:
+            wanted = f"; expected {error.expected}" if error.expected else ""
+            self.unreadable = error.line, Fault(error.field, "unreadable_row", f"found {error.found}{wanted}")
+
     def _repeats(self) -> tuple[tuple[Repeats, int], ...]:
         return (self.ids, _SUSPECT_ID), (self.prompts, _SUSPECT_PROMPT), (self.near, _SUSPECT_NEAR)
 
     def _note(self, checked: CheckedLine, number: int) -> None:
         self.composition.add(checked.item)
+        self._contents.add(checked.item)
         if checked.id is not None:
             self.ids.note(checked.id, number)
         if checked.prompt is not None:
@@ -130,12 +150,22 @@ class _Survey:
         return []
 
     def whole_file(self) -> Iterator[Fault]:
-        if not self.n_lines_with_text:
-            yield Fault(None, "no_items", "no items; expected one JSON object a line")
+        if not self.n_lines_with_text and self.unreadable is None:
+            wanted = "one JSON object a line" if self._form == "jsonl" else "a row each"
+            yield Fault(None, "no_items", f"no items; expected {wanted}")
         if self.n_crlf:
-            yield Fault(None, "line_ends", f"{self.n_crlf} of {len(self.marks)} lines end in CR LF; expected LF")
+            yield Fault(None, "line_ends", f"{self.n_crlf} of {self._n_lines} lines end in CR LF; expected LF")
         for field, reason in composition_faults(self.composition, self.profile):
             yield Fault(field, "composition", reason)
+        if self.profile.free and self._n_lines:
+            yield from self._for_judges()
+
+    def _for_judges(self) -> Iterator[Fault]:
+        contents = self._contents.contents()
+        for name, reason in unread(contents):
+            yield Fault(shorten(name, 40), "unread_column", reason)
+        if contents.n_items and (reason := lacking(contents)) is not None:
+            yield Fault(None, "unseen_by_judge", reason)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,13 +17,14 @@ from benchbook.derivations.early_stop import samples_in_order
 from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.plan import Plan, RolePlan, plan_sha256
+from benchbook.derivations.recorded_set import recorded_evalset, set_identity
 from benchbook.derivations.requests import Requests, template_of
 from benchbook.derivations.rubric_manifest import FOUR_PARAMS
 from benchbook.derivations.rubric_steps import History
 from benchbook.derivations.rubric_tables import Derived, derive, plan_of
 from benchbook.derivations.warnings import judge_names
 from benchbook.errors import UsageError
-from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets import EvalSet
 from benchbook.evalsets.tabular import table_form
 from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
 from benchbook.runner.config import RunConfig, config_from_mapping
@@ -105,7 +106,7 @@ async def resume_run(
     plan = plan_of(started)
     async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
-        evalset = open_evalset(record.input(started.inputs["evalset"]))
+        evalset = recorded_evalset(record, started)
         return await _sit(
             record, config, plan, means, evalset, resumed, on_progress, as_it_is=is_ended_as_it_is(changes)
         )
@@ -212,8 +213,7 @@ def _run_started(run_id: str, prepared: Prepared, inputs: dict[str, str], source
 
 def _identity(prepared: Prepared) -> dict[str, Any]:
     return {
-        "dataset_id": prepared.evalset.name,
-        "grouped": prepared.evalset.grouped,
+        **set_identity(prepared.evalset),
         "output_form": table_form(prepared.config.outputs) if prepared.config.outputs else None,
         "output_columns": prepared.output_columns,
         "generation_params": {

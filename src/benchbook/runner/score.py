@@ -16,6 +16,7 @@ from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, RolePlan, plan_sha256
 from benchbook.derivations.prediction_facts import prediction_replies
+from benchbook.derivations.recorded_set import set_identity
 from benchbook.derivations.training_logs import TrainingLog, find_training_logs
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
@@ -108,8 +109,6 @@ def _check(config: ScoreConfig) -> None:
     failed = config.run_status != "completed"
     if config.predictions is None and not (failed or config.dry_run):
         raise ConfigError("predictions", "nothing", "a file of predictions, or run_status crashed or timed_out")
-    if config.evalset.lower().endswith(".parquet"):
-        raise ConfigError("evalset", "a Parquet file", "JSONL; of Parquet, --table scores the items without a record")
     if config.predictions is None and config.columns:
         raise ConfigError("columns", "a mapping without predictions", "none")
     if config.training_columns and not config.training_metrics:
@@ -157,8 +156,7 @@ def _run_started(
     inputs: dict[str, str],
 ) -> RunStarted:
     identity: dict[str, Any] = {
-        "dataset_id": evalset.name,
-        "grouped": evalset.grouped,
+        **set_identity(evalset),
         "prediction_form": predictions.form if predictions else None,
         "prediction_columns": dict(predictions.columns) if predictions else {},
         "run_status": config.run_status,

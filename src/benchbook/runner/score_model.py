@@ -14,6 +14,7 @@ from benchbook.derivations.derivation import DERIVATION
 from benchbook.derivations.identity import floating_ids
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of, plan_sha256
+from benchbook.derivations.recorded_set import recorded_evalset, set_identity
 from benchbook.derivations.requests import CANDIDATE_PROMPT, CandidateRequests, PromptTemplate, template_of
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
@@ -99,7 +100,7 @@ async def resume_score(
     config = changed_config(started, changes)
     async with _means(config, plan) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
-        evalset = open_evalset(record.input(started.inputs["evalset"]))
+        evalset = recorded_evalset(record, started)
         return await _sit(
             record, config, plan, means, evalset, resumed, on_progress, as_it_is=is_ended_as_it_is(changes)
         )
@@ -174,8 +175,7 @@ async def _sit(
 def _run_started(run_id: str, prepared: _Prepared, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
     plan = prepared.plan
     identity = {
-        "dataset_id": prepared.evalset.name,
-        "grouped": prepared.evalset.grouped,
+        **set_identity(prepared.evalset),
         "prediction_form": None,
         "prediction_columns": {},
         "dry_run": False,

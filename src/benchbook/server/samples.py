@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.evalsets import EvalSet, Item, open_evalset
+from benchbook.derivations.recorded_set import recorded_evalset
+from benchbook.evalsets import EvalSet, Item
 from benchbook.records.tables import ROW_GROUP
 from benchbook.server.operations import Call, Stream
 from benchbook.server.problems import ProblemError
@@ -219,7 +220,9 @@ def _item(services: Services, found: FoundRun, sample: int) -> Item:
     if not sha256 or not path.is_file():
         raise ProblemError(HTTPStatus.CONFLICT, "the record's eval set is missing")
     evalset: EvalSet = services.kept.get(
-        ("evalset", sha256), lambda: open_evalset(path), lambda one: 8 * len(one) + 1_000
+        ("evalset", sha256),
+        lambda: recorded_evalset(found.record, found.record.started()),
+        lambda one: 8 * len(one) + 1_000,
     )
     with evalset.copied_to(path) as mine:  # with a file of its own: other threads read, too
         return mine[sample % len(mine)]

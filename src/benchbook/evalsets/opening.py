@@ -1,0 +1,160 @@
+"""Opens eval sets of any form: each line is checked once, by the rules of `evalset validate --as rubric`."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from pathlib import Path
+
+import msgspec
+
+from benchbook.errors import InputError
+from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.items import Item, is_plain, read_item
+from benchbook.evalsets.line_json import read_line_json
+from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
+from benchbook.evalsets.set_contents import SetTally
+from benchbook.evalsets.set_lines import SetForm, set_form, set_lines
+from benchbook.evalsets.spool import Spool
+
+__all__ = ["open_evalset"]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def open_evalset(
+    path: str | Path, *, needs_expected_answer: bool = False, form: SetForm | None = None, is_recorded: bool = False
+) -> EvalSet:
+    """Read an eval set (JSON lines, CSV, Parquet) once, checking every line. `form` is by default what its name says.
+
+    Blank lines and a byte-order mark at the start are passed over; `evalset validate` says so. `is_recorded`: the file
+    is a record's, and was checked when that was begun, maybe by rules of before: it is read as it was.
+
+    Raises: InputError at the first fault: its line, field, and what would be right; UsageError for a workbook.
+    """
+    path = Path(path)
+    form = form or set_form(path)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise InputError(path, found=f"the eval set can't be read ({error.strerror})") from None
+    gathered = _Gathered(path, needs_expected_answer=needs_expected_answer, is_recorded=is_recorded)
+    opened = gathered.from_lines() if form == "jsonl" else gathered.from_table(form)
+    if not len(opened):
+        expected = "one JSON object a line" if form == "jsonl" else "a row each"
+        raise InputError(path, found="no items", expected=expected)
+    try:
+        _refuse_duplicate_ids(opened, gathered.ids)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+class _Gathered:
+    """What is known of a set once all of its lines were read."""
+
+    def __init__(self, path: Path, *, needs_expected_answer: bool, is_recorded: bool) -> None:
+        self._path = path
+        self._needs_expected_answer = needs_expected_answer
+        self._is_recorded = is_recorded
+        self._offsets = array("Q")
+        self._tally = SetTally()
+        self._grouped = False
+        self.ids = array("q")
+
+    def from_lines(self) -> EvalSet:
+        if not self._is_recorded and (fault := encoding_fault(self._path)) is not None:
+            raise InputError(self._path, found=fault)
+        plain = True
+        digest = hashlib.sha256()
+        position = 0
+        with self._path.open("rb") as file:
+            for number, data in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), start=1):
+                if len(data) == MAX_LINE_BYTES and not data.endswith(b"\n"):
+                    raise self._too_long(number)
+                digest.update(data)
+                start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
+                body = data[start:].rstrip(b"\r\n")
+                if body.strip():
+                    plain = plain and is_plain(body)
+                    self._note(self._item(body, number), position + start)
+                position += len(data)
+        return self._opened(digest.hexdigest(), "jsonl", plain=plain)
+
+    def from_table(self, form: SetForm) -> EvalSet:
+        spool, lines = Spool(), array("Q")
+        for number, data, _, _ in set_lines(self._path, form):
+            if data is None:
+                raise self._too_long(number)
+            item = self._item(data, number)
+            self._note(item, spool.add(msgspec.json.encode(item)))
+            lines.append(number)
+        with self._path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._opened(sha256, form, plain=True, spool=spool, lines=lines)
+
+    def _opened(
+        self, sha256: str, form: SetForm, *, plain: bool, spool: Spool | None = None, lines: array[int] | None = None
+    ) -> EvalSet:
+        return EvalSet(
+            self._path,
+            sha256,
+            self._offsets,
+            form=form,
+            grouped=self._grouped,
+            plain=plain,
+            contents=None if self._is_recorded else self._tally.contents(),
+            spool=spool,
+            lines=lines,
+        )
+
+    def _item(self, data: bytes, number: int) -> Item:
+        item = read_item(data, self._path, number)
+        if not self._is_recorded:
+            self._check_whole_line(data, number)
+        if self._needs_expected_answer and item.expected_answer is None:
+            expected = "a non-empty string"
+            raise InputError(self._path, line=number, field="expected_answer", found="nothing", expected=expected)
+        return item
+
+    def _check_whole_line(self, data: bytes, number: int) -> None:
+        """What stands in fields that nobody reads is of the line too, and is refused where validate would."""
+        read = read_line_json(data)
+        if isinstance(read, Fault):
+            raise InputError(self._path, line=number, found=read.reason)
+        for field, found in read.repeated.items():
+            raise InputError(self._path, line=number, field=field, found=found, expected="one of them")
+        self._tally.add(read.value)
+
+    def _note(self, item: Item, place: int) -> None:
+        self._offsets.append(place)
+        self.ids.append(hash(item.id))
+        self._grouped = self._grouped or item.group is not None
+
+    def _too_long(self, number: int) -> InputError:
+        return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")
+
+
+def _refuse_duplicate_ids(evalset: EvalSet, hashes: array[int]) -> None:
+    """Two passes: equal hashes are few, and only those items are looked at again."""
+    import numpy as np
+
+    order = np.sort(np.frombuffer(hashes, dtype=np.int64))
+    suspects = set(order[:-1][order[:-1] == order[1:]].tolist())
+    if not suspects:
+        return
+    seen: dict[str, int] = {}
+    for index, one in enumerate(hashes):
+        if one in suspects:
+            item_id = evalset[index].id
+            if item_id in seen:
+                raise InputError(
+                    evalset.path,
+                    line=evalset.line_of(index),
+                    field="id",
+                    found=f"{item_id!r} again (first on line {evalset.line_of(seen[item_id])})",
+                    expected="an id of its own",
+                )
+            seen[item_id] = index

@@ -1,0 +1,74 @@
+"""What an eval set has and lacks as a whole: who will see a reference, a context, and columns that nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF
+from benchbook.evalsets.near_names import field_meant
+from benchbook.text import quoted
+
+__all__ = ["SetContents", "SetTally", "lacking", "unread"]
+
+_MOST_NAMES = 1_000  # of columns that nobody reads; a set with more of them has ids for names
+_SEEN_BY_JUDGES = {
+    "expected_answer": "a reference: the judge does not see what a right answer is",
+    "context": "a context: the judge does not see what an answer should be faithful to",
+}
+
+
+class SetContents(msgspec.Struct, frozen=True, kw_only=True):
+    """`fields` counts the items that have each of our fields, `unread` those that have each other column."""
+
+    n_items: int
+    fields: dict[str, int]
+    unread: dict[str, int]
+
+
+class SetTally:
+    """Counts while a set's lines go by."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._fields = dict.fromkeys(FIELD_NAMES, 0)
+        self._unread: dict[str, int] = {}
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """`row` has the fields under the file's own names."""
+        self._n += 1
+        for name, value in row.items():
+            if (field := FIELD_OF.get(name)) is not None:
+                self._fields[field] += value is not None
+            elif name in self._unread or len(self._unread) < _MOST_NAMES:
+                self._unread[name] = self._unread.get(name, 0) + 1
+
+    def contents(self) -> SetContents:
+        return SetContents(n_items=self._n, fields=self._fields, unread=dict(sorted(self._unread.items())))
+
+
+def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
+    """`(column, what to say of it)` for each that nobody reads, and that is likely to hold what no item has."""
+    for name, n in contents.unread.items():
+        field = field_meant(name)
+        if field is not None and not contents.fields[field]:
+            have = "1 item has" if n == 1 else f"{n:,} items have"
+            yield name, f"nobody reads the column {quoted(name, 40)}, which {have}; did you mean {_called(field)}?"
+
+
+def lacking(contents: SetContents) -> str | None:
+    """What a judge will not see, since no item has it; None where some item has a reference, and some a context."""
+    lacks = [word for field, word in _SEEN_BY_JUDGES.items() if not contents.fields[field]]
+    if not lacks:
+        return None
+    if len(lacks) == 2:
+        return "no item has a reference or a context: the judge sees the prompt and the answer alone"
+    (what,) = lacks
+    return f"no item has {what}"
+
+
+def _called(field: str) -> str:
+    names = ALIASES.get(field, (field,))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
