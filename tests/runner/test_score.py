@@ -46,7 +46,7 @@ GOOD = [{"item_id": "a", "predicted": "2"}, {"item_id": "b", "predicted": "Rome"
         pytest.param(GOOD, {"reason": "bored"}, "reason: found a reason", id="a-reason-for-nothing"),
         pytest.param(GOOD, {"model": "gemma"}, "model: found 'gemma'", id="no-model-id"),
         pytest.param(GOOD, {"run_id": "../out"}, "run id '../out'", id="no-run-id"),
-        pytest.param(GOOD, {"evalset": "x.parquet"}, "evalset: found a Parquet file", id="parquet"),
+        pytest.param(GOOD, {"evalset": "x.xlsx"}, "a workbook; save its sheet as CSV", id="workbook"),
         pytest.param(GOOD, {"evalset": "@nothing"}, "ships no such set", id="no-such-set"),
     ],
 )  # fmt: skip
@@ -67,6 +67,19 @@ def test_of_an_empty_file_all_are_missing(columns: dict[str, str], tmp_path: Pat
     assert (decision.verdict, found.n_items, found.n_scored, found.n_skipped) == ("fail", 5, 0, 5)
     assert found.misses["no_prediction"] == 5
     assert verify(result.record).holds
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_eval_set_in_a_table_gives_the_rows_that_json_lines_give(ending: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame(ITEMS, infer_schema_length=None)
+    path = tmp_path / f"items.{ending}"
+    frame.write_parquet(path) if ending == "parquet" else frame.write_csv(path)
+    made = scored(tmp_path, evalset=str(path))
+    (tmp_path / "other").mkdir()
+    lines = scored(tmp_path / "other")
+    for name in ("samples.jsonl", "aggregates.json", "decision.json"):
+        assert (made.record.path / name).read_bytes() == (lines.record.path / name).read_bytes()
+    assert (made.derived.manifest.dataset_id, verify(made.record).holds) == ("items", True)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

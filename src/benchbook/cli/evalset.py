@@ -25,7 +25,7 @@ _KINDS = ("answer_correctness", "rubric")
 def evalset() -> None:
     """Validate, show, compare or start eval sets.
 
-    SET is a JSONL file, or the name of a set that Benchbook ships (see `benchbook evalset list`).
+    SET is a file (JSONL, CSV, Parquet), or the name of a set that Benchbook ships (see `benchbook evalset list`).
     """
 
 

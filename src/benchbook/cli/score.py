@@ -30,7 +30,7 @@ _OF_PREDICTIONS = (
 
 @click.command()
 @click.argument("spec", type=click.Choice(["answer_correctness@v1"]), default="answer_correctness@v1")
-@click.option("--evalset", help="The eval set: a JSONL file, or @NAME for one that Benchbook ships.")
+@click.option("--evalset", help="The eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships.")
 @click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
 @click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
 @click.option("--model", help="Who said it; without --predictions, who is asked: provider/name@version.")

@@ -40,8 +40,10 @@ class SetTally:
         """`row` has the fields under the file's own names."""
         self._n += 1
         for name, value in row.items():
+            if value is None:  # as if it were not there
+                continue
             if (field := FIELD_OF.get(name)) is not None:
-                self._fields[field] += value is not None
+                self._fields[field] += 1
             elif name in self._unread or len(self._unread) < _MOST_NAMES:
                 self._unread[name] = self._unread.get(name, 0) + 1
 

@@ -164,8 +164,8 @@ class _Survey:
         contents = self._contents.contents()
         for name, reason in unread(contents):
             yield Fault(shorten(name, 40), "unread_column", reason)
-        if contents.n_items and (reason := lacking(contents)) is not None:
-            yield Fault(None, "unseen_by_judge", reason)
+        if contents.n_items and (unseen := lacking(contents)) is not None:
+            yield Fault(None, "unseen_by_judge", unseen)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

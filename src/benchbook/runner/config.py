@@ -103,7 +103,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
 # What each setting means: for `--help`, for `benchbook init`, for the reference. Sections in the order of the file.
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "What is asked": {
-        "evalset": "the eval set: a JSONL file, or @NAME for one that Benchbook ships",
+        "evalset": "the eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships",
         "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
         "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
         "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
