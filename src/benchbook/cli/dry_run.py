@@ -13,9 +13,11 @@ from benchbook.decisions.needed import least_for_ready
 from benchbook.decisions.proving import DEFAULT_CONFIDENCE
 from benchbook.derivations.plan import RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests
+from benchbook.derivations.set_warnings import contents_words
 from benchbook.evalsets import EvalSet
 from benchbook.runner.config import RunConfig
 from benchbook.runner.preparing import Prepared, prepare
+from benchbook.text import visible
 
 __all__ = ["estimate", "print_dry_run"]
 
@@ -45,6 +47,7 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         "first_request": example,
         "first_judge_prompt": judge_prompt,
         "ready": ready,
+        "warnings": contents_words(prepared.evalset.contents, judged=True),
         "most_cost_usd": _most_cost(config, prepared, bodies * plan.repeats // _BYTES_PER_TOKEN),
     }
 
@@ -99,5 +102,7 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
     if (ready := found["ready"]) is not None and ready["n"] < ready["least"]:
         has = f"{ready['n']:,} {ready['of'] if ready['n'] != 1 else ready['of'].replace('s', '', 1)}"
         click.echo(f"READY  with {has} this run can't be READY: at least {ready['least']:,} can")
+    for warning in found["warnings"]:
+        click.echo(visible(f"  ! {warning}"))
     click.echo(f"plan   {found['plan_sha256']}")
     click.echo("Nothing was asked.")

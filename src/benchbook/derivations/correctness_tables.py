@@ -32,6 +32,7 @@ from benchbook.derivations.intervals import rate_interval
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import CandidatePlan, candidate_plan_of
 from benchbook.derivations.recorded_set import recorded_evalset
+from benchbook.derivations.set_warnings import set_warnings
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.training_logs import training_files, training_warnings, write_training
 from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
@@ -207,6 +208,7 @@ class _Counts:
 
     def _warnings(self, card: Scorecard) -> Iterator[str]:
         yield from (one.words for one in self.causes.found())
+        yield from set_warnings(self.state.started, judged=False)
         if n := self.tally.whole.n_unanswered:
             what = "left out of the score until they are answered" if self.tally.whole.n_left_out else "each counts 0.0"
             yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what} (SPEC R1.3b)."

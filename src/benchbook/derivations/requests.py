@@ -19,6 +19,7 @@ from benchbook.records.folder import Record
 from benchbook.specs import Template, load_spec
 
 __all__ = [
+    "PROMPT_NAMES",
     "CandidateRequests",
     "PromptTemplate",
     "Requests",
@@ -29,12 +30,13 @@ __all__ = [
 ]
 
 CANDIDATE_PROMPT = "candidate_prompt@v1"
+PROMPT_NAMES = ("prompt", "context", "id", "category")  # what an item's `{{name}}` may be
 
 
 class PromptTemplate:
     """How an item is put to the candidate: the user's own template, or the frozen `candidate_prompt@v1`.
 
-    Placeholders: `{{prompt}}`, `{{context}}`, `{{id}}`, `{{category}}`.
+    Its placeholders are PROMPT_NAMES.
     """
 
     def __init__(self, template_id: str, text: str | None) -> None:

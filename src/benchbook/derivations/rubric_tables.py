@@ -41,6 +41,7 @@ from benchbook.derivations.rubric_steps import (
     outcome_of,
     read_history,
 )
+from benchbook.derivations.set_warnings import set_warnings
 from benchbook.derivations.slices import Slices
 from benchbook.derivations.state import JournalState, read_state
 from benchbook.derivations.unanswered import UnansweredCauses, Who, who_is_asked
@@ -308,6 +309,7 @@ class _Counts:
             scored = score_warnings(self.pairs, ledger, truncated, cached)
             return [*scored, *state_warnings(self.state, self.plan)]
         return [
+            *set_warnings(self.state.started, judged=True),
             *self.signs.first_warnings(),
             *score_warnings(self.pairs, ledger, self.signs.n_cut_and_judged, cached),
             *self.rejected.warnings(),

@@ -14,7 +14,9 @@ from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.line_json import read_line_json
+from benchbook.evalsets.near_names import names_meant
 from benchbook.evalsets.repeated_keys import repeated_key
+from benchbook.text import shorten
 
 __all__ = [
     "ALIASES",
@@ -25,6 +27,7 @@ __all__ = [
     "decode_plain",
     "is_plain",
     "item_from_json",
+    "lacking_field",
     "read_item",
     "too_large",
 ]
@@ -166,7 +169,7 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
             given[field] = value[present[0]]
     for field in ("id", "prompt"):
         if field not in given:
-            raise InputError(path, line=line, field=field, found="nothing", expected="a non-empty string")
+            raise lacking_field(path, line, field, value)
         _require_text(given[field], path, line, field)
     if given.get("expected_answer") is not None:
         _require_text(given["expected_answer"], path, line, "expected_answer")
@@ -185,6 +188,13 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
     if (found := too_large(given.get("context"))) is not None:
         raise InputError(path, line=line, field="context", found=found, expected="numbers that a double holds")
     return Item(**given)
+
+
+def lacking_field(path: str | Path, line: int, field: str, row: Mapping[str, Any]) -> InputError:
+    """The error for a field that an item needs and has not, with the column that may be meant for it."""
+    meant = names_meant(field, row)
+    found = f"nothing ({shorten(meant[0], 40)} is there: rename it)" if meant else "nothing"
+    return InputError(path, line=line, field=field, found=found, expected="a non-empty string")
 
 
 def too_large(value: Any) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
-__all__ = ["close_to", "field_meant", "misspelt", "spelt"]
+__all__ = ["close_to", "field_meant", "misspelt", "names_meant"]
 
 # None of them is read: an `answer` may as well be what a model said. They are asked about where the field is not there.
 _MEANT: Mapping[str, tuple[str, ...]] = {
@@ -32,7 +32,7 @@ _BY_NAME = {name: field for field, names in _MEANT.items() for name in names}
 
 def field_meant(name: str) -> str | None:
     """The field of ours that a column of another name is likely to hold."""
-    plain = spelt(name)
+    plain = _spelt(name)
     if plain in _BY_NAME:
         return _BY_NAME[plain]
     near = close_to(name, tuple(_SPELLINGS), cutoff=0.85)
@@ -49,7 +49,7 @@ def names_meant(field: str, there: Iterable[str]) -> list[str]:
     return [name for name in there if field_meant(name) == field]
 
 
-def spelt(name: str) -> str:
+def _spelt(name: str) -> str:
     """A name without case, and with `_` between its words."""
     return "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
 
@@ -57,7 +57,7 @@ def spelt(name: str) -> str:
 def close_to(text: str, words: tuple[str, ...], *, cutoff: float) -> str | None:
     """The word that a text is closest to, if it is close to one at all."""
     # Nothing long is close to our short words, and no cache should hold it.
-    return _closest(spelt(text), words, cutoff) if len(text) < 64 else None
+    return _closest(_spelt(text), words, cutoff) if len(text) < 64 else None
 
 
 @lru_cache(maxsize=1024)

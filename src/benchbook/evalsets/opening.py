@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from array import array
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from benchbook.errors import InputError
 from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import Item, is_plain, read_item
+from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item
 from benchbook.evalsets.line_json import read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
 from benchbook.evalsets.set_contents import SetTally
@@ -112,21 +113,21 @@ class _Gathered:
 
     def _item(self, data: bytes, number: int) -> Item:
         item = read_item(data, self._path, number)
-        if not self._is_recorded:
-            self._check_whole_line(data, number)
+        row = {} if self._is_recorded else self._whole_line(data, number)
+        self._tally.add(row)
         if self._needs_expected_answer and item.expected_answer is None:
-            expected = "a non-empty string"
-            raise InputError(self._path, line=number, field="expected_answer", found="nothing", expected=expected)
+            raise lacking_field(self._path, number, "expected_answer", row)
         return item
 
-    def _check_whole_line(self, data: bytes, number: int) -> None:
-        """What stands in fields that nobody reads is of the line too, and is refused where validate would."""
+    def _whole_line(self, data: bytes, number: int) -> dict[str, Any]:
+        """All that is on a line: what stands in fields that nobody reads is refused where validate would, too."""
         read = read_line_json(data)
         if isinstance(read, Fault):
             raise InputError(self._path, line=number, found=read.reason)
         for field, found in read.repeated.items():
             raise InputError(self._path, line=number, field=field, found=found, expected="one of them")
-        self._tally.add(read.value)
+        row: dict[str, Any] = read.value
+        return row
 
     def _note(self, item: Item, place: int) -> None:
         self._offsets.append(place)

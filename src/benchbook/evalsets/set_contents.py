@@ -9,11 +9,11 @@ import msgspec
 
 from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF
 from benchbook.evalsets.near_names import field_meant
-from benchbook.text import quoted
+from benchbook.text import quoted, shorten
 
 __all__ = ["SetContents", "SetTally", "lacking", "unread"]
 
-_MOST_NAMES = 1_000  # of columns that nobody reads; a set with more of them has ids for names
+_MOST_NAMES = 100  # of columns that nobody reads; a set with more of them has ids for names
 _SEEN_BY_JUDGES = {
     "expected_answer": "a reference: the judge does not see what a right answer is",
     "context": "a context: the judge does not see what an answer should be faithful to",
@@ -44,18 +44,18 @@ class SetTally:
                 continue
             if (field := FIELD_OF.get(name)) is not None:
                 self._fields[field] += 1
-            elif name in self._unread or len(self._unread) < _MOST_NAMES:
-                self._unread[name] = self._unread.get(name, 0) + 1
+            elif (short := shorten(name, 100)) in self._unread or len(self._unread) < _MOST_NAMES:
+                self._unread[short] = self._unread.get(short, 0) + 1
 
     def contents(self) -> SetContents:
         return SetContents(n_items=self._n, fields=self._fields, unread=dict(sorted(self._unread.items())))
 
 
 def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
-    """`(column, what to say of it)` for each that nobody reads, and that is likely to hold what no item has."""
+    """`(column, what to say of it)` for each that nobody reads, and that is likely to hold what its items lack."""
     for name, n in contents.unread.items():
         field = field_meant(name)
-        if field is not None and not contents.fields[field]:
+        if field is not None and contents.fields[field] + n <= contents.n_items:
             have = "1 item has" if n == 1 else f"{n:,} items have"
             yield name, f"nobody reads the column {quoted(name, 40)}, which {have}; did you mean {_called(field)}?"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 from benchbook.decisions.early_stop import METHOD
 from benchbook.derivations.model_id import parse_model_id
 from benchbook.derivations.plan import Panel, Plan, RolePlan, UntilDecided
-from benchbook.derivations.requests import CANDIDATE_PROMPT, PromptTemplate
+from benchbook.derivations.requests import CANDIDATE_PROMPT, PROMPT_NAMES, PromptTemplate
 from benchbook.derivations.rubric_manifest import undeclared
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
@@ -25,6 +26,7 @@ from benchbook.runner.recorded import find_columns
 from benchbook.runner.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.scorers.rubric import rubric_scale
 from benchbook.specs import load_spec
+from benchbook.text import quoted
 
 __all__ = [
     "DEFAULT_ERROR",
@@ -37,6 +39,7 @@ __all__ = [
     "until_decided_of",
 ]
 
+_NAMED = re.compile(r"\{\{([\w .:-]+)\}\}")
 DEFAULT_ERROR = 0.05  # of until_decided
 
 
@@ -158,6 +161,11 @@ def read_template(path: Path) -> str:
         raise ConfigError(
             "prompt_template", f"{path}, which has no {{{{prompt}}}}", "the item's prompt somewhere in it"
         )
+    names = " or ".join([", ".join(f"{{{{{name}}}}}" for name in PROMPT_NAMES[:-1]), f"{{{{{PROMPT_NAMES[-1]}}}}}"])
+    for found in _NAMED.finditer(text):
+        if found[1] not in PROMPT_NAMES:  # also one with spaces in it, or in capitals, which would be sent as it is
+            line = text.count("\n", 0, found.start()) + 1
+            raise ConfigError("prompt_template", f"{quoted(found[0])} on line {line} of {path}", names)
     return text
 
 
