@@ -17,6 +17,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
+from benchbook.derivations.plan import candidate_plan_of
 from benchbook.derivations.state import JournalState
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
 from benchbook.records.facts import Failure, LabelsStarted, Reply, RunStarted
@@ -40,6 +41,8 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     timestamp_utc: str
     ended_utc: str | None = None
     dataset_id: str | None = None
+    dataset_version_or_hash: str | None = None
+    part: Any = None  # of the eval set
     model_id: str | None = None
     model_version: str | None = None
     evaluator_model_id: str | None = None
@@ -53,6 +56,12 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     journal_sha256: str
     derived: dict[str, str]
     manifest_sha256: str
+
+    @property
+    def set_sha256(self) -> str | None:
+        """The hash of what was asked: a part of an eval set is ranked with its like alone."""
+        whole = self.inputs.get("evalset", self.inputs.get("evaluation_set"))
+        return whole if self.part is None else (self.dataset_version_or_hash or "").removeprefix("sha256:")
 
     @property
     def n_asked(self) -> int | None:
@@ -114,6 +123,12 @@ def observe(record: Record) -> Observation | None:
         except Exception as error:  # whatever hostile files provoke, the other records are listed
             return damaged(record, stamp, f"its files make no sense ({type(error).__name__}: {error})")
     raise AssertionError("unreachable")
+
+
+def _set_sha256(started: RunStarted) -> str | None:
+    """The same by a record's first fact."""
+    part = _dict(started.identity.get("plan")).get("part")
+    return started.inputs.get("evalset") if part is None else candidate_plan_of(started).set_sha256
 
 
 def damaged(record: Record, stamp: str, error: str) -> Observation:
@@ -184,7 +199,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         started_utc=manifest.timestamp_utc,
         ended_utc=manifest.ended_utc,
         dataset_id=manifest.dataset_id,
-        dataset_sha256=manifest.inputs.get("evalset", manifest.inputs.get("evaluation_set")),
+        dataset_sha256=manifest.set_sha256,
         model_id=manifest.model_id,
         model_version=manifest.model_version,
         evaluator_model_id=manifest.evaluator_model_id,
@@ -251,7 +266,7 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         spec=started.spec,
         started_utc=started.at,
         dataset_id=_text(started.identity.get("dataset_id")),
-        dataset_sha256=started.inputs.get("evalset"),
+        dataset_sha256=_set_sha256(started),
         model_id=_text(_dict(plan.get("candidate")).get("model_id")),
         evaluator_model_id=_judges(plan),
         n_items=started.n_items,

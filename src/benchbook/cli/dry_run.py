@@ -13,7 +13,7 @@ from benchbook.decisions.needed import least_for_ready
 from benchbook.decisions.proving import DEFAULT_CONFIDENCE
 from benchbook.derivations.plan import RolePlan, plan_sha256
 from benchbook.derivations.requests import Requests
-from benchbook.derivations.set_warnings import contents_words
+from benchbook.derivations.set_warnings import contents_words, part_words
 from benchbook.evalsets import EvalSet
 from benchbook.runner.config import RunConfig
 from benchbook.runner.preparing import Prepared, prepare
@@ -47,7 +47,8 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         "first_request": example,
         "first_judge_prompt": judge_prompt,
         "ready": ready,
-        "warnings": contents_words(prepared.evalset.contents, judged=True),
+        "warnings": ([] if plan.part is msgspec.UNSET else [part_words(plan.part)])
+        + contents_words(prepared.evalset.contents, judged=True),
         "most_cost_usd": _most_cost(config, prepared, bodies * plan.repeats // _BYTES_PER_TOKEN),
     }
 

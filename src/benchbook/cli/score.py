@@ -23,6 +23,7 @@ _ASKING = (
     "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms", "max_retries",
     "max_wait_ms", "cache", "accept_unanswered",
 )  # fmt: skip
+_PART = ("limit", "where", "ids")  # of the eval set; wherever the answers are from
 _OF_PREDICTIONS = (
     "predictions", "columns", "run_status", "reason", "dry_run", "table", "training_metrics", "training_columns",
 )  # fmt: skip
@@ -46,7 +47,7 @@ _OF_PREDICTIONS = (
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 @json_option
-@options_of(_ASKING)
+@options_of((*_PART, *_ASKING))
 @click.pass_context
 def score(ctx: click.Context, /, **options: Any) -> None:
     """Score answers under SPEC against the expected answers of an eval set, and record every item.
@@ -84,7 +85,7 @@ def _read(options: dict[str, Any]) -> Any:
         raise UsageError(f"--{asking[0].replace('_', '-')}: nobody is asked where there are predictions")
     names = (
         "evalset", "predictions", "columns", "model", "runs", "run_id", "reason", "dry_run", "training_metrics",
-        "training_columns",
+        "training_columns", *_PART,
     )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
     return score_predictions(ScoreConfig(**values))
@@ -100,7 +101,7 @@ def _ask(options: dict[str, Any]) -> Any:
     for name in _OF_PREDICTIONS:
         if options[name]:
             raise UsageError(f"--{name.replace('_', '-')}: only where answers are read from --predictions")
-    settings = given_settings({name: options[name] for name in _ASKING})
+    settings = given_settings({name: options[name] for name in (*_PART, *_ASKING)})
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
         if options["resume"]:
             kept = [name for name in ("evalset", "model", "run_id") if options[name] is not None]
@@ -117,7 +118,7 @@ def _score_table(options: dict[str, Any]) -> None:
     from benchbook.runner.score_table import score_table
 
     not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
-    for name in (*not_here, *_ASKING):
+    for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):
             raise UsageError(f"--{name.replace('_', '-')}: nothing is recorded where --table is given")
     predictions, table = options["predictions"], options["table"]

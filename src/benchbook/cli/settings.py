@@ -51,6 +51,8 @@ def _kind(name: str, hint: str) -> dict[str, Any]:
         return {"is_flag": True, "default": None}
     if hint.startswith("dict"):
         return {"multiple": True, "metavar": "NAME=VALUE"}
+    if name == "where":
+        return {"multiple": True, "metavar": "COLUMN=VALUE"}
     if hint.startswith("tuple"):
         return {"multiple": True, "metavar": "NAME"}
     if "int" in hint:

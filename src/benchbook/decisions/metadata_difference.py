@@ -68,13 +68,21 @@ def metadata_difference(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Lea
 
 def measured_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[MeasuredDifference, ...]:
     """Which parts of what was measured differ. What one run knows and the other does not, differs."""
-    found = ((name, _difference(_known(a, name), _known(b, name))) for name in MEASURED)
-    return tuple(MeasuredDifference(name, leaves) for name, leaves in found if leaves)
+    found = {name: _difference(_known(a, name), _known(b, name)) for name in MEASURED}
+    if found["evalset"]:  # where it is the same, by whatever words its part was asked for, nothing differs
+        found["evalset"] += _difference(_part(a), _part(b))
+    return tuple(MeasuredDifference(name, leaves) for name, leaves in found.items() if leaves)
 
 
 def unknown_in_both(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Measured, ...]:
     """What neither run knows, so that nobody can tell whether it was the same. A run without a judge needs none."""
     return tuple(name for name in MEASURED if name != "judge" and not _known(a, name) and not _known(b, name))
+
+
+def _part(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Which items of its set a run asked, in words; nothing where it asked all."""
+    part = manifest.get("part")
+    return {"part": part.get("words")} if isinstance(part, Mapping) else {}
 
 
 def _known(manifest: Mapping[str, Any], name: Measured) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def rows_of_items(record: Record) -> RowsOfItems | None:
     spec, inputs, n_items = manifest.get("spec"), manifest.get("inputs"), manifest.get("n_items")
     if spec != "answer_correctness@v1" or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
         return None
-    evalset = inputs.get("evalset")
+    evalset = inputs.get("evalset") if manifest.get("part") is None else None  # a part's rows are other items
 
     def counted(rows: polars.LazyFrame) -> polars.LazyFrame:
         lacks = unanswered_why(rows.collect_schema().names(), spec, manifest).is_not_null()

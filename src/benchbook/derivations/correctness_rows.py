@@ -8,6 +8,7 @@ import msgspec
 
 from benchbook.decisions import Interval
 from benchbook.derivations.unanswered import Unanswered
+from benchbook.evalsets.set_parts import PartSaid
 from benchbook.scorers.answer_correctness_scorecard import Scorecard
 
 __all__ = [
@@ -119,3 +120,4 @@ class CorrectnessManifest(msgspec.Struct, frozen=True, kw_only=True):
     manifest_sha256: str  # of this manifest with this field empty
     # Of the repository that holds the user's config; left out of records before derivation 3.
     project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked

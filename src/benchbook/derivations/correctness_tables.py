@@ -280,7 +280,7 @@ def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> 
         spec=plan.spec,
         spec_sha256=plan.spec_sha256,
         dataset_id=identity["dataset_id"],
-        dataset_version_or_hash=f"sha256:{plan.evalset_sha256}",
+        dataset_version_or_hash=f"sha256:{plan.set_sha256}",
         n_items=plan.n_items,
         repeats=plan.repeats,
         benchmark=plan.benchmark,
@@ -309,5 +309,6 @@ def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> 
         derived=derived,
         derived_by={"tables": writer_version()},
         manifest_sha256="",
+        part=plan.part_said,
         project_version=identity.get("project_version", msgspec.UNSET),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import canonical_json, ready
+from benchbook.evalsets.set_parts import PartSaid, SetPart
 from benchbook.records.facts import RunStarted
 from benchbook.scorers.rubric_panel import PanelRule
 
@@ -41,6 +42,17 @@ class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
     prompt_template_sha256: str
     candidate: RolePlan
     benchmark: bool = False
+    part: SetPart | msgspec.UnsetType = msgspec.UNSET  # left out, and of no weight in the hash, where all were asked
+
+    @property
+    def set_sha256(self) -> str:
+        """The hash of what was asked: of the eval set's file, or of the part of it."""
+        return self.part.sha256(self.evalset_sha256) if isinstance(self.part, SetPart) else self.evalset_sha256
+
+    @property
+    def part_said(self) -> PartSaid | msgspec.UnsetType:
+        """The part in words, as manifests have it."""
+        return self.part.said if isinstance(self.part, SetPart) else msgspec.UNSET
 
     @property
     def n_samples(self) -> int:

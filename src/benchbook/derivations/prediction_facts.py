@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,8 +25,13 @@ def prediction_replies(predictions: Predictions, evalset: EvalSet) -> Iterator[R
 
     Raises: InputError for an id that the eval set does not have, one that is there twice, another expected answer.
     """
+    import polars as pl
+
     from benchbook.evalsets.prediction_alignment import align_predictions, items_frame
 
+    if others := evalset.left_out():  # of a part: the file may be about the whole set
+        kept = predictions.frame.filter(~pl.col("item_id").is_in(list(others)))
+        predictions = replace(predictions, frame=kept)
     rows = align_predictions(predictions, items_frame(evalset))
     return _replies(rows.select("predicted", "eval_time_ms", "own_keys"), is_canonical=predictions.form != "parquet")
 

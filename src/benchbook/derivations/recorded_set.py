@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
+from benchbook.derivations.plan import candidate_plan_of
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.set_parts import SetPart
 from benchbook.records.facts import RunStarted
 from benchbook.records.folder import Record
 
@@ -28,9 +30,11 @@ def recorded_evalset(record: Record, started: RunStarted, *, needs_expected_answ
 
     Raises: InputError where that can't be read; UsageError.
     """
-    return open_evalset(
+    opened = open_evalset(
         record.input(started.inputs["evalset"]),
         form=started.identity.get("evalset_form", "jsonl"),
         needs_expected_answer=needs_expected_answer,
         is_recorded=True,
     )
+    part = candidate_plan_of(started).part
+    return opened.part(part.ranges) if isinstance(part, SetPart) else opened

@@ -9,6 +9,7 @@ import msgspec
 from benchbook.decisions import DecisionName, Interval
 from benchbook.decisions.early_stop import GateClaim
 from benchbook.derivations.unanswered import Unanswered
+from benchbook.evalsets.set_parts import PartSaid
 from benchbook.scorers.rubric_aggregates import RubricAggregates
 from benchbook.scorers.rubric_panel import PanelRule
 
@@ -284,3 +285,4 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     not_known: list[str] | msgspec.UnsetType = msgspec.UNSET
     # Of the repository that holds the user's config; left out of records before derivation 3.
     project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked

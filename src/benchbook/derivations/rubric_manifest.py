@@ -31,7 +31,7 @@ def manifest_of(state: JournalState, plan: Plan) -> Manifest:
         "run_id": started.run_id,
         "timestamp_utc": started.at,
         "dataset_id": started.identity["dataset_id"],
-        "dataset_version_or_hash": f"sha256:{plan.evalset_sha256}",
+        "dataset_version_or_hash": f"sha256:{plan.set_sha256}",
         "model_id": plan.candidate.model_id,
         "model_version": version,
         "evaluator_model_id": " + ".join(judge.model_id for judge in plan.judges),
@@ -78,6 +78,7 @@ def manifest_of(state: JournalState, plan: Plan) -> Manifest:
             *(name for name in not_known if name not in known and plan.benchmark),
         ],
         not_known=not_known or msgspec.UNSET,
+        part=plan.part_said,
         project_version=started.identity.get("project_version", msgspec.UNSET),
     )
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from benchbook.canonical import ready
+from benchbook.derivations.plan import candidate_plan_of
 from benchbook.evalsets.set_contents import SetContents, lacking, unread
+from benchbook.evalsets.set_parts import SetPart
 from benchbook.records.facts import RunStarted
 
-__all__ = ["contents_words", "set_warnings"]
+__all__ = ["contents_words", "part_words", "set_warnings"]
 
 
 def contents_words(contents: SetContents | None, *, judged: bool) -> list[str]:
@@ -23,8 +25,16 @@ def contents_words(contents: SetContents | None, *, judged: bool) -> list[str]:
 
 def set_warnings(started: RunStarted, *, judged: bool) -> list[str]:
     """The same by a record's first fact; nothing of one that was begun before it was noted."""
+    part = candidate_plan_of(started).part
+    words = [] if part is msgspec.UNSET else [part_words(part)]
     noted = started.identity.get("evalset_contents")
-    return [] if noted is None else contents_words(msgspec.convert(noted, ready(SetContents)), judged=judged)
+    contents = None if noted is None else msgspec.convert(noted, ready(SetContents))
+    return words + contents_words(contents, judged=judged)
+
+
+def part_words(part: SetPart) -> str:
+    """What a reader of a part's numbers must know."""
+    return f"Only a part of the eval set was asked, {part.words}. It is no benchmark, and no run of the whole set."
 
 
 def _sentence(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -46,6 +46,7 @@ class EvalSet:
         self._spool = spool
         self._lines = lines
         self._file: BinaryIO | None = None
+        self._whole: EvalSet | None = None  # of which this is a part
 
     @property
     def name(self) -> str:
@@ -75,8 +76,40 @@ class EvalSet:
         with self.path.open("rb") as file:
             return file.read(self._offsets[index]).count(b"\n") + 1
 
+    def part(self, ranges: Iterable[tuple[int, int]], contents: SetContents | None = None) -> EvalSet:
+        """The items at these places of the set, each range up to its second; `contents` is what they have and lack."""
+        places = [place for start, end in ranges for place in range(start, end)]
+        lines = None if self._lines is None else array("Q", (self._lines[place] for place in places))
+        found = EvalSet(
+            self.path,
+            self.sha256,
+            array("Q", (self._offsets[place] for place in places)),
+            form=self.form,
+            grouped=self.grouped and any(self[place].group is not None for place in places),
+            plain=self._plain,
+            contents=contents,
+            spool=self._spool,
+            lines=lines,
+        )
+        self.close()
+        found._whole = self
+        return found
+
+    def left_out(self) -> frozenset[str]:
+        """The ids of the items that are not in this part; none of a whole set."""
+        if self._whole is None:
+            return frozenset()
+        with self._whole as whole:
+            return frozenset(item.id for item in whole) - {item.id for item in self}
+
     def copied_to(self, path: Path) -> EvalSet:
         """The same set, read from a copy of its file."""
+        copied = self._copied_to(path)
+        if self._whole is not None:
+            copied._whole = self._whole.copied_to(path)
+        return copied
+
+    def _copied_to(self, path: Path) -> EvalSet:
         return EvalSet(
             path,
             self.sha256,

@@ -27,6 +27,9 @@ def score(
     run_status: RunStatus = "completed",
     reason: str | None = None,
     dry_run: bool = False,
+    limit: int | None = None,
+    where: Sequence[str] = (),
+    ids: str | Path | None = None,
     training_metrics: Sequence[str | Path] = (),
     training_columns: Mapping[str, str] | None = None,
     runs: str | Path = "runs",
@@ -39,8 +42,9 @@ def score(
     With `predictions` they are read from that file; `columns` maps our names (item_id, predicted, expected,
     eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
     `benchbook run` that go for a model and its limits. A run elsewhere that crashed or timed out says so in
-    `run_status`, maybe with a `reason`: it scores 0.0 (SPEC A3). `training_metrics` are logs of the training that led
-    here, `training_columns` maps our names of their columns (step, tokens, time, loss, …) to their own.
+    `run_status`, maybe with a `reason`: it scores 0.0 (SPEC A3). `limit`, `where` (`["section=core"]`) and `ids` (a
+    file) choose a part of the items. `training_metrics` are logs of the training that led here, `training_columns`
+    maps our names of their columns (step, tokens, time, loss, …) to their own.
 
     Raises: InputError naming the line of a prediction that does not fit the eval set; UsageError; RecordError. Nothing
     is written then. A model that was stopped early (a limit, a refused key) returns: see `Run.stopped`.
@@ -50,7 +54,9 @@ def score(
             raise UsageError(
                 "columns, reason and training_metrics: only with predictions, or a run that failed elsewhere"
             )
-        asked = score_async(evalset, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **settings)
+        part = {"limit": limit, "where": tuple(where), "ids": None if ids is None else str(ids)}
+        given = {name: value for name, value in part.items() if value} | settings
+        asked = score_async(evalset, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
         return run_in_loop(asked)
     if settings:
         raise UsageError(f"{', '.join(settings)}: nobody is asked where there are predictions")
@@ -64,6 +70,9 @@ def score(
         run_status=run_status,
         reason=reason,
         dry_run=dry_run,
+        limit=limit,
+        where=tuple(where),
+        ids=None if ids is None else str(ids),
         training_metrics=tuple(str(path) for path in training_metrics),
         training_columns=dict(training_columns or {}),
     )

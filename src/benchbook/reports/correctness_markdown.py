@@ -11,7 +11,7 @@ from benchbook.reports.correctness_report_tables import missed_table, misses_tab
 from benchbook.reports.markdown import bullets, fenced, inline, table_section
 from benchbook.reports.tables import reproducibility
 from benchbook.reports.unanswered import unanswered_lines
-from benchbook.reports.words import plural
+from benchbook.reports.words import asked_items, plural
 
 __all__ = ["correctness_markdown", "left_out"]
 
@@ -31,7 +31,7 @@ def correctness_markdown(report: CorrectnessReport, missed: Sequence[Correctness
     yield bullets(
         [
             f"Model: {manifest.model_id} ({manifest.model_version or 'version not known'})",
-            f"Eval set: {manifest.dataset_id}, {plural(manifest.n_items, 'item')}",
+            f"Eval set: {manifest.dataset_id}, {asked_items(manifest)}",
             f"Run: {manifest.run_id}",
             f"When: {manifest.timestamp_utc}",
             f"Record: {manifest.journal_sha256}",

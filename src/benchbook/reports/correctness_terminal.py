@@ -11,7 +11,7 @@ from benchbook.reports.correctness_report_tables import counted_line, misses_tab
 from benchbook.reports.tables import Table
 from benchbook.reports.terminal import COLOURS, painted, table_lines, unanswered_first, wrapped
 from benchbook.reports.unanswered import unanswered_lines
-from benchbook.reports.words import plural
+from benchbook.reports.words import asked_items
 
 __all__ = ["correctness_lines"]
 
@@ -29,7 +29,7 @@ def correctness_lines(
     yield from wrapped(top.meaning, width, "")
     yield ""
     yield from wrapped(numbers.short_model(manifest.model_id), width, "")
-    yield from wrapped(f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}; run {manifest.run_id}", width, "")
+    yield from wrapped(f"{manifest.dataset_id}, {asked_items(manifest)}; run {manifest.run_id}", width, "")
     for warning in (one for one in notices(report) if one not in first):
         yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
     yield ""

@@ -18,7 +18,7 @@ from benchbook.reports.model import RunReport
 from benchbook.reports.plots import plot_table, plots
 from benchbook.reports.tables import Table
 from benchbook.reports.unanswered import unanswered_lines, unscored_because
-from benchbook.reports.words import decision_word, fail_reason, plural, reason
+from benchbook.reports.words import asked_items, decision_word, fail_reason, plural, reason
 from benchbook.text import one_line, shorten, visible
 
 __all__ = ["bullets", "fenced", "inline", "markdown_report", "table_section"]
@@ -96,7 +96,7 @@ def _identity(report: RunReport) -> Iterator[str]:
     entries = (
         ("Model", _model(manifest.model_id, manifest.model_version)),
         ("Judge", _model(manifest.evaluator_model_id, manifest.evaluator_model_version)),
-        ("Eval set", f"{inline(manifest.dataset_id)}, {plural(manifest.n_items, 'item')}{repeats}"),
+        ("Eval set", f"{inline(manifest.dataset_id)}, {asked_items(manifest)}{repeats}"),
         ("Run", f"{inline(manifest.run_id)}, {'benchmark' if manifest.benchmark else 'not a benchmark'}"),
         ("When", inline(manifest.timestamp_utc)),
         ("Record", f"`{manifest.journal_sha256}`"),

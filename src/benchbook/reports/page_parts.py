@@ -15,7 +15,7 @@ from benchbook.reports.plots import Plot, plot_table, plots
 from benchbook.reports.svg import Segment, gate_scale, histogram, legend, parts_bar
 from benchbook.reports.tables import Column, Table
 from benchbook.reports.unanswered import unanswered_lines
-from benchbook.reports.words import aggregate_word, decision_word, plural, reason
+from benchbook.reports.words import aggregate_word, asked_items, decision_word, plural, reason
 from benchbook.text import shorten
 
 __all__ = [
@@ -145,7 +145,7 @@ def named_evalset(report: AnyReport) -> Html:
     """The eval set, how many items it has, how often it was asked, and its hash."""
     manifest = report.manifest
     repeats = f" × {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
-    size = text(f"{plural(manifest.n_items, 'item')}{repeats}, ")
+    size = text(f"{asked_items(manifest)}{repeats}, ")
     digest = short_digest(manifest.dataset_version_or_hash)
     return join(said_name(manifest.dataset_id), el("small", size, digest))
 

@@ -24,7 +24,7 @@ from benchbook.reports.panel_tables import panel_lines
 from benchbook.reports.summary_numbers import measured_lines, repeats_lines
 from benchbook.reports.unanswered import unanswered_lines
 from benchbook.reports.views import SummaryLines
-from benchbook.reports.words import aggregate_word, decision_word, plural, reason
+from benchbook.reports.words import aggregate_word, asked_items, decision_word, plural, reason
 from benchbook.text import one_line
 
 __all__ = [
@@ -100,9 +100,7 @@ def summary_lines(
     model, judge = numbers.short_model(manifest.model_id), numbers.short_model(manifest.evaluator_model_id)
     yield from wrapped(f"{model}, judged by {judge}", width, "")
     repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
-    yield from wrapped(
-        f"{manifest.dataset_id}, {plural(manifest.n_items, 'item')}{repeats}; run {manifest.run_id}", width, ""
-    )
+    yield from wrapped(f"{manifest.dataset_id}, {asked_items(manifest)}{repeats}; run {manifest.run_id}", width, "")
     for line in [] if report.panel is None else panel_lines(report.panel):
         yield from wrapped(line, width, "")
     for warning in (one for one in tables.notices(report) if one not in first):

@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from benchbook.decisions import Decision
+from benchbook.derivations.correctness_rows import CorrectnessManifest
+from benchbook.derivations.rows import Manifest
+from benchbook.evalsets.set_parts import PartSaid
 from benchbook.reports import numbers
 from benchbook.reports.numbers import Kind
 from benchbook.text import one_line
@@ -19,6 +22,7 @@ __all__ = [
     "Base",
     "DecisionWord",
     "aggregate_word",
+    "asked_items",
     "decision_word",
     "fail_reason",
     "outcome_word",
@@ -173,3 +177,10 @@ def fail_reason(name: str) -> str:
 def plural(n: int, one: str, many: str | None = None) -> str:
     """`1 sample`, `1,234 samples`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def asked_items(manifest: Manifest | CorrectnessManifest) -> str:
+    """How many items were asked: `200 items`, or of a part `12 of 200 items`."""
+    if isinstance(manifest.part, PartSaid):
+        return f"{manifest.n_items:,} of {plural(manifest.part.n_whole, 'item')}"
+    return plural(manifest.n_items, "item")

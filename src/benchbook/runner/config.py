@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError
+from benchbook.evalsets.set_parts import PartAsked
 from benchbook.runner.judge_config import JudgeConfig, check_judges, numbered_judges, with_paths_from
 from benchbook.runner.plain_types import expected_words, value_at_place
 from benchbook.runner.setting_types import (
@@ -42,6 +43,9 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     """
 
     evalset: str
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    where: tuple[str, ...] = ()
+    ids: str | None = None
     model: str
     judge: str | None = None  # rubric@v1 must have one, or several judges; answer_correctness@v1 has none
     judges: tuple[JudgeConfig, ...] = ()
@@ -89,6 +93,11 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
         return (("judge", "judge_", JudgeConfig(model=self.judge, **settings)),)
 
     @property
+    def part(self) -> PartAsked:
+        """Which items are asked."""
+        return PartAsked(limit=self.limit, where=self.where, ids=self.ids)
+
+    @property
     def has_prices(self) -> bool:
         prices = [self.model_input_price, self.model_output_price]
         for _, _, judge in self.all_judges:
@@ -104,6 +113,9 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "What is asked": {
         "evalset": "the eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships",
+        "limit": "ask the first so many items alone; of those that `where` and `ids` leave",
+        "where": "ask the items with this value in a column alone: section=core; of one column, one of several values",
+        "ids": "ask the items whose ids are in this file alone: one a line, or a table",
         "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
         "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
         "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
@@ -216,6 +228,9 @@ def _nearest(name: str, known: set[str]) -> str:
     return near[0] if near else "one of those that `benchbook init` writes"
 
 
+_PATHS = ("evalset", "ids", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports")
+
+
 def read_config_file(path: str | Path) -> dict[str, Any]:
     """The settings of a TOML file; its paths are relative to its folder.
 
@@ -225,7 +240,7 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     values = read_toml(path)
     if values.get("reports") == "none":
         values["reports"] = None
-    for name in ("evalset", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports"):
+    for name in _PATHS:
         if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
             values[name] = str(path.parent / values[name])
     with_paths_from(values.get("judges"), path.parent)

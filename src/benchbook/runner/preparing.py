@@ -16,6 +16,7 @@ from benchbook.derivations.requests import CANDIDATE_PROMPT, PROMPT_NAMES, Promp
 from benchbook.derivations.rubric_manifest import undeclared
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.config import RunConfig
@@ -31,9 +32,11 @@ from benchbook.text import quoted
 __all__ = [
     "DEFAULT_ERROR",
     "Prepared",
+    "chosen_part",
     "evalset_path",
     "judges_settings",
     "model_settings",
+    "part_inputs",
     "prepare",
     "read_template",
     "until_decided_of",
@@ -67,8 +70,8 @@ def prepare(config: RunConfig) -> Prepared:
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
-    evalset = open_evalset(path)
-    inputs = {"evalset": path}
+    evalset, part = chosen_part(config, open_evalset(path))
+    inputs = {"evalset": path} | part_inputs(config)
     template_text = None
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
@@ -90,6 +93,7 @@ def prepare(config: RunConfig) -> Prepared:
         spec_sha256=spec.sha256,
         evalset_sha256=evalset.sha256,
         n_items=len(evalset),
+        part=part,
         repeats=config.n_repeats,
         prompt_template_id=template.id if is_told else "",
         prompt_template_sha256=template.sha256 if is_told else "",
@@ -105,6 +109,23 @@ def prepare(config: RunConfig) -> Prepared:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
     _check_roles(config, plan)
     return Prepared(config, plan, template, evalset, inputs, columns)
+
+
+def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart | msgspec.UnsetType]:
+    """The items that the settings leave, and which they are, where it is not the whole set.
+
+    Raises: ConfigError, InputError.
+    """
+    if config.benchmark and config.part:
+        name = next(name for name in PartAsked._fields if getattr(config, name))
+        raise ConfigError(name, str(getattr(config, name)), "nothing in a benchmark, which asks the whole set")
+    chosen, part = choose_part(evalset, config.part)
+    return chosen, part or msgspec.UNSET
+
+
+def part_inputs(config: RunConfig) -> dict[str, Path]:
+    """The list of ids, where there is one, for a record to keep."""
+    return {} if config.ids is None else {"ids": Path(config.ids)}
 
 
 def _check_settings(config: RunConfig) -> None:

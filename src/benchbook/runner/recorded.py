@@ -81,11 +81,14 @@ def _outputs(
     path: Path, form: TableForm, finder: ColumnFinder, evalset: EvalSet, repeats: int
 ) -> Iterator[RecordedOutput]:
     items = {item.id: index for index, item in enumerate(evalset)}
+    others = evalset.left_out()
     seen = bytearray(len(items) * repeats)
     for line, row in read_table(path, form):
         finder.note(line, row)
         found = {ours: value_at(row, theirs) for ours, theirs in finder.columns.items()}
         item_id = id_at(path, line, "item_id", found["item_id"])
+        if item_id in others:
+            continue
         index = items.get(item_id)
         if index is None:
             raise KnownIds(items).unknown(path, line, item_id)

@@ -20,6 +20,7 @@ from benchbook.derivations.recorded_set import set_identity
 from benchbook.derivations.training_logs import TrainingLog, find_training_logs
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
 from benchbook.records import JournalWriter, Record, Reply, RunEnded, RunStarted, create_record
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.environment import code_version, environment
@@ -43,6 +44,7 @@ class ScoreConfig:
 
     `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
     A run that crashed or timed out says so in `run_status`, maybe with a `reason`; it needs no predictions (A3).
+    `limit`, `where` and `ids` choose a part of the items; predictions of the others are passed over.
     A dry run checks everything and scores nothing: its record says that MockJudge stood in, and has no samples (A6).
     `training_metrics` are logs of the training that led here: files, or folders with TensorBoard's; `training_columns`
     maps our names of their columns to their own.
@@ -57,6 +59,9 @@ class ScoreConfig:
     run_status: RunStatus = "completed"
     reason: str | None = None
     dry_run: bool = False
+    limit: int | None = None
+    where: Sequence[str] = ()
+    ids: str | None = None
     training_metrics: Sequence[str] = ()
     training_columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -84,10 +89,15 @@ def score_predictions(config: ScoreConfig) -> ScoreResult:
     path = evalset_path(config.evalset)
     logs = find_training_logs(config.training_metrics, config.training_columns)
     inputs = {"evalset": path} | ({"predictions": Path(config.predictions)} if config.predictions else {})
+    inputs |= {"ids": Path(config.ids)} if config.ids else {}
     inputs |= {log.source: path for log, path in logs}
     run_id = config.run_id or new_run_id()
-    with open_evalset(path, needs_expected_answer=True) as evalset:
-        plan = _plan(config, evalset)
+    if config.limit is not None and config.limit < 1:
+        raise ConfigError("limit", str(config.limit), "1 or more")
+    asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
+    chosen, part = choose_part(open_evalset(path, needs_expected_answer=True), asked)
+    with chosen as evalset:
+        plan = _plan(config, evalset, part)
         replies = iter(()) if predictions is None else prediction_replies(predictions, evalset)
         derived: list[CorrectnessDerived] = []
 
@@ -117,7 +127,7 @@ def _check(config: ScoreConfig) -> None:
         raise ConfigError("reason", "a reason for a run that completed", "none, or run_status crashed or timed_out")
 
 
-def _plan(config: ScoreConfig, evalset: EvalSet) -> CandidatePlan:
+def _plan(config: ScoreConfig, evalset: EvalSet, part: SetPart | None) -> CandidatePlan:
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
     model = parse_model_id(config.model or _named_after(config.predictions), "model")
@@ -127,6 +137,7 @@ def _plan(config: ScoreConfig, evalset: EvalSet) -> CandidatePlan:
         spec_sha256=spec.sha256,
         evalset_sha256=evalset.sha256,
         n_items=len(evalset),
+        part=part or msgspec.UNSET,
         repeats=1,
         prompt_template_id="",
         prompt_template_sha256="",

@@ -24,7 +24,7 @@ from benchbook.runner.config import RunConfig
 from benchbook.runner.environment import check_code_is_named, code_version, environment
 from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck, check_pinned
-from benchbook.runner.preparing import evalset_path, model_settings, read_template
+from benchbook.runner.preparing import chosen_part, evalset_path, model_settings, part_inputs, read_template
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import open_means, plan_of_role
 from benchbook.runner.run import (
@@ -114,10 +114,10 @@ def _prepare(config: RunConfig) -> _Prepared:
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
-    evalset = open_evalset(path, needs_expected_answer=True)
+    evalset, part = chosen_part(config, open_evalset(path, needs_expected_answer=True))
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
-    inputs = {"evalset": path}
+    inputs = {"evalset": path} | part_inputs(config)
     template = PromptTemplate(CANDIDATE_PROMPT, None)
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
@@ -133,6 +133,7 @@ def _prepare(config: RunConfig) -> _Prepared:
         spec_sha256=spec.sha256,
         evalset_sha256=evalset.sha256,
         n_items=len(evalset),
+        part=part,
         repeats=1,
         prompt_template_id=template.id,
         prompt_template_sha256=template.sha256,

@@ -216,12 +216,13 @@ def _asked(services: Services, found: FoundRun, row: dict[str, Any]) -> dict[str
 
 def _item(services: Services, found: FoundRun, sample: int) -> Item:
     sha256 = found.row.dataset_sha256 or ""
-    path = found.record.input(sha256)
+    started = found.record.started()  # of a part of a set, the row names the part
+    path = found.record.input(started.inputs.get("evalset", ""))
     if not sha256 or not path.is_file():
         raise ProblemError(HTTPStatus.CONFLICT, "the record's eval set is missing")
     evalset: EvalSet = services.kept.get(
         ("evalset", sha256),
-        lambda: recorded_evalset(found.record, found.record.started()),
+        lambda: recorded_evalset(found.record, started),
         lambda one: 8 * len(one) + 1_000,
     )
     with evalset.copied_to(path) as mine:  # with a file of its own: other threads read, too

@@ -33,7 +33,7 @@ from benchbook.text import shorten
 
 __all__ = ["Children", "cancel_run", "checked_config", "evalset_file", "start_run"]
 
-_PATHS = ("prompt_template", "outputs", "model_path", "judge_path")
+_PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
 _OURS = ("runs", "reports", "cache")
 _KEY_NAME = re.compile("[A-Z][A-Z0-9_]{0,99}_API_KEY")
 _SHA256 = re.compile("sha256:([0-9a-f]{64})")

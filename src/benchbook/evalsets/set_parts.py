@@ -1,0 +1,224 @@
+"""A part of an eval set, chosen by what is asked for: the first N, those with a value in a column, those of a list."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import ConfigError, InputError
+from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.item_ids import KnownIds
+from benchbook.evalsets.items import ALIASES
+from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json
+from benchbook.evalsets.lines import read_lines
+from benchbook.evalsets.set_contents import SetTally
+from benchbook.evalsets.set_lines import set_lines
+from benchbook.evalsets.table_columns import ITEM_ID, ColumnFinder, value_at
+from benchbook.evalsets.table_values import id_at
+from benchbook.evalsets.tabular import read_table, table_form
+from benchbook.text import quoted, shorten
+
+__all__ = ["PartAsked", "PartSaid", "SetPart", "choose_part"]
+
+_TABLES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+_MOST_SHOWN = 8
+
+
+class PartAsked(NamedTuple):
+    """What is asked of a set. An item has to have one of the values of each column in `where` (`section=core`), and to
+    be in the list `ids`; of these, the first `limit` in the order of the file."""
+
+    limit: int | None = None
+    where: tuple[str, ...] = ()
+    ids: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != PartAsked()
+
+
+class PartSaid(msgspec.Struct, frozen=True, kw_only=True):
+    """A part as manifests name it: how many items the whole set has, and which of them were asked, in words."""
+
+    n_whole: int
+    words: str
+
+
+class SetPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which items of a set were chosen, and by what. `ranges` are of places in the file, each up to its second."""
+
+    n_whole: int
+    ranges: tuple[tuple[int, int], ...]
+    limit: int | None = None
+    where: tuple[str, ...] = ()
+    ids: str | None = None  # the file's name
+
+    @property
+    def n_items(self) -> int:
+        return sum(end - start for start, end in self.ranges)
+
+    @property
+    def words(self) -> str:
+        """`12 of 200 items: --where section=core`."""
+        asked = [f"--where {one}" for one in self.where]
+        asked += [f"--ids {self.ids}"] if self.ids is not None else []
+        asked += [f"--limit {self.limit}"] if self.limit is not None else []
+        return f"{self.n_items:,} of {self.n_whole:,} items: {' '.join(asked)}"
+
+    @property
+    def said(self) -> PartSaid:
+        return PartSaid(n_whole=self.n_whole, words=self.words)
+
+    def sha256(self, evalset_sha256: str) -> str:
+        """Names the items: of two parts of one set it is another."""
+        return hashlib.sha256(evalset_sha256.encode() + canonical_json(self.ranges)).hexdigest()
+
+
+def choose_part(evalset: EvalSet, asked: PartAsked) -> tuple[EvalSet, SetPart | None]:
+    """The items that were asked for, and which they are; None where that is all of them.
+
+    Raises: ConfigError for a column or a value that no item has, or where nothing is left; InputError for an id that no
+    item has; UsageError.
+    """
+    if not asked:
+        return evalset, None
+    try:
+        places = _places(evalset, asked)
+    finally:
+        evalset.close()
+    if len(places) == len(evalset):
+        return evalset, None
+    ids = None if asked.ids is None else Path(asked.ids).name
+    part = SetPart(n_whole=len(evalset), ranges=tuple(_ranges(places)), limit=asked.limit, where=asked.where, ids=ids)
+    tally = SetTally()
+    for row in _chosen(_rows(evalset), part.ranges):
+        tally.add(row)
+    return evalset.part(part.ranges, tally.contents()), part
+
+
+def _places(evalset: EvalSet, asked: PartAsked) -> list[int]:
+    found = _Found(_by_column(asked.where))
+    listed = None if asked.ids is None else _listed(Path(asked.ids), evalset)
+    chosen = (
+        place
+        for place, row in enumerate(_rows(evalset))
+        if found.fits(row) and (listed is None or evalset[place].id in listed)
+    )
+    places = list(islice(chosen, asked.limit))
+    if not places:
+        found.refuse_nothing(listed)
+    return places
+
+
+def _rows(evalset: EvalSet) -> Iterable[Mapping[str, Any]]:
+    """The rows as they stand in the file, own columns too; it was read before, without a fault."""
+    for line in set_lines(evalset.path, evalset.form):
+        if line.data is not None and line.data.strip(JSON_WHITE_SPACE):
+            read = read_line_json(line.data)
+            yield read.value if isinstance(read, LineJson) else {}
+
+
+def _chosen(rows: Iterable[Mapping[str, Any]], ranges: Sequence[tuple[int, int]]) -> Iterable[Mapping[str, Any]]:
+    left = iter(ranges)
+    start, end = next(left)
+    for place, row in enumerate(rows):
+        if place == end:
+            if (following := next(left, None)) is None:
+                return
+            start, end = following
+        if place >= start:
+            yield row
+
+
+def _ranges(places: Sequence[int]) -> Iterable[tuple[int, int]]:
+    start = places[0]
+    for before, place in pairwise(places):
+        if place != before + 1:
+            yield start, before + 1
+            start = place
+    yield start, places[-1] + 1
+
+
+def _by_column(where: Iterable[str]) -> dict[str, set[str]]:
+    wanted: dict[str, set[str]] = {}
+    for words in where:
+        column, equals, value = words.partition("=")
+        if not (equals and column.strip()):
+            raise ConfigError("where", quoted(words), "COLUMN=VALUE, such as section=core")
+        wanted.setdefault(column.strip(), set()).add(value)
+    return wanted
+
+
+class _Found:
+    """Holds rows against what is wanted of their columns, and knows what there was if none fits."""
+
+    def __init__(self, wanted: Mapping[str, set[str]]) -> None:
+        self._wanted = wanted
+        self._columns: dict[str, None] = {}
+        self._values: dict[str, Counter[str]] = {column: Counter() for column in wanted}
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        if not self._wanted:
+            return True
+        self._columns |= dict.fromkeys(row)
+        fits = True
+        for column, values in self._wanted.items():
+            value = _text_in(row, column)
+            self._values[column][shorten(value, 40)] += 1
+            fits = fits and value in values
+        return fits
+
+    def refuse_nothing(self, listed: Iterable[str] | None) -> None:
+        for column, values in self._values.items():
+            names = ALIASES.get(column, (column,))
+            if not any(name in self._columns for name in names):
+                there = shorten(", ".join(self._columns), 200)
+                raise ConfigError("where", f"the column {quoted(column)}, which no item has", f"one of {there}")
+            if not self._wanted[column] & values.keys():
+                common = [f"{quoted(value)} ({n})" for value, n in values.most_common(_MOST_SHOWN)]
+                there = ", ".join(common) + (", …" if len(values) > _MOST_SHOWN else "")
+                wanted = " or ".join(quoted(one) for one in sorted(self._wanted[column]))
+                raise ConfigError("where", f"no item with {wanted} in {column}", there)
+        what = "where and ids" if listed is not None and self._wanted else "where" if self._wanted else "ids"
+        raise ConfigError(what, "no item that has all of it", "at least one item")
+
+
+def _text_in(row: Mapping[str, Any], column: str) -> str:
+    """The value of a column as it is written after `=`: a text as it is, anything else as JSON; nothing for none."""
+    value = next((row[name] for name in ALIASES.get(column, (column,)) if row.get(name) is not None), "")
+    return value if isinstance(value, str) else canonical_json(value).decode("utf-8", "replace")
+
+
+def _listed(path: Path, evalset: EvalSet) -> frozenset[str]:
+    """The ids in a file: one a line, or those of a table."""
+    known = {item.id for item in evalset}
+    found: set[str] = set()
+    for line, item_id in _ids_in(path):
+        if item_id not in known:
+            raise KnownIds(known).unknown(path, line, item_id, field="id")
+        found.add(item_id)
+    if not found:
+        raise InputError(path, found="no ids", expected="one a line, or a table with a column of them")
+    return frozenset(found)
+
+
+def _ids_in(path: Path) -> Iterable[tuple[int, str]]:
+    if path.suffix.lower() in _TABLES:
+        finder = ColumnFinder(path, {"item_id": ITEM_ID}, {}, "--ids")
+        for number, row in read_table(path, table_form(path)):
+            finder.note(number, row)
+            yield number, id_at(path, number, "item_id", value_at(row, finder.columns["item_id"]))
+        return
+    for line in read_lines(path):
+        try:
+            text = "" if line.data is None else line.data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise InputError(path, line=line.number, found="no UTF-8", expected="an id") from None
+        if text.strip():
+            yield line.number, text.strip()
