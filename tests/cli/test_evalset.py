@@ -65,6 +65,12 @@ def test_findings_are_lines_with_file_line_field_and_code(tmp_path: Path) -> Non
     assert done.stderr == "1 error, 0 warnings\n"
 
 
+def test_a_set_that_only_says_less_is_told_whom_it_is_for(tmp_path: Path) -> None:
+    path = a_set(tmp_path, {"id": "a", "prompt": "P?", "expected_answer": "x"})
+    done = call("evalset", "validate", path)
+    assert done.stderr.endswith("asked for by answer_correctness@v1; `run` takes less: --as rubric\n")
+
+
 def test_several_files_are_told_apart_and_one_error_is_enough(tmp_path: Path) -> None:
     good, bad = a_set(tmp_path, GOOD), a_set(tmp_path, GOOD | {"difficulty": "x"}, name="bad.jsonl")
     done = call("evalset", "validate", good, bad)

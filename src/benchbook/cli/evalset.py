@@ -13,7 +13,7 @@ from benchbook.text import shorten, visible
 
 if TYPE_CHECKING:
     from benchbook.evalsets.difference import EvalSetDifference
-    from benchbook.evalsets.findings import Finding, Severity
+    from benchbook.evalsets.findings import Code, Finding, Severity
 
 __all__ = ["evalset"]
 
@@ -54,19 +54,24 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
         sarif = finding_formats.as_sarif(findings, version=version("benchbook")) if as_sarif else None
         click.echo(json_text(sarif, indent=2) if sarif else finding_formats.as_json(findings))
         ctx.exit(exit_code(findings))
-    ctx.exit(int(_print_findings(found)["error"] > 0))
+    errors = _print_findings(found)
+    if profile is None and errors == {"missing_field"}:
+        click.echo("What is missing is asked for by answer_correctness@v1; `run` takes less: --as rubric", err=True)
+    ctx.exit(int(bool(errors)))
 
 
-def _print_findings(findings: Iterable[Finding]) -> dict[Severity, int]:
-    """A line each, as they come; how many of each severity there were."""
+def _print_findings(findings: Iterable[Finding]) -> set[Code]:
+    """A line each, as they come, and how many of each severity there were; the errors' codes."""
     from benchbook.evalsets.finding_formats import as_line
 
     counts: dict[Severity, int] = {"error": 0, "warning": 0}
+    errors: set[Code] = set()
     for finding in findings:
         click.echo(as_line(finding))
         counts[finding.severity] += 1
+        errors |= {finding.code} if finding.severity == "error" else set()
     click.echo(f"{_many(counts['error'], 'error')}, {_many(counts['warning'], 'warning')}", err=True)
-    return counts
+    return errors
 
 
 @evalset.command()

@@ -199,15 +199,16 @@ def lacking_field(path: str | Path, line: int, field: str, row: Mapping[str, Any
 
 def too_large(value: Any) -> str | None:
     """What to say of a JSON value that holds a number beyond a double, which could not be put into a prompt."""
-    match value:
-        case float() if not math.isfinite(value):
-            return "a number that is too large"
-        case dict():
-            return next(filter(None, map(too_large, value.values())), None)
-        case list():
-            return next(filter(None, map(too_large, value)), None)
-        case _:
-            return None
+    left = [value]  # no recursion: a record of before may be nested more deeply than Python goes
+    while left:
+        match left.pop():
+            case float() as number if not math.isfinite(number):
+                return "a number that is too large"
+            case dict() as content:
+                left.extend(content.values())
+            case list() as content:
+                left.extend(content)
+    return None
 
 
 def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:

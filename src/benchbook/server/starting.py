@@ -21,7 +21,7 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
-from benchbook.records.folder import RUN_ID, write_file
+from benchbook.records.folder import RUN_ID, open_record, write_file
 from benchbook.runner.config import RunConfig, config_from_mapping
 from benchbook.runner.judge_config import JudgeConfig, numbered_judges
 from benchbook.runner.run import new_run_id, storable_config
@@ -104,7 +104,8 @@ def evalset_file(services: Services, name: str) -> str:
 def _named(settings: Settings, source: Path, dataset_id: str | None) -> Path:
     """A copy of a record's eval set under its name, which the next record takes its `dataset_id` from."""
     name = dataset_id if dataset_id is not None and RUN_ID.fullmatch(dataset_id) else source.name
-    path = settings.runs / STATE_FOLDER / "evalsets" / source.name / f"{name}.jsonl"
+    form = open_record(source.parents[1]).started().identity.get("evalset_form", "jsonl")
+    path = settings.runs / STATE_FOLDER / "evalsets" / source.name / f"{name}.{form}"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, source.read_bytes())
