@@ -158,6 +158,7 @@ def test_texts_are_kept_as_they_are(tmp_path: Path, text: str) -> None:
         pytest.param(b'{"id":"a","prompt":"p","t\\u0061sk":"q"}', "prompt", "prompt and task", id="an-escaped-alias"),
         pytest.param(line(prompt="x" * (17 << 20)), None, "a line of over 16 MiB", id="a-very-long-line"),
         pytest.param(b"[]", None, "a JSON list", id="list"),
+        pytest.param(b"[\n", None, "an array that begins here", id="the-beginning-of-an-array"),
         pytest.param(b"null", None, "a JSON NoneType", id="null"),
         pytest.param(b'{"prompt":"p"}', "id", "nothing", id="no-id"),
         pytest.param(b'{"id":"a"}', "prompt", "nothing", id="no-prompt"),

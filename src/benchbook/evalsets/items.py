@@ -115,7 +115,9 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
         if not isinstance(read := read_line_json(data), Fault):  # a number that is beyond a double
             return item_from_json(read.value, path, line)
         found = "a lone surrogate, which is half a character" if _has_surrogate(data) else f"malformed JSON ({error})"
-        raise InputError(path, line=line, found=found, expected="one JSON object a line") from None
+        if data.strip() == b"[":
+            found = "an array that begins here"
+        raise InputError(path, line=line, found=found, expected="one JSON object a line, and no array") from None
     return item_from_json(value, path, line)
 
 

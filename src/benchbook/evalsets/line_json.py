@@ -52,6 +52,8 @@ def _malformed(data: bytes, message: str) -> str:
         return "a byte-order mark stands before the object; only the file may start with one"
     if b"}\r{" in data:
         return "the lines seem to end in CR alone; expected LF"
+    if data.strip(JSON_WHITE_SPACE) == b"[":
+        return "no JSON: an array that begins here; expected one object a line, and no array around them"
     if message.startswith("recursion limit"):
         return "no JSON: nested too deeply, in more than 200 levels"
     return f"no JSON: {message.replace(' at line 1 column ', ' at byte ')}"

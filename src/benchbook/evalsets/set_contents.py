@@ -55,7 +55,9 @@ def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
     """`(column, what to say of it)` for each that nobody reads, and that is likely to hold what its items lack."""
     for name, n in contents.unread.items():
         field = field_meant(name)
-        if field is not None and contents.fields[field] + n <= contents.n_items:
+        if field in (None, "id", "prompt"):  # without these an item is at fault, and it is said there
+            continue
+        if contents.fields[field] + n <= contents.n_items:
             have = "1 item has" if n == 1 else f"{n:,} items have"
             yield name, f"nobody reads the column {quoted(name, 40)}, which {have}; did you mean {_called(field)}?"
 
