@@ -56,7 +56,7 @@ LINES = [
     b'{"id": "b", "prompt": "Q?", "id": "c"}', b'{"id": "b", "prompt": "Q?", "note": 1, "note": 2}',
     b'{"id": "b", "prompt": "Q?", "n\\u006fte": 1, "note": 2}', b'{"id": "b", "task": "Q?", "question": "Q?"}',
     b'{"id": "a", "prompt": "Q?"}', b'{"id": "b", "prompt": "P?"}', b'{"id": 1, "prompt": "Q?"}', b'{"prompt": "Q?"}',
-    b'{"id": "b", "query": "Q?"}', b"[]", b"[", b"7", b"{", b"  ", b"\xff", b'{"id": "b", "prompt": "\xed\xa0\x80"}',
+    b'{"id": "b", "query": "Q?"}', b"[]", b"[", b"\x0c", b" \x0b ", b"\x1c", b"\xc2\xa0", b"7", b"{", b"  ", b"\xff", b'{"id": "b", "prompt": "\xed\xa0\x80"}',
     b'\xef\xbb\xbf{"id": "b", "prompt": "Q?"}', b'{"id": "b", "prompt": "Q?"} {}', b'{"id": "b", "prompt": "Q?"}\r',
     b'{"id": "b", "prompt": "Q?", "answer_format": "x"}', b'{"id": "b", "prompt": "Q?", "answer_format": ""}',
     b'{"id": "b", "prompt": "Q?", "section": null, "group": 3}',

@@ -208,6 +208,7 @@ def config(**more: Any) -> dict[str, Any]:
         ({"evalset": "items.jsonl\x00"}, "a file in the server's folder of inputs"),
         ({"evalset": f"sha256:{'0' * 64}"}, "no run here has an eval set of this hash"),
         ({"prompt_template": "/etc/passwd"}, "prompt_template"),
+        ({"ids": "/etc/passwd"}, "ids"),
         ({"model_path": "../secret.gguf"}, "model_path"),
         ({"runs": "/tmp"}, "the server says where things lie"),
         ({"reports": "x"}, "the server says where things lie"),

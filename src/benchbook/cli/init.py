@@ -53,6 +53,7 @@ def config_text() -> str:
 
 
 _EXAMPLES = {
+    "limit": "50", "where": '["section=core"]', "ids": '"ids.txt"',
     "prompt_template": '"prompt.txt"', "outputs": '"outputs.jsonl"', "output_columns": '{output = "completion"}',
     "repeats": "3", "unmeasured": '["latency", "tokens"]', "model_base_url": '"http://localhost:8000/v1"',
     "model_api_key_env": '"MY_API_KEY"', "model_path": '"model.gguf"', "model_params": "{max_tokens = 512}",

@@ -13,7 +13,7 @@ from benchbook.errors import InputError
 from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item
-from benchbook.evalsets.line_json import read_line_json
+from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
 from benchbook.evalsets.set_contents import SetTally
 from benchbook.evalsets.set_lines import SetForm, set_form, set_lines
@@ -78,7 +78,7 @@ class _Gathered:
                 digest.update(data)
                 start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
                 body = data[start:].rstrip(b"\r\n")
-                if body.strip():
+                if body.strip(None if self._is_recorded else JSON_WHITE_SPACE):
                     plain = plain and is_plain(body)
                     self._note(self._item(body, number), position + start)
                 position += len(data)
