@@ -143,6 +143,11 @@ def test_all_of_them_are_no_part(asked: PartAsked, tmp_path: Path) -> None:
             "where: found no item that has all of it",
             id="together",
         ),
+        pytest.param(
+            PartAsked(where=("section=core", "section=edge")),
+            "where: found no item with 'edge' in section",
+            id="either",
+        ),
         pytest.param(PartAsked(where=("core",)), "where: found 'core'; expected COLUMN=VALUE", id="no-pair"),
         pytest.param(PartAsked(ids="none.txt"), "none.txt: can't be read", id="no-file"),
     ],

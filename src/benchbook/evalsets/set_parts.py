@@ -111,8 +111,11 @@ def _places(evalset: EvalSet, asked: PartAsked) -> list[int]:
         if found.fits(row) and (listed is None or evalset[place].id in listed)
     )
     places = list(islice(chosen, asked.limit))
+    if asked.limit is None or len(places) < asked.limit:  # all rows were looked at
+        found.refuse_unseen()
     if not places:
-        found.refuse_nothing(listed)
+        what = "where and ids" if found.wanted and listed else "where" if found.wanted else "ids"
+        raise ConfigError(what, "no item that has all of it", "at least one item")
     return places
 
 
@@ -159,34 +162,33 @@ class _Found:
     """Holds rows against what is wanted of their columns, and knows what there was if none fits."""
 
     def __init__(self, wanted: Mapping[str, set[str]]) -> None:
-        self._wanted = wanted
+        self.wanted = wanted
         self._columns: dict[str, None] = {}
         self._values: dict[str, Counter[str]] = {column: Counter() for column in wanted}
 
     def fits(self, row: Mapping[str, Any]) -> bool:
-        if not self._wanted:
+        if not self.wanted:
             return True
         self._columns |= dict.fromkeys(row)
         fits = True
-        for column, values in self._wanted.items():
+        for column, values in self.wanted.items():
             value = _text_in(row, column)
             self._values[column][shorten(value, 40)] += 1
             fits = fits and value in values
         return fits
 
-    def refuse_nothing(self, listed: Iterable[str] | None) -> None:
+    def refuse_unseen(self) -> None:
+        """Raises: ConfigError for a column or a value that no row has, though other rows may fit."""
         for column, values in self._values.items():
             names = ALIASES.get(column, (column,))
             if not any(name in self._columns for name in names):
                 there = shorten(", ".join(self._columns), 200)
                 raise ConfigError("where", f"the column {quoted(column)}, which no item has", f"one of {there}")
-            if not self._wanted[column] & values.keys():
+            unseen = [value for value in sorted(self.wanted[column]) if shorten(value, 40) not in values]
+            if unseen:
                 common = [f"{quoted(value)} ({n})" for value, n in values.most_common(_MOST_SHOWN)]
                 there = ", ".join(common) + (", …" if len(values) > _MOST_SHOWN else "")
-                wanted = " or ".join(quoted(one) for one in sorted(self._wanted[column]))
-                raise ConfigError("where", f"no item with {wanted} in {column}", there)
-        what = "where and ids" if listed is not None and self._wanted else "where" if self._wanted else "ids"
-        raise ConfigError(what, "no item that has all of it", "at least one item")
+                raise ConfigError("where", f"no item with {quoted(unseen[0])} in {column}", there)
 
 
 def _text_in(row: Mapping[str, Any], column: str) -> str:
