@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.records.folder import Record, is_record, records_in
+from benchbook.records.folder import Record, record_named, records_in
 
 __all__ = [
     "asked_confidence",
@@ -80,9 +79,4 @@ def find_record(run: str | None, runs: str) -> Record:
         if not records:
             raise UsageError(f"{runs}: there is no record yet; name one, or start with `benchbook run`")
         return records[0]
-    for path in (Path(run), Path(runs) / run):
-        if is_record(path):
-            return Record(path)
-    if Path(run).exists():
-        raise UsageError(f"{run}: not a record (it has no journal/)")
-    raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there")
+    return record_named(run, runs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from benchbook.cli.output import print_json
+from benchbook.decisions.caps import is_of_a_part
 from benchbook.derivations.kinds import DerivedFiles, samples_type
 from benchbook.errors import RecordError
 from benchbook.records.folder import Record
@@ -91,7 +92,7 @@ def passes_gate(decision: Decision | None, *, by_rule: bool) -> bool:
     """READY, or with `by_rule` release-ready by the values alone (R6.4), those of a whole run."""
     if decision is None or not by_rule:
         return decision is not None and decision.decision == "READY"
-    return decision.release_ready and not (isinstance(decision.caps, tuple) and "incomplete" in decision.caps)
+    return decision.release_ready and not (isinstance(decision.caps, tuple) and is_of_a_part(decision.caps))
 
 
 def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:

@@ -7,17 +7,25 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Cap", "CapCode", "is_incomplete"]
+__all__ = ["Cap", "CapCode", "is_incomplete", "is_of_a_part"]
 
-CapCode = Literal["incomplete", "snapshot_changed", "unmeasured", "another_model", "few_repeats"]
+CapCode = Literal["incomplete", "snapshot_changed", "unmeasured", "another_model", "few_repeats", "part_of_items"]
+
+_REST_UNKNOWN = frozenset({"incomplete", "part_of_items"})
 
 
 class Cap(msgspec.Struct, frozen=True):
-    """One cap. `incomplete` keeps a run from NOT_READY, too: the rest of it is not known."""
+    """One cap. `incomplete` and `part_of_items` (ended by a comparison) keep a run from NOT_READY, too: the rest of it
+    is not known."""
 
     code: CapCode
     text: str
 
 
 def is_incomplete(caps: Iterable[Cap]) -> bool:
-    return any(cap.code == "incomplete" for cap in caps)
+    return is_of_a_part(cap.code for cap in caps)
+
+
+def is_of_a_part(codes: Iterable[CapCode]) -> bool:
+    """Whether items are missing of which nobody knows whether they would change the decision."""
+    return not _REST_UNKNOWN.isdisjoint(codes)

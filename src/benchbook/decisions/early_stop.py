@@ -17,12 +17,13 @@ from typing import Literal
 
 import msgspec
 
+from benchbook.decisions.early_stop_order import InOrder
 from benchbook.decisions.gates import DecisionName, Threshold, thresholds
 from benchbook.scorers.exact import NANO
 from benchbook.scorers.rubric import Outcome, RubricScale, rubric_scale, score_sample
 from benchbook.statistics.finite_bets import FiniteBet
 
-__all__ = ["METHOD", "EarlyDecision", "EarlyStopping", "GateClaim", "SampleValues", "values_of"]
+__all__ = ["METHOD", "EarlyDecision", "EarlyStopping", "GateClaim", "SampleValues", "passes_of", "values_of"]
 
 METHOD = "betting_without_replacement"
 
@@ -50,6 +51,10 @@ class EarlyDecision(msgspec.Struct, frozen=True, kw_only=True):
     by: tuple[str, ...]
     gates: tuple[GateClaim, ...]
 
+    @property
+    def words(self) -> str:
+        return f"decided after {self.after_items} of {self.n_items} items"
+
 
 @dataclass(frozen=True, slots=True)
 class SampleValues:
@@ -64,6 +69,14 @@ def values_of(outcome: Outcome, scale: RubricScale) -> tuple[SampleValues, ...]:
     return tuple(_value(gate, outcome, scale) for gate in thresholds())
 
 
+def passes_of(outcome: Outcome, scale: RubricScale) -> SampleValues:
+    """Whether a sample passes (R5.1), where its missing scores are the worst, and where they are the best."""
+    if outcome.unanswered:
+        return SampleValues(0, NANO)
+    worst, best = (score_sample(_taken_at(outcome, score), scale).passed for score in (0, 2))
+    return SampleValues(NANO * worst, NANO * best)
+
+
 def _value(gate: Threshold, outcome: Outcome, scale: RubricScale) -> SampleValues:
     if outcome.unanswered:
         return SampleValues(0, NANO)  # neither its scores nor its latency and tokens are known (R1.3a)
@@ -74,7 +87,7 @@ def _value(gate: Threshold, outcome: Outcome, scale: RubricScale) -> SampleValue
                 score_sample(worst, scale).sample_score_nano or 0, score_sample(best, scale).sample_score_nano or 0
             )
         case "pass_rate":
-            return SampleValues(NANO * score_sample(worst, scale).passed, NANO * score_sample(best, scale).passed)
+            return passes_of(outcome, scale)
         case "faithfulness_failure_rate":
             return SampleValues(_faithful(worst, gate.limit_nano), _faithful(best, gate.limit_nano))
         case _:
@@ -137,53 +150,44 @@ def _rounded_up(value: int, n: int) -> int:
 
 
 class EarlyStopping:
-    """Looks at finished items in the order in which they were to be asked, whatever order they finish in: what comes
-    back soon is not drawn by chance. `order` lists the items' numbers.
-    """
+    """Looks at finished items in the order in which they were to be asked. `order` lists the items' numbers."""
 
     def __init__(self, order: Sequence[int], repeats: int, error: float) -> None:
-        self._order = order
-        self._repeats = repeats
+        self._items: InOrder[tuple[SampleValues, ...]] = InOrder(order, repeats)
         self._error = error
         self._gates = [_GateBets(gate, len(order), repeats) for gate in thresholds()]
         self._scale = rubric_scale()
-        self._finished: dict[int, list[tuple[SampleValues, ...]]] = {}  # items beyond the ones that were looked at
-        self._position = 0
         self.decision: EarlyDecision | None = None
 
     def add(self, sample: int, outcome: Outcome) -> None:
         """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
         if self.decision is not None:
             return
-        self._finished.setdefault(sample % len(self._order), []).append(values_of(outcome, self._scale))
-        while (samples := self._next_item()) is not None:
-            self._look_at(samples)
+        self._items.add(sample, values_of(outcome, self._scale))
+        for _, samples in self._items.take():
+            self.decision = self._look_at(samples)
+            if self.decision is not None:
+                return
 
-    def _next_item(self) -> list[tuple[SampleValues, ...]] | None:
-        """The samples of the order's next item, once all of them are finished, and as long as nothing is decided."""
-        if self.decision is not None or self._position == len(self._order):
-            return None
-        item = self._order[self._position]
-        return self._finished.pop(item) if len(self._finished.get(item, ())) == self._repeats else None
-
-    def _look_at(self, samples: list[tuple[SampleValues, ...]]) -> None:
-        self._position += 1
+    def _look_at(self, samples: list[tuple[SampleValues, ...]]) -> EarlyDecision | None:
+        position, n_items = self._items.n_taken, self._items.n_items
         for bets, values in zip(self._gates, zip(*samples, strict=True), strict=True):
             bets.add(
                 sum(one.worst for one in values),
                 sum(one.best for one in values),
-                self._position,
+                position,
                 error=self._error,
                 share=self._error / len(self._gates),
             )
         failing = tuple(one.aggregate for one in self._gates if one.claim == "fails")
         all_hold = all(one.claim == "holds" for one in self._gates)
-        if self._position < len(self._order) and (failing or all_hold):
-            self.decision = EarlyDecision(
-                decision="NOT_READY" if failing else "READY",
-                after_items=self._position,
-                n_items=len(self._order),
-                error=self._error,
-                by=failing,
-                gates=tuple(one.told() for one in self._gates),
-            )
+        if position == n_items or not (failing or all_hold):
+            return None
+        return EarlyDecision(
+            decision="NOT_READY" if failing else "READY",
+            after_items=position,
+            n_items=n_items,
+            error=self._error,
+            by=failing,
+            gates=tuple(one.told() for one in self._gates),
+        )

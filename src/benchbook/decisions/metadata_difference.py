@@ -9,6 +9,7 @@ import msgspec
 
 __all__ = [
     "MEASURED",
+    "MEASURED_WORDS",
     "LeafDifference",
     "Measured",
     "MeasuredDifference",
@@ -19,6 +20,13 @@ __all__ = [
 
 Measured = Literal["evalset", "prompt_template", "generation_params", "spec", "judge"]
 MEASURED: tuple[Measured, ...] = get_args(Measured)
+MEASURED_WORDS: Mapping[Measured, str] = {
+    "evalset": "the eval set",
+    "prompt_template": "the prompt template",
+    "generation_params": "the generation parameters",
+    "spec": "the scorer",
+    "judge": "the judge",
+}
 
 # What makes two scores answers to one question, by the manifest's names.
 _FIELDS: Mapping[Measured, tuple[str, ...]] = {

@@ -12,6 +12,7 @@ import msgspec
 
 from benchbook.decisions.caps import Cap, CapCode, is_incomplete
 from benchbook.decisions.early_stop import EarlyDecision
+from benchbook.decisions.early_stop_pairs import EarlyDifference
 from benchbook.decisions.gates import DecisionName, Gate, Interval, Threshold, ToSettle, thresholds
 from benchbook.decisions.settling import to_settle
 from benchbook.scorers.rubric_aggregates import RubricTally
@@ -37,9 +38,10 @@ _UNMEASURED_GATE: Mapping[str, str] = {"latency": "latency_e2e_p95_ms"}
 
 class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
     """What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
-    test of a run that ends once it is decided, with 1 less its error for confidence."""
+    test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
+    another question, whether the run is better or worse than another, and its gates decide nothing."""
 
-    rule: Literal["bounds", "points", "until_decided"]
+    rule: Literal["bounds", "points", "until_decided", "comparison"]
     confidence: float | None
 
 
@@ -97,13 +99,15 @@ def by_points(
     *,
     caps: Sequence[Cap] = (),
     intervals: Mapping[str, Interval] | None = None,
-    early: EarlyDecision | None = None,
+    early: EarlyDecision | EarlyDifference | None = None,
 ) -> Decision:
     """The same from derivation 3 on: `release_ready` is the rule by the values, and what decided is named."""
-    found = decide(tally, caps=caps, intervals=intervals, early=early)
+    by_gates = early if isinstance(early, EarlyDecision) else None
+    found = decide(tally, caps=caps, intervals=intervals, early=by_gates)
     by = DecidedBy(rule="points", confidence=None)
     if early is not None:
-        by = DecidedBy(rule="until_decided", confidence=round(1 - early.error, 9))
+        rule: Literal["until_decided", "comparison"] = "comparison" if by_gates is None else "until_decided"
+        by = DecidedBy(rule=rule, confidence=round(1 - early.error, 9))
     return msgspec.structs.replace(
         found,
         release_ready=tally.n_samples > 0 and all(gate.holds for gate in found.gates),
@@ -130,11 +134,12 @@ def _decided_early(
     gates: Sequence[Gate], capped_by: Sequence[Cap], early: EarlyDecision
 ) -> tuple[DecisionName, list[str]]:
     """What the part of the items says that was enough; the values of the gates are of that part."""
-    after = f"decided after {early.after_items} of {early.n_items} items"
     if early.decision == "NOT_READY" and not is_incomplete(capped_by):
-        return "NOT_READY", [f"{_describe(gate, gate.value)}; {after}" for gate in gates if gate.aggregate in early.by]
+        return "NOT_READY", [
+            f"{_describe(gate, gate.value)}; {early.words}" for gate in gates if gate.aggregate in early.by
+        ]
     if early.decision == "READY" and not capped_by:
-        return "READY", [f"all gates hold, in the worst case too; {after}"]
+        return "READY", [f"all gates hold, in the worst case too; {early.words}"]
     return "INCONCLUSIVE", [cap.text for cap in capped_by]
 
 

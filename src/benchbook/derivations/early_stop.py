@@ -8,11 +8,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from benchbook.decisions.early_stop import EarlyDecision, EarlyStopping
+from benchbook.decisions.early_stop_pairs import EarlyDifference, OtherRun, PairedStopping
 from benchbook.derivations.plan import Plan, UntilDecided
-from benchbook.derivations.rows import EarlyStop
+from benchbook.derivations.rows import EarlyStop, PairedStop
 from benchbook.derivations.rubric_steps import Done, History, SampleFact, next_step, outcome_of, read_history
+from benchbook.scorers.rubric import rubric_scale
 
 __all__ = [
+    "Early",
     "early_decision",
     "early_stop_of",
     "early_stopping",
@@ -22,6 +25,9 @@ __all__ = [
     "samples_in_order",
     "was_asked",
 ]
+
+
+Early = EarlyDecision | EarlyDifference
 
 
 def items_in_order(rule: UntilDecided, evalset_sha256: str, n_items: int) -> list[int]:
@@ -42,17 +48,18 @@ def samples_in_order(plan: Plan) -> Iterable[int]:
     return (repeat * plan.n_items + item for item in order for repeat in range(plan.repeats))
 
 
-def early_stopping(plan: Plan) -> EarlyStopping | None:
+def early_stopping(plan: Plan) -> EarlyStopping | PairedStopping | None:
     """The rule that a plan stops by; None where it asks everything."""
     rule = plan.until_decided
     if not isinstance(rule, UntilDecided):
         return None
-    return EarlyStopping(items_in_order(rule, plan.evalset_sha256, plan.n_items), plan.repeats, rule.error)
+    order = items_in_order(rule, plan.evalset_sha256, plan.n_items)
+    if isinstance(rule.against, OtherRun):
+        return PairedStopping(order, plan.repeats, rule.error, rule.against, rubric_scale(frozenset(plan.unmeasured)))
+    return EarlyStopping(order, plan.repeats, rule.error)
 
 
-def early_decision(
-    plan: Plan, samples: Iterable[tuple[int, list[SampleFact]]], derivation: int
-) -> EarlyDecision | None:
+def early_decision(plan: Plan, samples: Iterable[tuple[int, list[SampleFact]]], derivation: int) -> Early | None:
     """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
     stopping = early_stopping(plan)
     if stopping is None:
@@ -64,31 +71,43 @@ def early_decision(
     return stopping.decision
 
 
-def items_that_decided(plan: Plan, early: EarlyDecision | None) -> frozenset[int] | None:
+def items_that_decided(plan: Plan, early: Early | None) -> frozenset[int] | None:
     """The items that numbers are made of; None for all of them."""
     if early is None or not isinstance(plan.until_decided, UntilDecided):
         return None
     return frozenset(items_in_order(plan.until_decided, plan.evalset_sha256, plan.n_items)[: early.after_items])
 
 
-def early_stop_of(
-    plan: Plan, early: EarlyDecision | None, n_counted: int, n_after: int
-) -> EarlyStop | msgspec.UnsetType:
+def early_stop_of(plan: Plan, early: Early | None, n_counted: int, n_after: int) -> EarlyStop | msgspec.UnsetType:
     """For aggregates.json; nothing where the plan asks for all items."""
     rule = plan.until_decided
     if not isinstance(rule, UntilDecided):
         return msgspec.UNSET
     return EarlyStop(
-        decision=early.decision if early else None,
+        decision=early.decision if isinstance(early, EarlyDecision) else None,
         after_items=early.after_items if early else None,
         n_items=plan.n_items,
         error=rule.error,
         seed=rule.seed,
         method=rule.method,
-        gates=early.gates if early else (),
+        gates=early.gates if isinstance(early, EarlyDecision) else (),
         n_samples_counted=n_counted,
         n_samples_after=n_after,
         n_samples_not_asked=plan.n_samples - n_counted - n_after,
+        against=_paired_stop(rule.against, early) if isinstance(rule.against, OtherRun) else msgspec.UNSET,
+    )
+
+
+def _paired_stop(other: OtherRun, early: Early | None) -> PairedStop:
+    shown = early if isinstance(early, EarlyDifference) else None
+    return PairedStop(
+        run_id=other.run_id,
+        journal_sha256=other.journal_sha256,
+        verdict=None if shown is None else shown.verdict,
+        n_won=None if shown is None else shown.n_won,
+        n_lost=None if shown is None else shown.n_lost,
+        n_same=None if shown is None else shown.n_same,
+        n_open=None if shown is None else shown.n_open,
     )
 
 

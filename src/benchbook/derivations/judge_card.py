@@ -202,7 +202,7 @@ def _counted(derived: Derived) -> Counted:
 
 
 def _ended_early(file: AggregatesFile) -> bool:
-    return isinstance(file.early_stop, EarlyStop) and file.early_stop.decision is not None
+    return isinstance(file.early_stop, EarlyStop) and file.early_stop.after_items is not None
 
 
 def _validity(derived: Derived, n_valid: int, confidence: float) -> Validity:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import canonical_json, ready
+from benchbook.decisions.early_stop_pairs import OtherRun
 from benchbook.evalsets.set_parts import PartSaid, SetPart
 from benchbook.records.facts import RunStarted
 from benchbook.scorers.rubric_panel import PanelRule
@@ -60,14 +61,16 @@ class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
-    """The run ends once it is decided, with at most the chance `error` of another decision than all items would give.
+    """The run ends once it is decided, with at most the chance `error` of another decision than all items would give;
+    or, with `against`, once it is shown better or worse than that run, with `error` where there is no difference.
 
     Items are then asked in an order that `seed` draws, all repeats of one before the next.
     """
 
     error: float
     seed: int
-    method: str  # of `decisions.early_stop`
+    method: str  # of `decisions.early_stop`, or of `decisions.early_stop_pairs`
+    against: OtherRun | msgspec.UnsetType = msgspec.UNSET
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):

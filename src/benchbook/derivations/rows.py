@@ -8,6 +8,7 @@ import msgspec
 
 from benchbook.decisions import DecisionName, Interval
 from benchbook.decisions.early_stop import GateClaim
+from benchbook.decisions.early_stop_pairs import PairVerdict
 from benchbook.derivations.unanswered import Unanswered
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.scorers.rubric_aggregates import RubricAggregates
@@ -22,6 +23,7 @@ __all__ = [
     "JudgeReply",
     "Ledger",
     "Manifest",
+    "PairedStop",
     "PanelJudge",
     "PanelManifest",
     "RepeatSummary",
@@ -175,8 +177,24 @@ class VarianceSplit(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class PairedStop(msgspec.Struct, frozen=True, kw_only=True):
+    """The run that this one is held against, and what was shown of that; nulls where nothing was.
+
+    The counts are of the items that showed it: higher here, lower, alike, and those of which that is not known.
+    """
+
+    run_id: str
+    journal_sha256: str
+    verdict: PairVerdict | None
+    n_won: int | None
+    n_lost: int | None
+    n_same: int | None
+    n_open: int | None
+
+
 class EarlyStop(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run that may stop once it is decided went. `decision` is None where all items had to be asked.
+    """How a run that may stop once it is decided went. `after_items` is None where all items had to be asked, and
+    `decision` where its gates did not decide.
 
     Numbers elsewhere are over the samples that decided; those that were under way then are facts, and cost.
     """
@@ -191,6 +209,7 @@ class EarlyStop(msgspec.Struct, frozen=True, kw_only=True):
     n_samples_counted: int
     n_samples_after: int  # asked all the same, for they were under way
     n_samples_not_asked: int
+    against: PairedStop | msgspec.UnsetType = msgspec.UNSET  # left out where its own gates decide
 
 
 class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,13 +16,14 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.decisions import Cap, Decision, by_points, decide, decide_by_bounds
 from benchbook.decisions.early_stop import EarlyDecision
+from benchbook.decisions.early_stop_pairs import EarlyDifference
 from benchbook.decisions.proving import DEFAULT_CONFIDENCE, ClusterWord
 from benchbook.derivations.answer_signs import AnswerSigns
 from benchbook.derivations.benchmark import benchmark_caps
 from benchbook.derivations.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.derivations.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
-from benchbook.derivations.early_stop import early_decision, early_stop_of, items_that_decided, was_asked
+from benchbook.derivations.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.derivations.experiment import Repeats
 from benchbook.derivations.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.derivations.judge_mending import RejectedCounts
@@ -132,8 +133,9 @@ def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | N
     if confidence not in (None, 0.95):
         intervals = intervals_of(counts.tally, confidence, counts.derivation)
     if before:
+        by_gates = counts.early if isinstance(counts.early, EarlyDecision) else None
         return decide(
-            counts.tally, caps=caps, intervals=intervals, confidence=confidence, settle=settle, early=counts.early
+            counts.tally, caps=caps, intervals=intervals, confidence=confidence, settle=settle, early=by_gates
         )
     if confidence is None or counts.early is not None:
         return by_points(counts.tally, caps=caps, intervals=intervals, early=counts.early)
@@ -332,12 +334,16 @@ def _who(state: JournalState, plan: Plan) -> tuple[Who, list[Who]]:
     ]
 
 
-def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: EarlyDecision | None) -> list[Cap]:
+def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: Early | None) -> list[Cap]:
     """What makes INCONCLUSIVE the best possible decision (R7.2, and a run that is not whole)."""
     caps = []
     if (ledger.n_attempted < ledger.n_planned and early is None) or state.state != "complete":
         text = f"incomplete: {ledger.n_attempted} of {ledger.n_planned} samples, the run is {state.state}"
         caps.append(Cap("incomplete", text))
+    if isinstance(early, EarlyDifference):
+        # It ended where the passes so far favoured one run: no bound for a number that was fixed before holds there.
+        text = f"{early.words}; the run ended there, and whether it is ready was not asked"
+        caps.append(Cap("part_of_items", text))
     for name, reported in reported_by_name(state, plan):
         if reported.changed:
             caps.append(Cap("snapshot_changed", f"the {name}'s snapshot or fingerprint changed during the run"))

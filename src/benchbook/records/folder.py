@@ -15,7 +15,7 @@ from benchbook.records.facts import RunStarted
 from benchbook.records.journal import JournalWriter
 from benchbook.records.reading import read_journal
 
-__all__ = ["RUN_ID", "Record", "create_record", "is_record", "open_record", "records_in", "write_file"]
+__all__ = ["RUN_ID", "Record", "create_record", "is_record", "open_record", "record_named", "records_in", "write_file"]
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -70,6 +70,19 @@ class Record:
             if self.manifest.is_file():
                 raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
         raise RecordError(f"{self.path}: the journal does not begin with run_started")
+
+
+def record_named(run: str, runs: str | Path) -> Record:
+    """The record that a user means: a path, or an id in the folder of records.
+
+    Raises: UsageError.
+    """
+    for path in (Path(run), Path(runs) / run):
+        if is_record(path):
+            return Record(path)
+    if Path(run).exists():
+        raise UsageError(f"{run}: not a record (it has no journal/)")
+    raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there")
 
 
 def open_record(path: str | Path) -> Record:

@@ -12,7 +12,7 @@ from benchbook.decisions.comparison_items import Unanswered
 from benchbook.decisions.comparison_pairing import ItemClass
 from benchbook.decisions.comparison_set import ComparisonSet
 from benchbook.decisions.history import History, HistoryName
-from benchbook.decisions.metadata_difference import LeafDifference, Measured
+from benchbook.decisions.metadata_difference import MEASURED_WORDS, LeafDifference
 from benchbook.reports import comparison_numbers, numbers
 from benchbook.reports.comparison_model import ShownItem
 from benchbook.reports.curves_drawn import curve_remarks, curves_table, drawn_curves
@@ -56,13 +56,6 @@ CHANGE_WORDS: dict[Change, str] = {
     "answer_won": "expected answer now in the text",
     "expected_changed": "another expected answer",
     "text_changed": "another text",
-}
-_MEASURED_WORDS: dict[Measured, str] = {
-    "evalset": "the eval set",
-    "prompt_template": "the prompt template",
-    "generation_params": "the generation parameters",
-    "spec": "the scorer",
-    "judge": "the judge",
 }
 _HISTORY_WORDS: dict[HistoryName, str] = {
     "learned": "Learned: wrong, then right",
@@ -168,11 +161,11 @@ def _equals(shown: str) -> str:
 def notices(pair: Comparison) -> list[str]:
     """What must be read before any number: where it was not the same that was measured."""
     found = [
-        f"Not the same was measured: {_MEASURED_WORDS[one.name]} differs ({one.name}: {_leaves(one.leaves)})."
+        f"Not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {_leaves(one.leaves)})."
         for one in pair.measured
     ]
     if pair.unknown:
-        names = ", ".join(_MEASURED_WORDS[name] for name in pair.unknown)
+        names = ", ".join(MEASURED_WORDS[name] for name in pair.unknown)
         found.append(f"Neither record knows {names}; whether that was the same can't be told.")
     for run, letter in ((pair.a, "A"), (pair.b, "B")):
         state = run.manifest.get("state", "complete")

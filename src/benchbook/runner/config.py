@@ -62,6 +62,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     until_decided: bool = False
     error: Annotated[float, Meta(gt=0, lt=0.5)] | None = None
     order_seed: Count | None = None
+    against: str | None = None
 
     model_base_url: str | None = None
     model_api_key_env: str | None = None
@@ -132,6 +133,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
         "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",
         "order_seed": "of until_decided: draws the order of the items; by default 0",
+        "against": "of until_decided: end once it is shown better or worse than this run, its passes item by item",
     },
     "The model": {
         "model_base_url": "an OpenAI-compatible address, such as http://localhost:8000/v1",
@@ -244,6 +246,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
         if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
             values[name] = str(path.parent / values[name])
     with_paths_from(values.get("judges"), path.parent)
+    if isinstance(against := values.get("against"), str) and Path(against).name != against:
+        values["against"] = str(path.parent / against)  # a folder; an id is one of `runs`
     return values
 
 

@@ -19,6 +19,7 @@ from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
 from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
 from benchbook.records.reading import MAX_SAMPLES
+from benchbook.runner.against import held_against
 from benchbook.runner.config import RunConfig
 from benchbook.runner.environment import check_code_is_named, code_version
 from benchbook.runner.judge_config import judge_names
@@ -108,6 +109,8 @@ def prepare(config: RunConfig) -> Prepared:
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
     _check_roles(config, plan)
+    if config.against is not None:
+        plan = held_against(plan, config.against, config.runs, grouped=evalset.grouped)
     return Prepared(config, plan, template, evalset, inputs, columns)
 
 
@@ -144,14 +147,14 @@ def _check_settings(config: RunConfig) -> None:
 def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
     """How the run stops early, where it may. Raises: ConfigError for what does not go with that."""
     if not config.until_decided:
-        for name in ("error", "order_seed"):
+        for name in ("error", "order_seed", "against"):
             if getattr(config, name) is not None:
                 raise ConfigError(name, str(getattr(config, name)), "until_decided with it")
         return msgspec.UNSET
     if config.confidence not in (None, "none"):
         expected = "nothing with until_decided: its own error takes the place of bounds"
         raise ConfigError("confidence", str(config.confidence), expected)
-    if config.unmeasured:
+    if config.unmeasured and config.against is None:
         expected = "nothing with until_decided: such a run can't be READY (R1.4)"
         raise ConfigError("unmeasured", ", ".join(config.unmeasured), expected)
     error = DEFAULT_ERROR if config.error is None else config.error

@@ -55,6 +55,7 @@ _NOT_HERE = (
     "until_decided",
     "error",
     "order_seed",
+    "against",
 )
 
 

@@ -37,5 +37,4 @@ class StoppingRule:
             return
         self._stopping.add(sample, outcome_of(history))
         if self._stopping.decision is not None and self.stop is not None:
-            early = self._stopping.decision
-            self.stop.because(f"decided after {early.after_items} of {early.n_items} items")
+            self.stop.because(self._stopping.decision.words)
