@@ -16,7 +16,7 @@ from benchbook.derivations.requests import Requests
 from benchbook.derivations.set_warnings import contents_words, part_words
 from benchbook.evalsets import EvalSet
 from benchbook.runner.config import RunConfig
-from benchbook.runner.preparing import Prepared, prepare
+from benchbook.runner.preparing import DEFAULT_ERROR, Prepared, prepare
 from benchbook.text import visible
 
 __all__ = ["estimate", "print_dry_run"]
@@ -49,6 +49,7 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         "ready": ready,
         "warnings": ([] if plan.part is msgspec.UNSET else [part_words(plan.part)])
         + contents_words(prepared.evalset.contents, judged=True),
+        "stops": _stops(config, plan.n_items),
         "most_cost_usd": _most_cost(config, prepared, bodies * plan.repeats // _BYTES_PER_TOKEN),
     }
 
@@ -66,6 +67,15 @@ def _ready(config: RunConfig, evalset: EvalSet) -> dict[str, Any] | None:
         "of": "groups of items" if groups else "items",
         "least": least_for_ready(config.confidence or DEFAULT_CONFIDENCE, unmeasured=unmeasured),
     }
+
+
+def _stops(config: RunConfig, n_items: int) -> dict[str, Any] | None:
+    """When a run that asks items in a drawn order ends; None for one that asks all."""
+    if not config.until_decided:
+        return None
+    once = "READY or NOT_READY" if config.against is None else f"better or worse than {config.against}"
+    error = DEFAULT_ERROR if config.error is None else config.error
+    return {"once": once, "error": error, "at_most_items": n_items}
 
 
 def _most_cost(config: RunConfig, prepared: Prepared, input_tokens: int) -> str | None:
@@ -92,6 +102,7 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
         return
     from benchbook.reports.numbers import short_model
     from benchbook.reports.words import plural
+    from benchbook.text import one_line
 
     cost = found["most_cost_usd"]
     click.echo(f"{plural(found['samples'], 'sample')}: {plural(found['calls'], 'call')}, parse retries aside")
@@ -105,5 +116,9 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
         click.echo(f"READY  with {has} this run can't be READY: at least {ready['least']:,} can")
     for warning in found["warnings"]:
         click.echo(visible(f"  ! {warning}"))
+    if (stops := found["stops"]) is not None:
+        at_most = plural(stops["at_most_items"], "item")
+        click.echo(f"stops  once {one_line(stops['once'])} is shown, with an error of at most {stops['error']:g}")
+        click.echo(f"       after {at_most} at most, in an order drawn by chance")
     click.echo(f"plan   {found['plan_sha256']}")
     click.echo("Nothing was asked.")

@@ -60,6 +60,8 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
 
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | settings, config or "options")
+    if options["gate"] and checked.against is not None:
+        raise UsageError("--gate asks whether the run is READY, which one that ends by its comparison does not ask")
     if options["dry_run"]:
         from benchbook.cli.dry_run import print_dry_run
 

@@ -17,6 +17,7 @@ from benchbook.decisions.comparison_difference import (
 from benchbook.decisions.comparison_items import GROUPINGS, ComparedRun
 from benchbook.decisions.comparison_metrics import METRICS, MetricDifference, metric_differences
 from benchbook.decisions.comparison_pairing import CLASSES, COMPARED, ItemClass, paired_items
+from benchbook.decisions.early_stop_pairs import PairVerdict
 from benchbook.decisions.metadata_difference import (
     LeafDifference,
     Measured,
@@ -90,6 +91,24 @@ class Comparison:
     @property
     def n_unanswered_b(self) -> int:
         return self.b.unanswered.n_items
+
+    def n_not_asked(self, run: Literal["a", "b"]) -> int:
+        """Items of the other run alone, for this one ended early without asking them."""
+        return int(self.was_not_asked(run).sum())
+
+    def was_not_asked(self, run: Literal["a", "b"]) -> polars.Series:
+        """For each of `items`, whether it is one of those. Of another eval set nobody can tell."""
+        ended = (self.a if run == "a" else self.b).ended_early is not None
+        is_one_set = all(one.name != "evalset" for one in self.measured)
+        return self.items[f"sample_{run}"].is_null() & (ended and is_one_set)
+
+    @property
+    def shown_by_its_end(self) -> PairVerdict | None:
+        """Better or worse, where B was held against this very A while it went on, and ended by that."""
+        early = self.b.ended_early
+        if early is None or early.against_sha256 is None:
+            return None
+        return early.verdict if early.against_sha256 == self.a.manifest.get("journal_sha256") else None
 
     @property
     def n_left_out(self) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.decisions.comparison_metrics import METRICS
+from benchbook.decisions.early_stop_pairs import PairVerdict
 from benchbook.errors import UsageError
 from benchbook.scorers.exact import NANO, as_float, mean
 from benchbook.scorers.rubric import NO_ANSWER
@@ -16,7 +17,7 @@ from benchbook.scorers.rubric import NO_ANSWER
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["GROUPINGS", "ComparedRun", "Unanswered", "compared_items", "unanswered_why"]
+__all__ = ["GROUPINGS", "ComparedRun", "EndedEarly", "Unanswered", "compared_items", "unanswered_why"]
 
 GROUPINGS = ("section", "category", "difficulty")
 INSIDE = "expected_inside_longer_text"
@@ -40,6 +41,25 @@ class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
     why: tuple[str, ...]
 
 
+class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that ended before all items were asked: once its gates had decided, or, with `against` (a run's id and its
+    journal's last hash), once it was shown better or worse than that, with at most `error` where there's no difference.
+    """
+
+    after_items: int
+    n_items: int
+    error: float
+    verdict: PairVerdict | None = None
+    against: str | None = None
+    against_sha256: str | None = None
+
+    @property
+    def words(self) -> str:
+        """`ended early, after 312 of 1,000 items, once it was shown better than BASE`."""
+        shown = "decided" if self.verdict is None else f"shown {self.verdict} than {self.against}"
+        return f"ended early, after {self.after_items:,} of {self.n_items:,} items, once it was {shown}"
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
     """A run ready to be compared: `items` is what `compared_items` gives, `manifest` the record's manifest.json."""
@@ -48,6 +68,7 @@ class ComparedRun:
     spec: str
     items: polars.DataFrame
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    ended_early: EndedEarly | None = None  # its items are then those that were counted
 
     @property
     def score_nano(self) -> int | None:

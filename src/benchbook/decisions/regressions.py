@@ -76,6 +76,10 @@ def check_regressions(
 ) -> RegressionCheck:
     """Hold B against its baseline A: by the margin that the comparison was asked about, by `max_regressions`, or both.
 
+    A run that was held against this very baseline while it went on, and ended early by that, has its answer already:
+    better or worse by its passes. Another that ended early can't tell: the margin's bound takes the number of items as
+    fixed before.
+
     What was measured must be the same, but for what is allowed to differ; and every item of the baseline must have a
     score in the run (what is missing may have regressed), unless another eval set is allowed. An item that was not
     answered (R1.3a) is no regression, but the gate can't hold without it. A run that itself failed (A3), or has not
@@ -87,7 +91,7 @@ def check_regressions(
     if not_worse is None and max_regressions is None:
         max_regressions = 0
     regressed = _ids(comparison, comparison.items["class"] == "regressed")
-    alone = comparison.items["class"] == "only_in_a"
+    alone = (comparison.items["class"] == "only_in_a") & ~comparison.was_not_asked("b")
     lacking = comparison.items["unanswered_why_b"].is_not_null() & alone
     unanswered = _ids(comparison, lacking)
     missing = unanswered if "evalset" in allow_different else _ids(comparison, alone)
@@ -96,7 +100,7 @@ def check_regressions(
         *_not_the_same(comparison, allow_different),
         *_too_many(regressed, max_regressions),
         *_missing(len(missing) - len(unanswered), unanswered, comparison.b),
-        *_by_margin(comparison),
+        *(_by_margin(comparison) if comparison.b.ended_early is None else _by_its_end(comparison, max_regressions)),
     ]
     check = RegressionCheck(
         holds=True,
@@ -204,6 +208,18 @@ def _by_margin(comparison: Comparison) -> Iterator[Finding]:
     yield Finding("undecided", words if needed is None else f"{words}; about {needed:,} items would tell")
 
 
+def _by_its_end(comparison: Comparison, max_regressions: int | None) -> Iterator[Finding]:
+    """What a run that ended early shows, and what nobody asked of it."""
+    early, verdict = comparison.b.ended_early, comparison.shown_by_its_end
+    if early is None:
+        return
+    if verdict == "worse":
+        yield Finding("does_not_hold", f"the run {early.words}")
+    elif verdict is None or max_regressions is not None:
+        asked = "worse by more than the margin" if max_regressions is None else "within the limit of regressions"
+        yield Finding("undecided", f"the run {early.words}: whether it is {asked}, a run that asks all items tells")
+
+
 def _items_to_tell(n: int, difference: float, low: float, margin: float) -> int | None:
     """How many items would bring the bound to the margin if the difference stayed; None where it is beyond."""
     room = difference + margin
@@ -211,8 +227,10 @@ def _items_to_tell(n: int, difference: float, low: float, margin: float) -> int 
 
 
 def _shown(comparison: Comparison) -> str | None:
-    asked = comparison.score.not_worse
-    if asked is None or asked.low is None:
+    asked, early = comparison.score.not_worse, comparison.b.ended_early
+    if early is not None and comparison.shown_by_its_end == "better":
+        return f"the run {early.words}: by its passes, with an error of at most {100 * early.error:g} %"
+    if asked is None or asked.low is None or early is not None:
         return None
     if asked.holds:
         smaller = " It is worse, by less than that." if comparison.score.verdict == "worse" else ""

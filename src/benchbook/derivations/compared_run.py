@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json
-from benchbook.decisions.comparison_items import ComparedRun, compared_items, unanswered_why
+from benchbook.canonical import canonical_json, ready
+from benchbook.decisions.comparison_items import ComparedRun, EndedEarly, compared_items, unanswered_why
 from benchbook.derivations.kinds import kind_of_record
 from benchbook.derivations.recorded_set import recorded_evalset
+from benchbook.derivations.rows import EarlyStop, PairedStop
 from benchbook.errors import RecordError
 from benchbook.records.altered import why_unreadable
 from benchbook.records.folder import Record
@@ -124,7 +125,37 @@ def _read(record: Record, derived: Record) -> ComparedRun:
     samples = _samples(derived)
     if "prompt" not in samples.columns:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
-    return ComparedRun(storable(record.run_id), spec, compared_items(samples, spec, manifest), manifest)
+    items = compared_items(samples, spec, manifest)
+    return ComparedRun(storable(record.run_id), spec, items, manifest, _ended_early(derived, spec))
+
+
+class _Early(msgspec.Struct):
+    """The part of a rubric run's aggregates.json that says whether it ended early."""
+
+    early_stop: EarlyStop | None = None
+
+
+def _ended_early(derived: Record, spec: str) -> EndedEarly | None:
+    if spec.partition("@")[0] != "rubric":
+        return None
+    try:
+        found = msgspec.json.decode(derived.aggregates.read_bytes(), type=ready(_Early)).early_stop
+    except FileNotFoundError:
+        raise RecordError(f"{derived.aggregates}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = why_unreadable(derived.aggregates, f"can't be read ({error}); `benchbook rescore` it")
+        raise RecordError(f"{derived.aggregates}: {why}") from None
+    if found is None or found.after_items is None:
+        return None
+    early = EndedEarly(after_items=found.after_items, n_items=found.n_items, error=found.error)
+    if not isinstance(found.against, PairedStop):
+        return early
+    return msgspec.structs.replace(
+        early,
+        verdict=found.against.verdict,
+        against=found.against.run_id,
+        against_sha256=found.against.journal_sha256,
+    )
 
 
 def manifest_of(derived: Record) -> dict[str, Any]:

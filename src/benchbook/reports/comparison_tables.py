@@ -8,7 +8,7 @@ from typing import assert_never
 
 from benchbook.decisions.comparison import Change, Comparison
 from benchbook.decisions.comparison_difference import Difference
-from benchbook.decisions.comparison_items import Unanswered
+from benchbook.decisions.comparison_items import EndedEarly, Unanswered
 from benchbook.decisions.comparison_pairing import ItemClass
 from benchbook.decisions.comparison_set import ComparisonSet
 from benchbook.decisions.history import History, HistoryName
@@ -73,11 +73,14 @@ def first_line(pair: Comparison) -> str:
     if not pair.n_left_out:
         return f"{line}, none left out."
     lacking = {run: _not_answered(pair, run) for run in "ab"}
+    not_asked_in_a, not_asked_in_b = pair.n_not_asked("a"), pair.n_not_asked("b")
     n_left = {
         "not answered in A": lacking["a"],
         "not answered in B": lacking["b"],
-        "only in A": pair.counts["only_in_a"] - lacking["b"],
-        "only in B": pair.counts["only_in_b"] - lacking["a"],
+        "not asked in A": not_asked_in_a,
+        "not asked in B": not_asked_in_b,
+        "only in A": pair.counts["only_in_a"] - lacking["b"] - not_asked_in_b,
+        "only in B": pair.counts["only_in_b"] - lacking["a"] - not_asked_in_a,
         "with another expected answer": pair.counts["expected_changed"],
         "without a score in any run": pair.n_unscored,
     }
@@ -171,6 +174,8 @@ def notices(pair: Comparison) -> list[str]:
         state = run.manifest.get("state", "complete")
         if state != "complete":
             found.append(f"Run {letter} is not complete: it is {state}.")
+        if run.ended_early is not None:
+            found.append(_ended_early(pair, letter, run.ended_early))
         if run.why_failed is not None:
             found.append(f"Run {letter} itself failed, so it scores 0: {run.why_failed}.")
         if (lacking := run.unanswered).n_samples:
@@ -180,6 +185,18 @@ def notices(pair: Comparison) -> list[str]:
                 f"Run {letter} was a dry run: its items are unavailable, since MockJudge makes no predictions."
             )
     return [*found, *(f"{one[0].upper()}{one[1:]}." for one in comparison_numbers.warnings(pair.score))]
+
+
+def _ended_early(pair: Comparison, letter: str, early: EndedEarly) -> str:
+    """With what its own test showed, where that was of this very pair."""
+    bet = ""
+    if letter == "B" and pair.shown_by_its_end is not None:
+        error = numbers.limit("rate", early.error)
+        bet = f" That was a test that holds whenever one looks, of the items' passes, with an error of at most {error}."
+    return (
+        f"Run {letter} {one_line(early.words)}.{bet} What is compared here are the items that it counted; intervals "
+        "and p take their number as fixed before, which it was not: they are too sure."
+    )
 
 
 def _unanswered(letter: str, lacking: Unanswered, n_items: int) -> str:

@@ -83,6 +83,8 @@ def decided_lines(decision: Decision) -> list[str]:
             went_by = "Decided by the values, in the worst and the best case (--confidence none)"
         case "until_decided":
             went_by = f"Decided once it was sure enough, at {confidence}, what all items would give"
+        case "comparison":
+            went_by = f"The run ended by its comparison with another, at {confidence}; its gates decided nothing"
     rule = "release-ready" if decision.release_ready else "not release-ready"
     return [f"{went_by}. By the rubric's rule: {rule}."]
 

@@ -11,7 +11,7 @@ import msgspec
 
 from benchbook.decisions import Decision, Interval
 from benchbook.derivations.panel_rows import PanelRow, PanelVote
-from benchbook.derivations.rows import AggregatesFile, Cases, EarlyStop, Ledger, RubricRow, VarianceSplit
+from benchbook.derivations.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, RubricRow, VarianceSplit
 from benchbook.reports import numbers
 from benchbook.reports.digest import Digest
 from benchbook.reports.gates import bound_words, extremes, gate_rule, gate_state, gate_value
@@ -69,11 +69,15 @@ def notices(report: RunReport) -> list[str]:
             f"This run is not complete: it is {manifest.state}{detail}, with {ledger.n_attempted:,} of "
             f"{ledger.n_planned:,} samples. It can be resumed."
         )
-    if isinstance(early := report.aggregates.early_stop, EarlyStop) and early.decision is not None:
+    if isinstance(early := report.aggregates.early_stop, EarlyStop) and early.after_items is not None:
+        what, error = "decided", "of another decision than all of them would give"
+        if isinstance(early.against, PairedStop):
+            what = f"shown {early.against.verdict} than {one_line(early.against.run_id)}"
+            error = "of saying so where there is no difference"
         found.append(
-            f"This run ended once it was decided, after {early.after_items or 0:,} of {early.n_items:,} items: the "
-            f"chance of another decision than all of them would give is at most {numbers.limit('rate', early.error)}. "
-            "Intervals here take the number of samples as fixed before, which it was not: they are too sure."
+            f"This run ended once it was {what}, after {early.after_items:,} of {early.n_items:,} items: the chance "
+            f"{error} is at most {numbers.limit('rate', early.error)}. Intervals here take the number of samples as "
+            "fixed before, which it was not: they are too sure."
         )
     return [*found, *report.aggregates.warnings]
 
@@ -316,6 +320,7 @@ def early_stop_table(file: AggregatesFile) -> Table:
     saved = f"{plural(early.n_samples_not_asked, 'sample')}: of each, the call of the model and those of its judge"
     rows = (
         ("Decided after", after),
+        *_against_rows(early.against),
         ("Error, at most", numbers.limit("rate", early.error)),
         ("Samples that decided", numbers.count(early.n_samples_counted)),
         ("Under way then: recorded, not counted", numbers.count(early.n_samples_after)),
@@ -330,6 +335,17 @@ def early_stop_table(file: AggregatesFile) -> Table:
         ),
     )
     return Table("Until decided", columns, rows)
+
+
+def _against_rows(against: PairedStop | msgspec.UnsetType) -> tuple[tuple[str, str], ...]:
+    if not isinstance(against, PairedStop):
+        return ()
+    run = f"{one_line(against.run_id)} (record {numbers.short_hash(against.journal_sha256)})"
+    if against.verdict is None or against.n_open is None:
+        return (("Held against", run), ("Shown", "neither better nor worse; `benchbook compare` says what can be said"))
+    unknown = f", {against.n_open:,} without a score in one of them" if against.n_open else ""
+    counts = f"{against.n_lost:,} lost, {against.n_won:,} won, {against.n_same:,} alike{unknown}"
+    return (("Held against", run), ("Shown", f"{against.verdict}: of these items' passes {counts}"))
 
 
 def slices_table(file: AggregatesFile) -> Table:
