@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from until_decided_table import until_decided_markdown
+from until_decided_table import until_decided_markdown, until_shown_markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
 
-def test_the_manuals_table_is_the_one_that_is_simulated() -> None:
-    assert until_decided_markdown() in PAGE.read_text(encoding="utf-8")
+def test_the_manuals_tables_are_the_ones_that_are_simulated() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert until_decided_markdown() in page
+    assert until_shown_markdown() in page
