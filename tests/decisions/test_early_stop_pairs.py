@@ -1,4 +1,4 @@
-"""Better or worse than another run on a part of the items: values by hand, in the drawn order whatever finishes first."""
+"""Better or worse than another run on a part of the items: by hand, and in the drawn order whatever finishes first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def other(passes: str, repeats: int = 1) -> OtherRun:
 
 
 def held(here: str, there: str, *, error: float = 0.05, repeats: int = 1, seed: int = 0) -> EarlyDifference | None:
-    """Both as marks by item, asked in that order; they finish in another. `here` has all repeats of one item's together."""
+    """Both as marks, asked in that order; they finish in another. `here` has an item's repeats together."""
     n_items = len(here) // repeats
     rule = PairedStopping(range(n_items), repeats, error, other(there, len(there) // n_items), SCALE)
     for place in random.Random(seed).sample(range(len(here)), len(here)):

@@ -9,9 +9,9 @@ from html import unescape
 import msgspec
 import pytest
 
-from benchbook.decisions import ToSettle
+from benchbook.decisions import DecidedBy, ToSettle
 from benchbook.decisions.early_stop import GateClaim
-from benchbook.derivations.rows import EarlyStop, VarianceSplit
+from benchbook.derivations.rows import EarlyStop, PairedStop, VarianceSplit
 from benchbook.reports import RunReport, summary_lines
 from benchbook.reports.gates import settling
 from benchbook.reports.html import html_report
@@ -124,6 +124,35 @@ def test_every_view_says_first_that_the_run_ended_early(view: Callable[[RunRepor
     assert "This run ended once it was decided, after 79 of 300 items" in view(with_early(EARLY))
     undecided = msgspec.structs.replace(EARLY, decision=None, after_items=None, gates=())
     assert "ended once it was decided" not in view(with_early(undecided))
+
+
+AGAINST = PairedStop(
+    run_id="BASE", journal_sha256="ab" * 32, verdict="worse", n_won=3, n_lost=1_020, n_same=100, n_open=2
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_says_first_that_a_comparison_ended_the_run(view: Callable[[RunReport], str]) -> None:
+    early = msgspec.structs.replace(EARLY, decision=None, gates=(), against=AGAINST)
+    shown = view(with_early(early))
+    assert "This run ended once it was shown worse than BASE, after 79 of 300 items: the chance of saying so" in shown
+    decided = report([good(n) for n in range(79)], n_planned=300)
+    assert decided.decision is not None
+    by = DecidedBy(rule="comparison", confidence=0.95)
+    told = replace(decided, decision=msgspec.structs.replace(decided.decision, decided_by=by))
+    assert "The run ended by its comparison with another, at 95 %; its gates decided nothing." in view(told)
+
+
+def test_what_was_shown_of_pairs_is_in_the_table() -> None:
+    early = msgspec.structs.replace(EARLY, decision=None, gates=(), against=AGAINST)
+    rows = dict(early_stop_table(with_early(early).aggregates).rows)
+    assert rows["Held against"] == "BASE (record abababababab…)"
+    assert (
+        rows["Shown"] == "worse: of these items' passes 1,020 lost, 3 won, 100 alike, 2 without a score in one of them"
+    )
+    open_ = msgspec.structs.replace(AGAINST, verdict=None, n_won=None, n_lost=None, n_same=None, n_open=None)
+    rows = dict(early_stop_table(with_early(msgspec.structs.replace(early, against=open_)).aggregates).rows)
+    assert rows["Shown"] == "neither better nor worse; `benchbook compare` says what can be said"
 
 
 def test_what_was_saved_is_in_a_table() -> None:
