@@ -62,7 +62,7 @@ _EXAMPLES = {
     "judge_params": "{max_tokens = 512}", "judge_reasoning_tags": '["think"]', "judge_json_schema": "true",
     "judge_input_price": '"0.40"', "judge_output_price": '"1.60"', "requests_per_minute": "500",
     "tokens_per_minute": "200000", "max_cost_usd": '"5.00"', "max_seconds": "3600", "cache": '"cache.sqlite"',
-    "experiment": '"release-1"',
+    "experiment": '"release-1"', "against": '"before"',
     "run_id": '"my-run"', "confidence": "0.95", "error": "0.05", "order_seed": "1", "panel_rule": '"majority"',
     "judges": '[{model = "openai/a@1"}, {model = "openai/b@2", base_url = "http://localhost:8000/v1"}]',
 }  # fmt: skip
