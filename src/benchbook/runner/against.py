@@ -55,7 +55,7 @@ def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
 def _measured(plan: Plan) -> dict[str, Any]:
     """What a plan says of the eval set, the scorer and the judge, by the manifest's names for it."""
     return {
-        "dataset_version_or_hash": [plan.evalset_sha256, plan.n_items],
+        "dataset_version_or_hash": [plan.set_sha256, plan.n_items],
         "spec": plan.spec,
         "spec_sha256": plan.spec_sha256,
         "unmeasured": list(plan.unmeasured),
