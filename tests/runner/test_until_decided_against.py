@@ -235,6 +235,10 @@ def _other_items(folder: Path, server: ScriptedServer) -> str:
     return run(folder, server, ITEMS, run_id="others", evalset=str(other)).record.run_id
 
 
+def _a_part(folder: Path, server: ScriptedServer) -> str:
+    return run(folder, server, ITEMS, run_id="a-part", limit=20).record.run_id
+
+
 def _other_judge(folder: Path, server: ScriptedServer) -> str:
     return run(folder, server, ITEMS, run_id="judged", judge_params={"temperature": 0.5}).record.run_id
 
@@ -247,6 +251,7 @@ def _other_judge(folder: Path, server: ScriptedServer) -> str:
             _early, r"early, which ended early \(decided after \d+ of 90 items: better than weak\)", id="early"
         ),
         pytest.param(_other_items, r"the eval set differs \(evalset: dataset_version_or_hash\[0\]\)", id="eval-set"),
+        pytest.param(_a_part, r"a-part, of which not the same was measured: the eval set differs", id="a-part"),
         pytest.param(_other_judge, r"the judge differs \(judge: .*params\.temperature\)", id="judge"),
     ],
 )
