@@ -1,4 +1,4 @@
-"""A server that does, reply by reply, what a case says: statuses, bodies, hanging, cutting, flooding."""
+"""A server that does, reply by reply, what a case says: statuses, bodies, events, hanging, cutting, flooding, dying."""
 
 from __future__ import annotations
 
@@ -20,18 +20,27 @@ OK_JUDGE = {
     "usage": {"prompt_tokens": 200, "completion_tokens": 20},
 }
 
+NOTHING_HERE = {"status": 404, "body": {"detail": "Not Found"}}
+
 Reply = dict[str, Any]
 
 
 @dataclass
 class ScriptedServer:
-    """`replies(role, n, request)` gives the n-th reply (from 0) to that role. `asked` lists the requests by role."""
+    """`replies(role, n, request)` gives the n-th reply (from 0) to that role. `asked` lists the requests by role.
+
+    `only_at`: at any other path nothing is there, and nobody counts what was asked.
+    """
 
     replies: Callable[[str, int, dict[str, Any]], Reply]
+    only_at: str | None = None
     asked: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {"candidate": [], "judge": []})
     headers: list[dict[str, str]] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)  # the hash of each request that was answered whole
     port: int = 0
+    paths: list[str] = field(default_factory=list)
+    _listening: asyncio.Server | None = None
+    _open: set[asyncio.StreamWriter] = field(default_factory=set)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @property
@@ -45,17 +54,37 @@ class ScriptedServer:
                 self._changed.wait(0.05)
         return len(self.answered) >= n
 
+    async def die(self) -> None:
+        """Nobody is listened to any more, and nobody who is connected hears another word."""
+        if (listening := self._listening) is not None:
+            self._listening = None
+            for one in listening.sockets:
+                asyncio.get_running_loop().remove_reader(one.fileno())
+            for _ in range(5):  # who was let in already is handed over: to close now would leave them to nobody
+                await asyncio.sleep(0)
+            listening.close()
+        for writer in self._open:
+            writer.transport.abort()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 headers = _headers_of(head)
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 request = json.loads(body)
+                self.paths.append(head.split(b" ", 2)[1].decode("latin-1"))
+                if self.only_at not in (None, self.paths[-1].partition("?")[0]):
+                    await _send(writer, NOTHING_HERE, request)
+                    continue
                 role = "judge" if JUDGE_WORDS in request["messages"][0]["content"] else "candidate"
                 self.asked[role].append(request)
                 self.headers.append(headers)
                 reply = self.replies(role, len(self.asked[role]) - 1, request)
+                if reply.get("behaviour") == "die":
+                    await self.die()
+                    break
                 goes_on = await _send(writer, reply, request)
                 with self._changed:
                     self.answered.append(hashlib.sha256(body).hexdigest())
@@ -65,6 +94,7 @@ class ScriptedServer:
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
+            self._open.discard(writer)
             writer.close()
 
 
@@ -81,6 +111,9 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply, request: dict[str, A
         case "hang":
             await asyncio.sleep(60)
             return False
+        case "drop":
+            writer.transport.abort()
+            return False
         case "cut_body":
             writer.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"choices"')
             await writer.drain()
@@ -92,6 +125,14 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply, request: dict[str, A
                 writer.write(block)
                 await writer.drain()
             return True
+        case "events":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            for event in reply["events"]:
+                writer.write(b"data: " + event.encode() + b"\n\n" if isinstance(event, str) else _event(event))
+            await writer.drain()
+            if reply.get("held_open"):
+                await asyncio.sleep(60)
+            return False
         case "stream_ends_without_done":
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
             writer.write(_event({"choices": [{"delta": {"content": reply["content"]}}]}))
@@ -119,7 +160,8 @@ def _event(value: dict[str, Any]) -> bytes:
 
 def _body_of(reply: Reply, request: dict[str, Any]) -> bytes:
     if "raw" in reply:
-        return str(reply["raw"]).encode("utf-8", "surrogatepass")
+        raw = reply["raw"]
+        return raw if isinstance(raw, bytes) else str(raw).encode("utf-8", "surrogatepass")
     if "body" in reply:
         return json.dumps(reply["body"]).encode()
     if "content" not in reply:
@@ -135,15 +177,18 @@ def _body_of(reply: Reply, request: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def running(replies: Callable[[str, int, dict[str, Any]], Reply]) -> Iterator[ScriptedServer]:
+def running(
+    replies: Callable[[str, int, dict[str, Any]], Reply], only_at: str | None = None
+) -> Iterator[ScriptedServer]:
     """The server in a thread of its own, while the block runs."""
-    server = ScriptedServer(replies)
+    server = ScriptedServer(replies, only_at)
     ready = threading.Event()
     running_in: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def main() -> None:
         stop = asyncio.Event()
         listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        server._listening = listening
         server.port = listening.sockets[0].getsockname()[1]
         running_in.append((asyncio.get_running_loop(), stop))
         ready.set()

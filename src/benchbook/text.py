@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["looks_like", "one_line", "quoted", "shorten", "storable", "visible"]
+__all__ = ["looks_like", "one_line", "quoted", "sentences", "shorten", "storable", "visible"]
 
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -41,6 +41,11 @@ def shorten(text: str, width: int) -> str:
     """`one_line`, cut to `width` characters with an ellipsis where it was cut."""
     line = one_line(text)
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
+
+
+def sentences(*parts: str) -> str:
+    """Joined on one line, each ended by the mark that it has, else by a full stop; empty ones are left out."""
+    return " ".join(part if part.endswith((".", "?", "!", "…")) else f"{part}." for part in parts if part)
 
 
 def _is_unseen(character: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from benchbook.errors import RunStoppedError, UsageError
+from benchbook.text import sentences
 
 __all__ = ["say_stopped"]
 
@@ -18,8 +19,10 @@ def say_stopped(result: Any, command: str) -> None:
     """
     if result.stop.reason is None:
         return
-    hint = "" if result.stop.usage else f". Resume: benchbook {command} --resume {result.record.path}"
+    said = result.stop.reason
+    if not result.stop.usage:
+        said = f"{sentences(said)} Resume: benchbook {command} --resume {result.record.path}"
     if not result.stop.interrupted:
         error = UsageError if result.stop.usage else RunStoppedError
-        raise error(f"stopped: {result.stop.reason}{hint}")
-    click.echo(f"{result.stop.reason}{hint}", err=True)
+        raise error(f"stopped: {said}")
+    click.echo(said, err=True)

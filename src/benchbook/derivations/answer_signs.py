@@ -81,8 +81,8 @@ class AnswerSigns:
             )
         if n := self._n_text_apart:
             yield (
-                f"{_answers(n, 'came', 'came')} without text; the text stood apart, as thoughts (reasoning_content): "
-                "set the server's reasoning parser right, or turn thinking off."
+                f"{_answers(n, 'came', 'came')} without text; the text stood apart, as thoughts (reasoning_content or "
+                "the like): set the server's reasoning parser right, or turn thinking off."
             )
 
     def _advice(self, tag: str | None) -> str:

@@ -10,9 +10,10 @@ import msgspec
 
 from benchbook.derivations.plan import RolePlan
 from benchbook.derivations.rubric_steps import NOT_ASKED
+from benchbook.providers.base_url import versioned_url
 from benchbook.providers.opening import default_address
 from benchbook.records.facts import Failure, Role
-from benchbook.text import shorten
+from benchbook.text import sentences, shorten
 
 __all__ = ["Unanswered", "UnansweredCauses", "Who", "advice_on", "said_by", "who_is_asked"]
 
@@ -54,7 +55,6 @@ _MENDED_BY: Mapping[str, str] = {
     "broken_reply": "Does an OpenAI-compatible server answer there ({address}, mostly with /v1 at its end)?",
     "not_recorded": "Add them to the file, and start a new run.",
 }
-_VERSIONED = re.compile(r"/v\d")
 
 
 class Who(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,8 +100,9 @@ def advice_on(who: Who, cause: str | None, parameter: str | None = None) -> str:
     """What mends a cause, with the setting or the variable by name."""
     if cause == "parameter" and parameter == "response_format" and who.role == "judge":
         return f"Leave the JSON schema out: {who.prefix}json_schema = false in the config."
-    if cause == "not_found" and who.address is not None and not _VERSIONED.search(who.address):
-        return f"Its address mostly ends in /v1, and this one does not ({who.option('base_url', f'{who.address}/v1')})."
+    versioned = versioned_url(who.address) if cause == "not_found" and who.address is not None else None
+    if versioned is not None:
+        return f"Its address mostly ends in /v1, and this one does not ({who.option('base_url', versioned)})."
     return _MENDED_BY.get(cause or "", "Wait until it is well.").format(
         address=who.option("base_url"),
         key=who.option("api_key_env", "NAME"),
@@ -126,7 +127,7 @@ class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """As reports say it: the first thing in them."""
-        return f"{self.says.rstrip('.')}. {self.advice}".rstrip()
+        return sentences(self.says, self.advice)
 
 
 class UnansweredCauses:

@@ -8,11 +8,12 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from benchbook.errors import ConfigError
 from benchbook.providers.secrets import redact
 
-__all__ = ["chat_url", "checked_base_url", "server_of", "takes_api_key"]
+__all__ = ["chat_url", "checked_base_url", "server_of", "takes_api_key", "versioned_url"]
 
 _PRINTABLE = re.compile("[!-~]+")
 _PATH = "/chat/completions"
 _CREDENTIAL = re.compile("key|token|secret|sig|pass|auth|credential|code|jwt|bearer")
+_VERSION = re.compile(r"/v\d")
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
 
@@ -48,6 +49,15 @@ def chat_url(base_url: str) -> str:
     """Where a chat is completed: the query stays behind the path."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + _PATH))
+
+
+def versioned_url(base_url: str) -> str | None:
+    """With `/v1` at the end of its path; None where a version stands in it, or the server has none (Azure's)."""
+    parts = urlsplit(base_url)
+    path = parts.path.rstrip("/").removesuffix(_PATH).rstrip("/")
+    if _VERSION.search(path) or takes_api_key(base_url):
+        return None
+    return urlunsplit(parts._replace(path=f"{path}/v1"))
 
 
 def takes_api_key(base_url: str) -> bool:

@@ -20,11 +20,14 @@ Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_NS)]
 
 
 class Message(msgspec.Struct):
-    """`reasoning…`: thoughts that came apart from the text, by either of the names in use."""
+    """What is not `content`: thoughts that came apart from the text, by any of the names in use."""
 
     content: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    thinking: str | None = None
+    reasoning_details: Any = None  # OpenRouter's parts
+    thinking_blocks: Any = None  # LiteLLM's
 
 
 class Choice(msgspec.Struct):
@@ -54,7 +57,18 @@ class UnreadableError(Exception):
 
 def thoughts(message: Message) -> int | None:
     """How long the thoughts are that came apart; None where none did."""
-    return len(message.reasoning_content or message.reasoning or "") or None
+    told = message.reasoning_content or message.reasoning or message.thinking
+    if not told and (message.reasoning_details or message.thinking_blocks):
+        return _thoughts_in(message.reasoning_details) or _thoughts_in(message.thinking_blocks) or None
+    return len(told or "") or None
+
+
+def _thoughts_in(parts: Any) -> int:
+    """`[{"type": "reasoning.text", "text": …}, {"type": "thinking", "thinking": …}]`: how long they are together."""
+    if not isinstance(parts, list):
+        return 0
+    texts = (part.get(name) for part in parts if isinstance(part, dict) for name in ("text", "summary", "thinking"))
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def loose_choices(choices: list[Any]) -> list[Choice]:
@@ -79,7 +93,14 @@ def _loose_message(message: Any) -> Message | None:
         return None
     content, apart = _loose_content(message.get("content"))
     told = text_or_none(message.get("reasoning_content")) or apart
-    return Message(content=content, reasoning_content=told, reasoning=text_or_none(message.get("reasoning")))
+    return Message(
+        content=content,
+        reasoning_content=told,
+        reasoning=text_or_none(message.get("reasoning")),
+        thinking=text_or_none(message.get("thinking")),
+        reasoning_details=message.get("reasoning_details"),
+        thinking_blocks=message.get("thinking_blocks"),
+    )
 
 
 def _loose_content(content: Any) -> tuple[str | None, str | None]:

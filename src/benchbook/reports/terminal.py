@@ -169,7 +169,10 @@ def _ledger(ledger: Ledger) -> str:
 
 def wrapped(words: str, width: int, indent: str) -> list[str]:
     """`words` as lines, on one line each whatever is in them."""
-    return textwrap.wrap(one_line(words), width, initial_indent=indent, subsequent_indent=" " * len(indent))
+    # An option that is broken at its hyphens could not be copied.
+    return textwrap.wrap(
+        one_line(words), width, initial_indent=indent, subsequent_indent=" " * len(indent), break_on_hyphens=False
+    )
 
 
 def table_lines(table: tables.Table, width: int, *, wrap: bool = False) -> Iterator[str]:

@@ -22,6 +22,7 @@ from benchbook.runner.cache import ResponseCache
 from benchbook.runner.limits import Budget, Gate, RateLimit
 from benchbook.runner.server_pace import ServerPace
 from benchbook.runner.stopping import Stop
+from benchbook.text import sentences
 
 __all__ = ["Asker", "Call", "Endpoint", "backoff_s"]
 
@@ -42,6 +43,7 @@ class Endpoint:
     output_price: Decimal | None = None
     cache_scope: str = ""  # what the response cache's key holds besides the request: the address and model id
     who: Who | None = None  # as texts name it
+    refuses: bool = False  # it has shown what only a person can mend: nobody need ask it any more
 
     def cost_usd(self, input_tokens: int | None, output_tokens: int | None) -> Decimal:
         cost = Decimal(0)
@@ -144,13 +146,13 @@ class Asker:
 
     async def _has_turn(self, endpoint: Endpoint, call: Call, tries: int) -> bool:
         """Wait for the rate limits and the gate. False, at once, where the run stops and this can wait for the next
-        sitting: a sample that is not begun, or another attempt after a failed one."""
-        if not (call.begins or tries):
+        sitting: a sample that is not begun, another attempt after a failed one, or whoever refuses everybody."""
+        can_wait = call.begins or tries > 0
+        if not can_wait:
             await self._wait_for_turn(endpoint, urgent=True)
-            return True
-        if not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
+        elif not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
             return False
-        if self.stop.reason is not None:  # in the moment in which the turn came
+        if endpoint.refuses or (can_wait and self.stop.reason is not None):  # since the moment in which the turn came
             self._leave(endpoint)
             return False
         return True
@@ -270,7 +272,8 @@ class Asker:
         said = said_by(who, failed.cause, failed.detail)
         advice = advice_on(who, failed.cause, failed.parameter)
         if failed.stops_run:
-            self.stop.because(f"{said}. {advice}", failed=True)
+            self.endpoints[call.endpoint].refuses = True
+            self.stop.because(sentences(said, advice), failed=True)
             return "run", 0.0
         if failed.error == "timeout" and call.role == "candidate":
             return "sample", 0.0  # R1.3: the candidate's time-out is its outcome

@@ -16,14 +16,17 @@ class Gate:
 
     Starts at `start`, grows by one for every `limit` answers that come without the latency climbing, and never exceeds
     `ceiling`, the user's limit. What the server says of its load is `ServerPace`'s.
+    `first_alone`: nobody else goes until something came of the first request, which may show that no other need be sent
+    (R3.6a).
     """
 
     LATENCY_CLIMB = 2.0  # growth stops while the recent latency is over this many times the best seen
     SMOOTHING = 0.05
 
-    def __init__(self, ceiling: int, start: int | None = None) -> None:
+    def __init__(self, ceiling: int, start: int | None = None, *, first_alone: bool = False) -> None:
         self.ceiling = ceiling
-        self.limit = min(ceiling, start if start is not None else ceiling)
+        self._start = min(ceiling, start if start is not None else ceiling)
+        self.limit = 1 if first_alone else self._start
         self.under_way = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._since_growth = 0
@@ -44,6 +47,7 @@ class Gate:
 
     def leave(self) -> None:
         self.under_way -= 1
+        self.limit = max(self.limit, self._start)
         self._wake()
 
     def _wake(self) -> None:

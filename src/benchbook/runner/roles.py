@@ -163,4 +163,4 @@ async def open_means(
 
 def _gate(settings: ProviderSettings, max_connections: int) -> Gate:
     ceiling = min(max_connections, SLOTS) if settings.kind == "local" else max_connections
-    return Gate(ceiling, START_CONNECTIONS)
+    return Gate(ceiling, START_CONNECTIONS, first_alone=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchbook.text import sentences
+
 __all__ = ["Stop"]
 
 UNANSWERED_IN_A_ROW = 10  # R3.6a: so many samples in a row that end unanswered stop the run
@@ -41,7 +43,8 @@ class Stop:
         self._in_a_row += in_a_row
         self._last_said, self._last_advice = said, advice
         if self._in_a_row >= UNANSWERED_IN_A_ROW:
-            self.because(f"{UNANSWERED_IN_A_ROW} samples in a row are unanswered: {said}. {advice}", failed=True)
+            reason = f"{UNANSWERED_IN_A_ROW} samples in a row are unanswered: {said}"
+            self.because(sentences(reason, advice), failed=True)
 
     def note_answer(self) -> None:
         """A sample came to its end; a candidate's answer does not undo its judge's failure."""
@@ -54,5 +57,5 @@ class Stop:
         if self.reason is not None or not n_left or (accept and self.n_answered):
             return
         are = "1 sample is" if n_left == 1 else f"{n_left:,} samples are"
-        said = f": {self._last_said}. {self._last_advice}" if self._last_said else ""
+        said = sentences(f": {self._last_said}", self._last_advice) if self._last_said else ""
         self.because(f"{are} unanswered{said}", failed=True)
