@@ -32,8 +32,11 @@ DEATHS: dict[str, dict[str, Any]] = {
 FEW = ("--max-retries", "1", "--max-connections", "4")
 
 
-@pytest.mark.parametrize("death", DEATHS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "death"),
+    [(way, "refuses-connections") for way in WAYS] + [("run-model", death) for death in list(DEATHS)[1:]]
+    + [("run-judge", "drops-connections"), ("panel", "restarts"), ("judge-run", "cuts-bodies")],
+)  # fmt: skip
 def test_a_server_that_dies_in_the_middle_stops_the_run_and_the_rest_is_asked_on_resume(
     tmp_path: Path, way: str, death: str
 ) -> None:
@@ -66,9 +69,10 @@ ONCE = {
 }
 
 
-@pytest.mark.parametrize("fault", ONCE)
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("n_items", [4, 40])
+@pytest.mark.parametrize(
+    ("way", "fault", "n_items"),
+    [(way, fault, 4) for way in WAYS for fault in ONCE] + [(way, "404", 40) for way in WAYS],
+)
 def test_what_a_person_must_mend_is_met_once_and_asked_again_when_it_is_mended(
     tmp_path: Path, way: str, fault: str, n_items: int
 ) -> None:
