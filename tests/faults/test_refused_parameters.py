@@ -1,5 +1,5 @@
-"""A parameter that a server refuses stops the run with the first answer, and the setting that leaves it out is named; it
-mends it (SPEC R3.6a)."""
+"""A parameter that a server refuses stops the run with the first answer, and the setting that leaves it out is named:
+it mends it (SPEC R3.6a)."""
 
 from __future__ import annotations
 
