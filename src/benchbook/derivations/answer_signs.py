@@ -10,8 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from benchbook.derivations.plan import Plan
-from benchbook.derivations.rubric_steps import History
+from benchbook.derivations.plan import RolePlan
 from benchbook.records.facts import Reply
 
 __all__ = ["AnswerSigns"]
@@ -25,27 +24,27 @@ _THOUGHTS = re.compile(
 
 
 class AnswerSigns:
-    """Counts answers by what they show, while their samples go by."""
+    """Counts answers by what they show, while their samples go by. `done` is what was done with them: `judged`."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, model: RolePlan, unmeasured: tuple[str, ...] = (), *, done: str = "judged") -> None:
+        self._model = model
+        self._unmeasured = unmeasured
+        self._done = done
         self._n_replies = self._n_with_tokens = self._n_with_latency = 0
         self._n_cut_before_text = self._n_text_apart = 0
         self._marks: Counter[tuple[str, str | None]] = Counter()  # as it stands in the answer, and the tag's name
         self.n_cut_and_judged = 0
 
-    def add(self, history: History) -> None:
-        reply = history.candidate
-        if reply is None:
-            return
+    def add(self, reply: Reply, answer: str | None) -> None:
+        """`answer` is its text without declared thoughts; None where there is none."""
         self._n_replies += 1
         self._n_with_tokens += reply.input_tokens is not None and reply.output_tokens is not None
         self._n_with_latency += reply.latency_e2e_ms is not None
-        if history.answer is None:
+        if answer is None:
             self._add_without_text(reply)
             return
         self.n_cut_and_judged += reply.finish_reason == "length"
-        if (mark := _mark_in(history.answer)) is not None:
+        if (mark := _mark_in(answer)) is not None:
             self._marks[mark] += 1
 
     def _add_without_text(self, reply: Reply) -> None:
@@ -59,10 +58,10 @@ class AnswerSigns:
         if not self._n_replies:
             return
         measured = {"latency": self._n_with_latency, "tokens": self._n_with_tokens}
-        lacking = [name for name, n in measured.items() if not n and name not in self._plan.unmeasured]
+        lacking = [name for name, n in measured.items() if not n and name not in self._unmeasured]
         if not lacking:
             return
-        if self._plan.candidate.provider == "recorded":
+        if self._model.provider == "recorded":
             names = ", ".join(f'"{name}"' for name in lacking)
             yield (
                 f"The recorded outputs tell no {' and no '.join(lacking)}, so that no sample can pass (R1.4). If that "
@@ -73,7 +72,8 @@ class AnswerSigns:
 
     def warnings(self) -> Iterator[str]:
         for (mark, tag), n in sorted(self._marks.items(), key=lambda pair: (-pair[1], pair[0][0])):
-            yield f"{_answers(n, 'holds', 'hold')} {mark}: thoughts were judged as part of {_it(n)}{self._advice(tag)}."
+            were = f"thoughts were {self._done} as part of {_it(n)}"
+            yield f"{_answers(n, 'holds', 'hold')} {mark}: {were}{self._advice(tag)}."
         if n := self._n_cut_before_text:
             yield (
                 f"{_answers(n, 'was', 'were')} cut by max_tokens before any text came: thoughts count, too; raise it "
@@ -88,7 +88,7 @@ class AnswerSigns:
     def _advice(self, tag: str | None) -> str:
         if tag is None:
             return "; have the server send them apart"
-        if tag in self._plan.candidate.reasoning_tags:
+        if tag in self._model.reasoning_tags:
             return f", for it does not begin with <{tag}>…</{tag}> (R3.7); have the server send them apart"
         return f'; declare model_reasoning_tags = ["{tag}"], or have the server send them apart'
 

@@ -15,6 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from benchbook.canonical import canonical_json
+from benchbook.derivations.answer_signs import AnswerSigns
 from benchbook.derivations.correctness_row import RunOfItems, correctness_row, row_type_of
 from benchbook.derivations.correctness_rows import (
     CorrectnessAggregates,
@@ -124,11 +125,13 @@ class _Counts:
     errors: Counter[str] = field(default_factory=Counter)
     unanswered: Counter[str] = field(default_factory=Counter)  # by cause
     causes: UnansweredCauses = field(init=False)
+    signs: AnswerSigns = field(init=False)
     _clusters: dict[str, list[int]] = field(default_factory=dict)  # a group, or an item: its size, and its right ones
 
     def __post_init__(self) -> None:
         self.tally = ScorecardTally(asked=self.derivation >= 3 and bool(self.plan.prompt_template_id))
         self.causes = UnansweredCauses(self.plan.n_samples)
+        self.signs = AnswerSigns(self.plan.candidate, done="scored")
 
     @property
     def derivation(self) -> int:
@@ -158,7 +161,14 @@ class _Counts:
             if isinstance(row, ItemRow) and row.candidate_error is not None:
                 last = facts[-1] if facts else None
                 self.causes.add(self._model(), last if isinstance(last, Failure) else None)
+            if self.tally.asked:
+                self._look_at(row, facts)
             yield row
+
+    def _look_at(self, row: CorrectnessRow, facts: list[Reply | Failure]) -> None:
+        reply = next((fact for fact in facts if isinstance(fact, Reply)), None)
+        if reply is not None:
+            self.signs.add(reply, row.predicted if (row.predicted or "").strip() else None)
 
     def _model(self) -> Who:
         config = self.state.config
@@ -215,6 +225,9 @@ class _Counts:
         if card.n_skipped:
             yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0 (SPEC A3)."
         yield from training_warnings(self.state.started)
+        if n := self.signs.n_cut_and_judged:
+            yield f"{n} {'answer was' if n == 1 else 'answers were'} cut by max_tokens, and scored so."
+        yield from self.signs.warnings()
         if self.state.candidate_reported.changed:
             yield "The model's snapshot or fingerprint changed during the run."
         if derivation_of(self.state.started) >= 3:

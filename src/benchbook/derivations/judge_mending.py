@@ -1,4 +1,4 @@
-"""What makes a judge's replies unreadable (R3.5), and the setting that mends it."""
+"""What makes a judge's replies unreadable (R3.5, P4), and the setting that mends it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from benchbook.derivations.plan import Panel, Plan, RolePlan
 from benchbook.derivations.rubric_steps import History
 from benchbook.records.facts import Reply
-from benchbook.scorers.rubric_reply import Rejected
+from benchbook.scorers.judge_protocol_findings import Findings
+from benchbook.scorers.judge_protocol_reply import read_reply
 
-__all__ = ["RejectedCounts", "Rejection", "rejections_of"]
+__all__ = ["RejectedCounts", "Rejection", "rejection_of_evaluation", "rejections_of"]
 
 _TAG = re.compile(r"\s*<([A-Za-z][\w:-]{0,30})>")
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
@@ -23,7 +24,7 @@ class Rejection:
     """Why no reply of a judge was read. `said` and `mended` are the same for all of a kind."""
 
     judge: int
-    reason: str  # of R3.5's closed list
+    reason: str  # of R3.5's closed list; of an evaluation, the code of what was found
     said: str
     mended: str
 
@@ -35,10 +36,23 @@ def rejections_of(history: History) -> list[Rejection]:
         if judging.error == "parse_error" and judging.rejected is not None:
             plan = history.plan
             said, mended = _explained(
-                judging.replies[-1][0], judging.rejected, plan.judges[number], _setting(plan, number)
-            )
+                judging.replies[-1][0], judging.rejected.reason, judging.rejected.detail, plan.judges[number],
+                _setting(plan, number),
+            )  # fmt: skip
             found.append(Rejection(number, judging.rejected.reason, said, mended))
     return found
+
+
+def rejection_of_evaluation(reply: Reply, number: int, judge: RolePlan) -> Rejection | None:
+    """Of a judge of `judge_protocol@v1` whose reply is no JSON object. To decline is no matter of a setting (P4)."""
+    findings = Findings()
+    read = read_reply(reply.text or "", judge.reasoning_tags, findings)
+    if read.value is not None or findings.counts["declined"]:
+        return None
+    found = findings.details[0]
+    reason = found.code if read.body.strip() else "empty_reply"
+    said, mended = _explained(reply, reason, found.message, judge, f"judges[{number}].")
+    return Rejection(number, reason, said, mended)
 
 
 def _setting(plan: Plan, judge: int) -> str:
@@ -46,7 +60,7 @@ def _setting(plan: Plan, judge: int) -> str:
     return f"judges[{judge}]." if isinstance(plan.panel, Panel) else "judge_"
 
 
-def _explained(reply: Reply, rejected: Rejected, judge: RolePlan, prefix: str) -> tuple[str, str]:
+def _explained(reply: Reply, reason: str, detail: str, judge: RolePlan, prefix: str) -> tuple[str, str]:
     """What is wrong with a reply, and what mends it."""
     text = reply.text or ""
     if reply.finish_reason == "length":
@@ -56,15 +70,16 @@ def _explained(reply: Reply, rejected: Rejected, judge: RolePlan, prefix: str) -
     tag = _TAG.match(text)
     if tag is not None and tag[1] not in judge.reasoning_tags and f"</{tag[1]}>" in text:
         return f"it begins with its thoughts, <{tag[1]}>", f'{prefix}reasoning_tags = ["{tag[1]}"]'
-    if rejected.reason == "empty_reply":
+    if reason == "empty_reply":
         apart = " and thoughts apart" if reply.reasoning_characters else ""
         return f"it came without text{apart}", "a server that sends the judge's answer as content, or another judge"
     schema = "another judge" if judge.json_schema else f"{prefix}json_schema = true, where its server takes it"
     if _FENCE.search(text):
         return "its JSON stands in a Markdown fence", schema
-    if rejected.reason in ("malformed_json", "truncated") and "{" in text and not text.lstrip().startswith("{"):
+    is_no_json = reason in ("malformed_json", "truncated", "not_strict_json")
+    if is_no_json and "{" in text and not text.lstrip().startswith("{"):
         return "there is text around its JSON", schema
-    return f"{rejected.reason}: {rejected.detail}" if rejected.reason == "malformed_json" else rejected.reason, schema
+    return f"{reason}: {detail}" if reason in ("malformed_json", "not_strict_json") else reason, schema
 
 
 class RejectedCounts:

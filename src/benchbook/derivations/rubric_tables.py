@@ -154,7 +154,7 @@ class _Counts:
         self.tally = RubricTally(rubric_scale(frozenset(self.plan.unmeasured)))
         self.repeats = Repeats(self.plan.n_items, self.plan.repeats)
         self.slices = Slices()
-        self.signs = AnswerSigns(self.plan)
+        self.signs = AnswerSigns(self.plan.candidate, self.plan.unmeasured)
         self.rejected = RejectedCounts(judge_names(self.plan))
         self.pairs: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in judge_names(self.plan)}
         self.unscored: Counter[str] = Counter()
@@ -193,7 +193,8 @@ class _Counts:
             self._count_scores(history)
             self._count_unanswered(history)
             if self.derivation >= ONLY_THE_MODEL:
-                self.signs.add(history)
+                if history.candidate is not None:
+                    self.signs.add(history.candidate, history.answer)
                 self.rejected.add(history)
             yield row
 

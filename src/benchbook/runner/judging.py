@@ -22,7 +22,7 @@ from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.output_sets import Output, OutputSet, read_output_set
 from benchbook.evalsets.tabular import table_form
 from benchbook.evalsets.task_prompts import read_task_prompts
-from benchbook.records import JournalWriter, Record, Resumed, RunStarted, create_record
+from benchbook.records import JournalWriter, Record, Reply, Resumed, RunStarted, create_record
 from benchbook.records.reading import MAX_SAMPLES
 from benchbook.runner.environment import code_version, environment, project_version
 from benchbook.runner.judge_config import judge_names, numbered_judges, only_addresses_differ
@@ -31,6 +31,7 @@ from benchbook.runner.judging_job import JudgingJob, endpoint_name, judge_of
 from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck
 from benchbook.runner.progress import ProgressHandler, Resume
+from benchbook.runner.rejected_replies import RejectedEvaluations
 from benchbook.runner.roles import RoleSettings, judge_role_settings, open_means, plan_of_role
 from benchbook.runner.run import is_ended_as_it_is, new_run_id
 from benchbook.runner.sitting import Means, Sitting
@@ -137,10 +138,15 @@ async def _sit(
         lambda reply: endpoint_name(judge_of(plan, reply.sample)),
     )  # fmt: skip
     samples = open_samples(record, record.started(), plan)
+    rejected = RejectedEvaluations([judge.name for judge in plan.judges], [judge.role for judge in plan.judges])
+
+    def look_at(reply: Reply, judge: int) -> None:
+        if (reason := rejected.note(reply, judge)) is not None:
+            sitting.stop.because(reason, failed=True, usage=True)
 
     def begin(journal: JournalWriter, resume: Resume) -> JudgingJob:
         del journal, resume
-        return JudgingJob(plan, samples)
+        return JudgingJob(plan, samples, look_at)
 
     models = {
         endpoint_name(number): parse_model_id(judge.role.model_id, f"judges[{number}].model")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from benchbook.derivations.protocol_plan import ProtocolPlan
 from benchbook.derivations.protocol_requests import ProtocolRequests
@@ -26,7 +26,10 @@ def judge_of(plan: ProtocolPlan, sample: int) -> int:
 
 
 class JudgingJob:
-    def __init__(self, plan: ProtocolPlan, samples: ProtocolSamples) -> None:
+    """`on_reply` is told of each reply that comes in this sitting, with the number of its judge."""
+
+    def __init__(self, plan: ProtocolPlan, samples: ProtocolSamples, on_reply: Callable[[Reply, int], None]) -> None:
+        self._on_reply = on_reply
         self._plan = plan
         self._samples = samples
         self._requests = ProtocolRequests(samples)
@@ -41,8 +44,9 @@ class JudgingJob:
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> OneCall:
         what = self._samples[sample]
         body = self._requests.body(what)
-        endpoint = endpoint_name(judge_of(self._plan, sample))
+        judge = judge_of(self._plan, sample)
+        endpoint = endpoint_name(judge)
         # A repeat, or the same output again as a probe, from the cache would measure nothing (R7.3).
         cacheable = what.probe is None and what.asked.repeat == 0
         call = Call(sample, "judge", 1, body, endpoint, cacheable, begins=True)
-        return OneCall(call, facts)
+        return OneCall(call, facts, lambda reply: self._on_reply(reply, judge))
