@@ -1,0 +1,88 @@
+"""What `evalset validate` says of a set is what `run` says of it: both refuse the same, and both warn of the same (issue
+10, point 4)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from running import benchbook_here
+
+SCRIPT = {"replies": [
+    {"contains": "You are a strict evaluation judge",
+     "text": '{"accuracy_score": 2, "faithfulness_score": 2, "rationale": "Right."}'},
+    {"text": "4", "latency_ms": 5, "input_tokens": 5, "output_tokens": 1},
+]}  # fmt: skip
+
+
+def validated(folder: Path) -> tuple[int, str]:
+    done = benchbook_here("evalset", "validate", "--as", "rubric", "items.jsonl", cwd=folder)
+    return done.returncode, " ".join((done.stdout + done.stderr).decode().split())
+
+
+def ran(folder: Path) -> tuple[int, str]:
+    (folder / "s.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
+    done = benchbook_here(
+        "run", "--evalset", "items.jsonl", "--model", "scripted/m@1", "--model-path", "s.json", "--judge",
+        "scripted/j@1", "--judge-path", "s.json", "--run-id", "r", "--reports", "none", cwd=folder,
+    )  # fmt: skip
+    return done.returncode, " ".join((done.stdout + done.stderr).decode().split())
+
+
+NUMBERS = {
+    "1e400": False, "-1e400": False, "12345678901234567890123456789": True, "1.10": True, "1e308": True, "0.1e-400": True,
+    "NaN": False, "01": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("where", ["context", "own"])
+def test_what_one_refuses_the_other_refuses(tmp_path: Path, number: str, where: str) -> None:
+    """50-validate-holds-run-refuses: a number that no computer can hold, and others that some can't."""
+    value = f'{{"x": {number}}}'
+    line = f'{{"id": "1", "prompt": "2+2?", "expected_answer": "4", "{where}": {value}}}\n'
+    (tmp_path / "items.jsonl").write_text(line, encoding="utf-8")
+    code_of_validate, said_of_validate = validated(tmp_path)
+    code_of_run, said_of_run = ran(tmp_path)
+    assert (code_of_validate == 0) == (code_of_run == 0), f"{said_of_validate}\n{said_of_run}"
+    if number in ("1.10", "1e308"):
+        assert code_of_run == 0
+    if code_of_run:
+        assert "items.jsonl:1: " in said_of_validate
+        assert "items.jsonl:1: " in said_of_run
+        assert "$[" not in said_of_run
+
+
+REFERENCES: dict[str, tuple[dict[str, Any], str]] = {
+    "answer": ({"question": "2+2?", "answer": "4"}, "answer"),
+    "ground_truth": ({"prompt": "2+2?", "ground_truth": "4"}, "ground_truth"),
+    "ideal": ({"prompt": "2+2?", "ideal": "4"}, "ideal"),
+    "target": ({"prompt": "2+2?", "target": "4"}, "target"),
+    "reference": ({"prompt": "2+2?", "reference": "4"}, "reference"),
+}
+
+
+@pytest.mark.parametrize("case", REFERENCES)
+def test_a_reference_under_another_name_is_told_by_both(tmp_path: Path, case: str) -> None:
+    """48-reference-under-another-name: no item has a reference, and which column may be it."""
+    item, name = REFERENCES[case]
+    rows = [{"id": str(n)} | item for n in range(2)]
+    (tmp_path / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for code, said in (validated(tmp_path), ran(tmp_path)):
+        if code == 2:  # refused for its prompt's name: no less told
+            assert "prompt" in said
+            continue
+        assert "no item has a reference" in said.lower(), said
+        assert name in said
+        assert "expected_answer" in said
+
+
+def test_a_set_with_references_is_not_told_so(tmp_path: Path) -> None:
+    """48-reference-under-another-name, where it is not so."""
+    item = {"id": "1", "prompt": "2+2?", "expected_answer": "4"}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n", encoding="utf-8")
+    for code, said in (validated(tmp_path), ran(tmp_path)):
+        assert (code, "no item has a reference" in said.lower()) == (0, False), said
