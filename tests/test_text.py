@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from benchbook.text import storable, visible
+from benchbook.text import sentences, storable, visible
 
 CHARACTERS = "".join(map(chr, range(0x20000)))  # the first two planes; the others hold nothing of either kind
 # The classes of characters that reorder text (Unicode TR 9), and the marks that have a letter's class.
@@ -46,3 +46,17 @@ def test_what_is_shown_has_every_control_and_every_mark_of_direction_escaped() -
 )
 def test_a_text_is_shown_so(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("parts", "joined"),
+    [
+        (["It is down", "Start it"], "It is down. Start it."),
+        (["It is down.", "Is it running?"], "It is down. Is it running?"),
+        (["It says: no…", ""], "It says: no…"),
+        (["", "Wait!"], "Wait!"),
+        ([], ""),
+    ],
+)
+def test_sentences_end_in_one_mark_each(parts: list[str], joined: str) -> None:
+    assert sentences(*parts) == joined

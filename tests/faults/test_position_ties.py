@@ -46,7 +46,7 @@ def test_other_names_of_the_answers_say_the_same(
     assert found[0][1] == found[1][1]
 
 
-@pytest.mark.parametrize("written", ["3", "model_a", "yes", "0"])
+@pytest.mark.parametrize("written", ["3", "left", "yes", "0"])
 def test_what_is_no_verdict_is_refused_with_those_there_are(tmp_path: Path, written: str) -> None:
     """59-ties-in-position"""
     code, _, said = told(tmp_path, f"a,{written},1")

@@ -1,5 +1,5 @@
-"""Records that something changed on their way: git's line ends, Git LFS's pointers, a file that is gone. What was done is
-named, and a record that does not hold counts nowhere (SPEC C6)."""
+"""Records that something changed on their way: git's line ends, Git LFS's pointers, a file that is gone. What was done
+is named, and a record that does not hold counts nowhere (SPEC C6)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def said(*words: str, cwd: Path) -> tuple[int, str]:
 CHANGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "crlf": (lambda data: data.replace(b"\n", b"\r\n"), "every line ends in CR LF"),
     "a-space-at-the-end": (lambda data: data.replace(b",\n", b", \n", 1), """found '"capped_by": [], '; the journal"""),
-    "a-byte-order-mark": (lambda data: b"\xef\xbb\xbf" + data, r"found '\ufeff{'"),
-    "a-tab": (lambda data: data.replace(b"  ", b"\t", 1), r"\u0009"),
+    "a-byte-order-mark": (lambda data: b"\xef\xbb\xbf" + data, "begins with a byte-order mark (EF BB BF)"),
+    "a-tab": (lambda data: data.replace(b"  ", b"\t", 1), r"found '\t"),
     "an-empty-line-more": (lambda data: data + b"\n", "decision.json"),
     "cut": (lambda data: data[:-10], "decision.json"),
 }

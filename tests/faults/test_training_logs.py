@@ -1,5 +1,5 @@
-"""Trainers' logs that are not what they look like: refused with the columns that are there, or read up to where they end
-(issue 10, point 4)."""
+"""Trainers' logs that are not what they look like: refused with the columns that are there, or read up to where they
+end (issue 10, point 4)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def test_a_column_that_is_named_is_the_step(tmp_path: Path) -> None:
 
 WHOLE = '{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 2.4}\n'
 TORN = {
-    "in-a-name": '{"step": 3, "lo', "in-a-number": '{"step": 3, "loss": 2.', "before-its-end": '{"step": 3, "loss": 2.3',
+    "in-a-name": '{"step": 3, "lo', "in-a-number": '{"step": 3, "loss": 2.',
+    "before-its-end": '{"step": 3, "loss": 2.3',
     "in-a-character": b'{"step": 3, "note": "\xc3', "at-its-first-sign": "{",
 }  # fmt: skip
 

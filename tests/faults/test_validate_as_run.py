@@ -1,5 +1,5 @@
-"""What `evalset validate` says of a set is what `run` says of it: both refuse the same, and both warn of the same (issue
-10, point 4)."""
+"""What `evalset validate` says of a set is what `run` says of it: both refuse the same, and both warn of the same
+(issue 10, point 4)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,7 @@ def ran(folder: Path) -> tuple[int, str]:
     return done.returncode, " ".join((done.stdout + done.stderr).decode().split())
 
 
-NUMBERS = {
-    "1e400": False, "-1e400": False, "12345678901234567890123456789": True, "1.10": True, "1e308": True, "0.1e-400": True,
-    "NaN": False, "01": False,
-}  # fmt: skip
+NUMBERS = ["1e400", "-1e400", "12345678901234567890123456789", "1.10", "1e308", "0.1e-400", "NaN", "01"]
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -69,13 +66,13 @@ REFERENCES: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_reference_under_another_name_is_told_by_both(tmp_path: Path, case: str) -> None:
     """48-reference-under-another-name: no item has a reference, and which column may be it."""
     item, name = REFERENCES[case]
-    rows = [{"id": str(n)} | item for n in range(2)]
+    rows = [{"id": str(n)} | {key: value.replace("2+2", f"{n}+2") for key, value in item.items()} for n in range(2)]
     (tmp_path / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     for code, said in (validated(tmp_path), ran(tmp_path)):
         if code == 2:  # refused for its prompt's name: no less told
             assert "prompt" in said
             continue
-        assert "no item has a reference" in said.lower(), said
+        assert "no item has" in said.lower(), said
         assert name in said
         assert "expected_answer" in said
 
@@ -85,4 +82,4 @@ def test_a_set_with_references_is_not_told_so(tmp_path: Path) -> None:
     item = {"id": "1", "prompt": "2+2?", "expected_answer": "4"}
     (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n", encoding="utf-8")
     for code, said in (validated(tmp_path), ran(tmp_path)):
-        assert (code, "no item has a reference" in said.lower()) == (0, False), said
+        assert (code, "no item has" in said.lower()) == (0, False), said

@@ -61,7 +61,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
         except Exception as error:
             findings.append(Finding("journal", None, f"its facts make no sense ({type(error).__name__}: {error})"))
     return Verification(
-        tuple(findings),
+        tuple(dict.fromkeys(findings)),  # a segment that can't be read is found by whoever reads it
         state.last_sha256 if state else FIRST_PREV,
         state.n_facts if state else 0,
         state.state if state else "damaged",
@@ -87,7 +87,9 @@ def _inside(record: Record, path: str) -> str:
 
 def _check_journal_files(record: Record) -> list[Finding]:
     """Sealed segments have the bytes that the journal names, and nothing else lies there."""
-    findings = []
+    findings: list[Finding] = []
+    if not record.journal.is_dir():
+        return [Finding("journal", None, "is missing: without it nothing shows where the numbers are from")]
     try:
         known = set(segment_files(record.journal))
         last = max(known, default=None)
