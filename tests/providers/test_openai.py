@@ -15,7 +15,7 @@ import pytest
 
 from benchbook.errors import ConfigError
 from benchbook.providers import openai
-from benchbook.providers.base_url import checked_base_url
+from benchbook.providers.base_url import checked_base_url, versioned_url
 from benchbook.providers.calls import Answer, CallFailed, Generation
 from benchbook.providers.http_connection import BodyTooLargeError, HttpError, Response
 from benchbook.providers.openai import OpenAIProvider
@@ -506,3 +506,21 @@ def test_credentials_in_what_is_no_address_are_not_shown() -> None:
 def test_milliseconds_are_rounded_half_up(monkeypatch: pytest.MonkeyPatch, nanoseconds: int, milliseconds: int) -> None:
     monkeypatch.setattr("benchbook.providers.openai.time.monotonic_ns", lambda: nanoseconds)
     assert openai._since(0) == milliseconds
+
+
+@pytest.mark.parametrize(
+    ("url", "versioned"),
+    [
+        ("http://host:1", "http://host:1/v1"),
+        ("http://host:1/", "http://host:1/v1"),
+        ("http://v1.host/api/?team=a", "http://v1.host/api/v1?team=a"),
+        ("http://host/?to=/v1", "http://host/v1?to=/v1"),
+        ("http://host/chat/completions", "http://host/v1"),
+        ("https://host/v1", None),
+        ("https://host/v1beta/openai/", None),
+        ("https://x.openai.azure.com/openai/deployments/m", None),
+        ("https://host/openai?api-version=2024-10-21", None),
+    ],
+)
+def test_what_an_address_without_a_version_is_with_one(url: str, versioned: str | None) -> None:
+    assert versioned_url(url) == versioned

@@ -58,6 +58,21 @@ def test_no_more_than_the_limit_are_under_way() -> None:
     in_loop(check())
 
 
+def test_the_first_goes_alone_where_that_is_asked_for() -> None:
+    async def check() -> None:
+        gate = Gate(8, 4, first_alone=True)
+        tasks = entered(gate, 6)
+        await settle()
+        assert (gate.under_way, sum(task.done() for task in tasks)) == (1, 1)
+        gate.leave()  # whatever came of it
+        await settle()
+        assert (gate.under_way, sum(task.done() for task in tasks)) == (4, 5)
+        for task in tasks:
+            task.cancel()
+
+    in_loop(check())
+
+
 def test_whoever_waits_longest_goes_first() -> None:
     async def check() -> None:
         gate, order = Gate(1), list[int]()
