@@ -141,3 +141,11 @@ def test_a_spent_quota_is_no_rate_limit(tmp_path: Path) -> None:
     assert "says that the quota is spent" in stopped.first
     told = json.loads(benchbook_here("show", str(stopped.record.path), "--json").stdout)
     assert told["decision"]["decision"] == "INCONCLUSIVE"
+
+
+def test_a_fault_that_says_at_once_is_a_failed_try(tmp_path: Path) -> None:
+    """08-rate-limit-retry-after-crowd, where it is not so: a 500 for ever comes to its end."""
+    reply = limited({"Retry-After": "0"}, status=500)
+    with running(breaking("run-model", lambda n, request: reply)) as server:
+        stopped = begin("run-model", tmp_path, server, "--max-retries", "2", n_items=1)
+    assert (stopped.code, len(server.asked["candidate"])) == (3, 3)

@@ -219,7 +219,7 @@ class Asker:
         server = endpoint.server
         named_s = failed.retry_after_s or None  # "Retry-After: 0" names no wait
         is_local = failed.cause == "local" and failed.retryable
-        if not (is_local or failed.status in OVERLOADED):
+        if not (is_local or failed.status in OVERLOADED or failed.cause == "rate_limit"):
             others_are_answered = server.answered_at is not None and server.answered_at > first_sent
             if named_s is None or not failed.retryable or others_are_answered or self.asks_again:
                 return None  # what is wrong is this request
