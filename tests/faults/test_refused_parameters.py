@@ -63,7 +63,7 @@ def test_of_several_judges_the_setting_is_named_by_its_place(tmp_path: Path, way
     with running(breaking(way, refusing(*REFUSALS["anthropic"]))) as server:
         stopped = begin(way, tmp_path, server)
     assert stopped.code == 3
-    assert "judges[1].params top_p=null" in stopped.first
+    assert 'judges[1].params.top_p = "null"' in stopped.first
 
 
 def test_a_schema_that_is_refused_is_left_out_by_its_own_setting(tmp_path: Path) -> None:

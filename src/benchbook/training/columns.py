@@ -88,7 +88,8 @@ class _Stepless:
             there = shorten(", ".join(self.names), 200)
             step = f"{given['step']} in each row" if "step" in given else ", ".join(AXIS_NAMES["step"][:2])
             expected = f"{step}; or say which: --training-columns step=NAME"
-            found = f"no step beside {there}"
+            others = shorten(", ".join(name for name in names if name not in self.names), 200)
+            found = f"no step beside {there}" + (f" (other rows have {others})" if others else "")
             raise InputError(path, line=self._first, field="step", found=found, expected=expected)
 
     def _has_alone(self, names: Mapping[str, bool], known: Iterable[str]) -> bool:
