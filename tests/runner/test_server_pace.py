@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import random
 import socket
 import time
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -203,9 +204,9 @@ def test_nobody_goes_before_a_wait_is_over() -> None:
 # ── how often ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def simulated(lets_in_every_s: float, requests: int, *, names_wait: bool) -> tuple[float, int]:
-    """One request after the other to a server that lets one in so often, on a clock of its own: how long all take, and
-    how many are refused. Answers take no time."""
+def simulated(lets_in: Callable[[float], bool], requests: int, *, named_s: float | None) -> tuple[float, int]:
+    """One request after the other on a clock of its own, each with the seconds since the last that was let in: how long
+    all take, and how many are refused. Answers take no time."""
 
     async def check() -> tuple[float, int]:
         clock = Clock()
@@ -215,13 +216,13 @@ def simulated(lets_in_every_s: float, requests: int, *, names_wait: bool) -> tup
             clock.now += pace._blocked_s()
             await pace.enter()
             sent = clock.now
-            if sent - last >= lets_in_every_s:
+            if lets_in(sent - last):
                 last, done, backoffs = sent, done + 1, 0
                 pace.answered(sent)
             else:
                 refusals += 1
-                pace.refused(sent, status=429, named_s=lets_in_every_s if names_wait else None)
-                pace.hold(lets_in_every_s if names_wait else 0.5 * 2**backoffs)
+                pace.refused(sent, status=429, named_s=named_s)
+                pace.hold(min(30.0, 0.5 * 2**backoffs) if named_s is None else named_s)
                 backoffs += 1
             pace.leave()
             clock.now += 1e-4
@@ -233,9 +234,22 @@ def simulated(lets_in_every_s: float, requests: int, *, names_wait: bool) -> tup
 @pytest.mark.parametrize("names_wait", [True, False], ids=["named", "bare"])
 @pytest.mark.parametrize("every_s", [0.1, 1.0, 4.0])
 def test_the_rate_that_a_server_bears_is_found_and_kept(every_s: float, names_wait: bool) -> None:
-    took_s, refusals = simulated(every_s, 200, names_wait=names_wait)
+    took_s, refusals = simulated(lambda since_s: since_s >= every_s, 200, named_s=every_s if names_wait else None)
     assert took_s < 1.3 * 200 * every_s + 30
     assert refusals < 40
+
+
+@pytest.mark.parametrize(
+    ("share", "named_s", "most_s"),
+    [(0.1, 0.02, 10), (0.1, None, 40), (0.3, 0.02, 20), (0.3, None, 150), (0.6, 0.02, 900)],
+)
+def test_a_server_that_refuses_at_random_is_not_asked_ever_more_slowly(
+    share: float, named_s: float | None, most_s: float
+) -> None:
+    """However far apart requests are, as many are refused."""
+    chance = random.Random(1)
+    took_s, _ = simulated(lambda since_s: chance.random() >= share, 200, named_s=named_s)
+    assert took_s < most_s
 
 
 def test_a_server_that_bears_everything_again_is_asked_faster_again() -> None:

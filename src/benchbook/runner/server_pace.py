@@ -20,7 +20,8 @@ class ServerPace:
     - At most `limit` requests are under way: half of those that were when it refused, once for all that were under way
       together. Growth is quick below where it refused before, and slow from there on.
     - Where even one at a time is refused, requests are sent `interval_s` apart: that is doubled until they are let in,
-      and then halved towards the last that was not.
+      and then halved towards the last that was not. A server that refuses at random does so however far apart they are:
+      the interval stays within a few times one that it bore.
     """
 
     PROBE_AFTER = 10  # rounds without a refusal before the limit that was met is tried again; doubled where it holds
@@ -28,6 +29,8 @@ class ServerPace:
     LONGEST_INTERVAL_S = 60.0
     NEAR = 1.05  # an interval so near to one that was refused is near enough
     FORGOTTEN = 0.999  # what is left of a refused interval after each answer
+    AT_RANDOM = 4.0  # times an interval that was borne: what is refused beyond that is refused at random
+    STRICTER = 1.005  # what becomes of a borne interval with each refusal: a server may bear less than it did
     RECENT_S = 10.0
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,6 +53,8 @@ class ServerPace:
         self._since_growth = 0
         self._refused_interval_s = 0.0
         self._good_interval_s = 0.0
+        self._borne_interval_s = float("inf")  # the shortest between two that were let in, one at a time
+        self._let_in_at = float("-inf")
         self._last_refusal = float("-inf")
         self._status: int | None = None
         self._named_s: float | None = None
@@ -122,7 +127,9 @@ class ServerPace:
         if sent_at <= self._cut_at:
             return  # of before the cut: it says nothing of what is bearable now
         if self.interval_s and self._paced:
+            self._borne_interval_s = min(self._borne_interval_s, sent_at - self._let_in_at)
             self._shorten()
+        self._let_in_at = sent_at
         self._grow(self.limit)
 
     def _shorten(self) -> None:
@@ -176,11 +183,13 @@ class ServerPace:
 
     def _lengthen(self) -> None:
         """To one that was borne before, else twice as long."""
-        self._refused_interval_s = self.interval_s
+        self._borne_interval_s *= self.STRICTER
+        most_s = min(self.AT_RANDOM * self._borne_interval_s, self.LONGEST_INTERVAL_S)
+        self._refused_interval_s = min(self.interval_s, most_s / 2)
         longer = max(2 * self.interval_s, self.FIRST_INTERVAL_S)
         if self._good_interval_s > self.interval_s:
             longer, self._good_interval_s = self._good_interval_s, 0.0
-        self.interval_s = min(longer, self.LONGEST_INTERVAL_S)
+        self.interval_s = min(longer, most_s)
 
     def hold(self, seconds: float) -> None:
         """Nobody asks before so many seconds have passed."""
