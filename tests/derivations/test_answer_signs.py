@@ -23,11 +23,11 @@ def plan(provider: str = "openai", tags: tuple[str, ...] = (), unmeasured: tuple
 
 
 def signs(plan: Plan, *replies: dict[str, Any]) -> AnswerSigns:
-    found = AnswerSigns(plan)
+    found = AnswerSigns(plan.candidate, plan.unmeasured)
     for sample, values in enumerate(replies):
         known = {"text": "x", "latency_e2e_ms": 5, "input_tokens": 1, "output_tokens": 1}
         reply = Reply(sample=sample, role="candidate", **known | values)
-        found.add(read_history([reply], plan))
+        found.add(reply, read_history([reply], plan).answer)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,6 +20,7 @@ from benchbook.reports.markup import text
 from benchbook.reports.protocol_marks import Piece, excerpt, fitting, marked_pieces
 from benchbook.reports.protocol_page import MAX_OPENED, protocol_page
 from benchbook.scorers.judge_protocol import Options
+from chromium import CHROMIUM, FLAGS
 from derivations.drift_lab import drift_lab_rows
 from derivations.made_evaluations import JUDGED, TEXT, made_row
 from reports.test_html import TAGS, Page
@@ -205,15 +205,14 @@ def test_real_judgements_have_a_page() -> None:
 
 @pytest.mark.slow
 def test_a_browser_draws_it(tmp_path: Path) -> None:
-    browser = shutil.which("chromium")
-    if browser is None:
+    if CHROMIUM is None:
         pytest.skip("chromium is not here")
     place = tmp_path / "page.html"
     place.write_text(
         page_of([made_row(8), made_row(2, judge="k", quotes=("# Plan", "no", "", "x"))])[0], encoding="utf-8"
     )
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile", "--dump-dom"]
-    done = subprocess.run([browser, *flags, place.as_uri()], capture_output=True, timeout=120, check=False)
+    flags = ["--headless", *FLAGS, f"--user-data-dir={tmp_path}/profile", "--dump-dom"]
+    done = subprocess.run([CHROMIUM, *flags, place.as_uri()], capture_output=True, timeout=120, check=False)
     dom = done.stdout.decode("utf-8")
     assert dom.count("<mark>") >= 4
     assert "not in the judged text" in dom
@@ -223,8 +222,7 @@ def test_a_browser_draws_it(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::EncodingWarning")  # axe reads its own script so
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_can_be_used_by_everybody(tmp_path: Path, scheme: Literal["light", "dark"]) -> None:
-    browser = shutil.which("chromium")
-    if browser is None:
+    if CHROMIUM is None:
         pytest.skip("chromium is not here")
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
@@ -234,7 +232,7 @@ def test_the_page_can_be_used_by_everybody(tmp_path: Path, scheme: Literal["ligh
     opened = page_of(rows)[0].replace('<details class="evaluation"', '<details open class="evaluation"')
     place.write_text(opened, encoding="utf-8")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         page = started.new_context(color_scheme=scheme, bypass_csp=True).new_page()
         page.goto(place.as_uri())
         found = Axe().run(page)

@@ -139,4 +139,4 @@ def test_what_may_be_asked_is_answered_as_said(writing: Api) -> None:
 @pytest.mark.xdist_group("postgres")
 def test_much_of_what_may_be_asked_is_answered_as_said(writing_on_both: list[Api]) -> None:
     """On both databases at once: to make a question up takes longer than to have it answered by two."""
-    assert asked_everything(writing_on_both, 30) == []
+    assert asked_everything(writing_on_both, 15) == []

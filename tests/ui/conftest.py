@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,11 +13,8 @@ from typing import Any
 import pytest
 
 from benchbook.server.tokens import TokenFile, default_token_file
+from chromium import CHROMIUM, FLAGS
 from ui.making import make_records
-
-CHROMIUM = shutil.which("chromium")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync")  # fmt: skip
 
 
 def serving(runs: Path, *more: str) -> tuple[subprocess.Popen[str], str]:
