@@ -170,6 +170,8 @@ def assert_no_score_from_failures(record: Record, way: str) -> None:
     assert failures
     assert {fact.ends for fact in failures} <= {"sitting", "run"}
     failed = {fact.sample for fact in failures}
+    ledger = json.loads(record.aggregates.read_bytes()).get("ledger", {})
+    assert sum(ledger.get("unanswered_by_cause", {}).values()) == ledger.get("n_unanswered", 0)  # each with one cause
     rows = {row["sample"]: row for row in told_by(record)}
     for sample in failed:
         if way == "judge-run":

@@ -13,6 +13,7 @@ from benchbook.derivations.identity import Reported, model_version
 from benchbook.derivations.model_id import ModelId, parse_model_id
 from benchbook.derivations.protocol_plan import JudgePlan
 from benchbook.derivations.protocol_rows import JudgeLedger
+from benchbook.derivations.rubric_steps import cause_of
 from benchbook.records.facts import Failure, Reply
 from benchbook.scorers.exact import as_float, percentile
 
@@ -50,7 +51,7 @@ class JudgeCounts:
                 continue
             self._add_reply(fact)
         if self.derivation >= 3 and (failure := last_failure(facts)) is not None:
-            self.unanswered[failure.cause or failure.error] += 1  # whatever it ended: a judge is asked again
+            self.unanswered[cause_of(failure)] += 1  # whatever it ended: a judge is asked again
 
     def _add_reply(self, fact: Reply) -> None:
         self.sums["n_replies"] += 1

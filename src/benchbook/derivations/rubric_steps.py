@@ -29,6 +29,7 @@ __all__ = [
     "SampleFact",
     "Step",
     "candidate_error",
+    "cause_of",
     "next_step",
     "no_answer_reason",
     "outcome_of",
@@ -233,9 +234,11 @@ def no_answer_reason(history: History) -> str | None:
 
 def candidate_error(history: History) -> str | None:
     """Why a sample is unanswered (R1.3a): its last failure's cause; `not_asked` where nobody was asked."""
-    if not history.is_unanswered:
-        return None
-    failure = history.last_failure
+    return cause_of(history.last_failure) if history.is_unanswered else None
+
+
+def cause_of(failure: Failure | None) -> str:
+    """Why an answer is awaited, by the last call for it; `not_asked` where none was made."""
     return NOT_ASKED if failure is None else failure.cause or failure.error
 
 

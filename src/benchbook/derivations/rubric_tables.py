@@ -38,6 +38,7 @@ from benchbook.derivations.rubric_steps import (
     History,
     SampleFact,
     candidate_error,
+    cause_of,
     no_answer_reason,
     outcome_of,
     read_history,
@@ -189,9 +190,9 @@ class _Counts:
             self.slices.add(row, score.sample_score_nano)
             if (reason := no_answer_reason(history)) is not None:
                 self.no_answer[reason] += 1
-            self._count(row)
+            self._count(row, outcome)
             self._count_scores(history)
-            self._count_unanswered(history)
+            self._count_unanswered(history, outcome)
             if self.derivation >= ONLY_THE_MODEL:
                 if history.candidate is not None:
                     self.signs.add(history.candidate, history.answer)
@@ -211,12 +212,14 @@ class _Counts:
             following = sample + 1
         yield from ((one, []) for one in range(following, self.plan.n_samples))
 
-    def _count_unanswered(self, history: History) -> None:
+    def _count_unanswered(self, history: History, outcome: Outcome) -> None:
         if (cause := candidate_error(history)) is not None:
             self.unanswered.add(self._model, history.last_failure)
             self.unanswered_causes[cause] += 1
         for number, judging in history.unreached:
             self.unanswered.add(self._judges[number], judging.last_failure)
+        if outcome.awaits_judge:
+            self.unanswered_causes[cause_of(history.unreached[0][1].last_failure)] += 1
 
     def _row(self, sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore) -> RubricRow:
         row = rubric_row(sample, item, history, outcome, score, self.plan)
@@ -236,8 +239,8 @@ class _Counts:
             return -1 - self._groups.setdefault(item.group, len(self._groups))
         return sample % self.plan.n_items
 
-    def _count(self, row: RubricRow) -> None:
-        if row.evaluator_error is not None:
+    def _count(self, row: RubricRow, outcome: Outcome) -> None:
+        if row.evaluator_error is not None and not outcome.awaits_judge:
             detail = f":{row.parse_error_reason}" if row.parse_error_reason else ""
             self.unscored[row.evaluator_error + detail] += 1
         if row.evaluator_latency_ms is not None:

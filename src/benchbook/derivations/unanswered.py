@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from benchbook.derivations.plan import RolePlan
-from benchbook.derivations.rubric_steps import NOT_ASKED
+from benchbook.derivations.rubric_steps import cause_of
 from benchbook.providers.base_url import versioned_url
 from benchbook.providers.opening import default_address
 from benchbook.records.facts import Failure, Role
@@ -141,7 +141,7 @@ class UnansweredCauses:
     def add(self, who: Who, failure: Failure | None) -> None:
         """A sample that waits for `who`, with the last call that failed; None where none was made."""
         said = "" if failure is None else _NUMBERED.sub("#", failure.detail)
-        cause, status = (NOT_ASKED, None) if failure is None else (failure.cause or failure.error, failure.status)
+        cause, status = cause_of(failure), None if failure is None else failure.status
         key: tuple[object, ...] = (who.role, who.judge, cause, status, said)
         if key not in self._first and len(self._first) >= _MOST_KINDS:
             key = (who.role, who.judge, cause, status, None)
@@ -154,7 +154,7 @@ class UnansweredCauses:
         return [self._one(*self._first[key], self._counts[key]) for key in keys]
 
     def _one(self, who: Who, failure: Failure | None, count: int) -> Unanswered:
-        cause = NOT_ASKED if failure is None else failure.cause or failure.error
+        cause = cause_of(failure)
         waits = f"{count:,} of {self._n_samples:,} samples {'is' if count == 1 else 'are'}"
         if failure is None:
             says, advice = f"{waits} unanswered: {who.words} was not asked.", ""
