@@ -82,3 +82,24 @@ def test_a_set_with_references_is_not_told_so(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n", encoding="utf-8")
     for code, said in (validated(tmp_path), ran(tmp_path)):
         assert (code, "no item has a reference" in said.lower()) == (0, False), said
+
+
+def test_a_mistake_in_the_data_is_told_before_any_number(tmp_path: Path) -> None:
+    """48-reference-under-another-name, on the first lines of the terminal."""
+    (tmp_path / "items.jsonl").write_text('{"id": "1", "prompt": "2+2?", "ground_truth": "4"}\n', encoding="utf-8")
+    _, said = ran(tmp_path)
+    assert said.index("ground_truth") < said.index("No item has a reference") < said.index("INCONCLUSIVE")
+
+
+def test_what_was_not_measured_is_told_before_any_number(tmp_path: Path) -> None:
+    """R1.4: no sample can pass where no usage came, which says nothing of the model."""
+    item = {"id": "1", "prompt": "2+2?", "expected_answer": "4"}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n", encoding="utf-8")
+    (tmp_path / "outputs.jsonl").write_text(json.dumps({"id": "1", "output": "4"}) + "\n", encoding="utf-8")
+    (tmp_path / "s.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
+    done = benchbook_here(
+        "run", "--evalset", "items.jsonl", "--model", "recorded/m@1", "--outputs", "outputs.jsonl", "--judge",
+        "scripted/j@1", "--judge-path", "s.json", "--run-id", "r", "--reports", "none", cwd=tmp_path,
+    )  # fmt: skip
+    said = done.stdout.decode()
+    assert said.index("no latency and no tokens") < said.index("INCONCLUSIVE")

@@ -68,6 +68,7 @@ class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):
     floor_warning: str | None
     warnings: list[str]
     unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on: why items are, in words
+    n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
 
 
 class CorrectnessDecision(msgspec.Struct, frozen=True, kw_only=True):

@@ -205,6 +205,7 @@ class _Counts:
         interval = rate_interval(n_correct, whole.n_items - whole.n_left_out, clusters, CONFIDENCE, self.derivation)
         if failed:
             interval = msgspec.structs.replace(interval, low=None, high=None, reason="run_failed")
+        first = [*(one.words for one in self.causes.found()), *set_warnings(self.state.started, judged=False)[0]]
         return CorrectnessAggregates(
             **msgspec.structs.asdict(card),
             spec=self.plan.spec,
@@ -212,13 +213,12 @@ class _Counts:
             interval=interval,
             errors=dict(sorted(self.errors.items())),
             floor_warning=None if failed else floor_warning(card),
-            warnings=list(self._warnings(card)),
+            warnings=[*first, *self._warnings(card)],
             unanswered=self.causes.found() if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
+            n_warnings_first=len(first) if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
         )
 
     def _warnings(self, card: Scorecard) -> Iterator[str]:
-        yield from (one.words for one in self.causes.found())
-        yield from set_warnings(self.state.started, judged=False)
         if n := self.tally.whole.n_unanswered:
             what = "left out of the score until they are answered" if self.tally.whole.n_left_out else "each counts 0.0"
             yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what} (SPEC R1.3b)."

@@ -79,6 +79,7 @@ class ProtocolAggregates(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str]
     n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # samples, probes among them, whose judge was not reached
     unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # by cause, in words
+    n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
     task: Task | msgspec.UnsetType = msgspec.UNSET
 
 

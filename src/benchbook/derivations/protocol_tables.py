@@ -234,6 +234,7 @@ class _Counts:
         return {
             "n_unanswered": sum(judge.unanswered.total() for judge in self.judges),
             "unanswered": self._causes.found(),
+            "n_warnings_first": len(self._causes.found()),
             "task": task_of(self.plan),
         }
 

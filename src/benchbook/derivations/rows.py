@@ -239,6 +239,7 @@ class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
     variance: list[VarianceSplit] | msgspec.UnsetType = msgspec.UNSET  # empty for a single repeat
     early_stop: EarlyStop | msgspec.UnsetType = msgspec.UNSET  # left out where the plan asks for all items
     unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on: why samples are, in words
+    n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
 
 
 class PanelJudge(msgspec.Struct, frozen=True, kw_only=True):

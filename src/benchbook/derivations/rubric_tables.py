@@ -282,6 +282,7 @@ class _Counts:
         )
         config = self.state.started.config
         unanswered = self.unanswered.found()
+        first = [*(one.words for one in unanswered), *self._first_warnings()] if by_model else []
         return AggregatesFile(
             spec=self.plan.spec,
             ledger=ledger,
@@ -302,12 +303,17 @@ class _Counts:
             transport_retries=sums["transport_retries"],
             parse_retries=sums["parse_retries"],
             cached=sums["cached"],
-            warnings=[*(one.words for one in unanswered if by_model), *self._warnings(ledger)],
+            warnings=[*first, *self._warnings(ledger)],
+            n_warnings_first=len(first) if by_model else msgspec.UNSET,
             cases=cases_of(tally) if self.derivation >= 2 else msgspec.UNSET,
             variance=self.repeats.variance() if self.derivation >= 2 else msgspec.UNSET,
             early_stop=early_stop_of(self.plan, self.early, tally.n_samples, sums["after_the_decision"]),
             unanswered=unanswered if by_model else msgspec.UNSET,
         )
+
+    def _first_warnings(self) -> list[str]:
+        """Mistakes in the data, and what was not measured: they make the numbers, so they stand before them (R1.4)."""
+        return [*set_warnings(self.state.started, judged=True)[0], *self.signs.first_warnings()]
 
     def _warnings(self, ledger: Ledger) -> list[str]:
         truncated, cached = self.sums["truncated"], self.sums["cached"]
@@ -315,8 +321,7 @@ class _Counts:
             scored = score_warnings(self.pairs, ledger, truncated, cached)
             return [*scored, *state_warnings(self.state, self.plan)]
         return [
-            *set_warnings(self.state.started, judged=True),
-            *self.signs.first_warnings(),
+            *set_warnings(self.state.started, judged=True)[1],
             *score_warnings(self.pairs, ledger, self.signs.n_cut_and_judged, cached),
             *self.rejected.warnings(),
             *self.signs.warnings(),

@@ -23,13 +23,21 @@ def contents_words(contents: SetContents | None, *, judged: bool) -> list[str]:
     return [_sentence(one) for one in found]
 
 
-def set_warnings(started: RunStarted, *, judged: bool) -> list[str]:
-    """The same by a record's first fact; nothing of one that was begun before it was noted."""
+def set_warnings(started: RunStarted, *, judged: bool) -> tuple[list[str], list[str]]:
+    """The same by a record's first fact: what is to stand before anything else, and what may come after it.
+
+    Nothing of a record that was begun before it was noted.
+    """
     part = candidate_plan_of(started).part
     words = [] if part is msgspec.UNSET else [part_words(part)]
     noted = started.identity.get("evalset_contents")
-    contents = None if noted is None else msgspec.convert(noted, ready(SetContents))
-    return words + contents_words(contents, judged=judged)
+    if noted is None:
+        return words, []
+    contents = msgspec.convert(noted, ready(SetContents))
+    found = contents_words(contents, judged=judged)
+    # Contexts alone are lacking in many a set, and by no mistake.
+    n_first = sum(1 for _ in unread(contents)) if contents.fields["expected_answer"] else len(found)
+    return words + found[:n_first], found[n_first:]
 
 
 def part_words(part: SetPart) -> str:

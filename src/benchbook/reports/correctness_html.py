@@ -26,7 +26,7 @@ from benchbook.reports.page_parts import (
     verify_part,
     when,
 )
-from benchbook.reports.unanswered import unanswered_lines
+from benchbook.reports.unanswered import first_warnings
 
 __all__ = ["correctness_html"]
 
@@ -72,7 +72,7 @@ def _opening(report: CorrectnessReport) -> Html:
     whole = el("section", says, identity, id="decision", class_=f"tone-{top.tone}", aria_labelledby="decision-heading")
     first = notices_part(notices(report))
     # What a fault of a server left open stands before any number (R1.3a).
-    return join(first, whole) if unanswered_lines(report.aggregates) else join(whole, first)
+    return join(first, whole) if first_warnings(report.aggregates) else join(whole, first)
 
 
 def _scorecard(report: CorrectnessReport) -> Html:

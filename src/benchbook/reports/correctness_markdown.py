@@ -10,7 +10,7 @@ from benchbook.reports.correctness_model import CorrectnessReport, headline, n_m
 from benchbook.reports.correctness_report_tables import missed_table, misses_table, scorecard_table, slice_tables
 from benchbook.reports.markdown import bullets, fenced, inline, table_section
 from benchbook.reports.tables import reproducibility
-from benchbook.reports.unanswered import unanswered_lines
+from benchbook.reports.unanswered import first_warnings
 from benchbook.reports.words import asked_items, plural
 
 __all__ = ["correctness_markdown", "left_out"]
@@ -20,7 +20,7 @@ def correctness_markdown(report: CorrectnessReport, missed: Sequence[Correctness
     """The report, in pieces. `missed` are the missed items that are shown."""
     manifest, file = report.manifest, report.aggregates
     top = headline(report)
-    first = unanswered_lines(file)
+    first = first_warnings(file)
     if first:
         yield bullets(first)
     yield f"# {inline(top.words)}\n\n{inline(top.meaning)}\n\n"

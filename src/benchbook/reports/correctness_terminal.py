@@ -9,8 +9,8 @@ from benchbook.reports import numbers
 from benchbook.reports.correctness_model import CorrectnessReport, headline, notices
 from benchbook.reports.correctness_report_tables import counted_line, misses_table, slice_tables
 from benchbook.reports.tables import Table
-from benchbook.reports.terminal import COLOURS, painted, table_lines, unanswered_first, wrapped
-from benchbook.reports.unanswered import unanswered_lines
+from benchbook.reports.terminal import COLOURS, first_lines, painted, table_lines, wrapped
+from benchbook.reports.unanswered import first_warnings
 from benchbook.reports.words import asked_items
 
 __all__ = ["correctness_lines"]
@@ -22,8 +22,8 @@ def correctness_lines(
     """The score, why items missed, the scorecard's slices, and where the reports are."""
     manifest, file = report.manifest, report.aggregates
     top = headline(report)
-    first = unanswered_lines(file)
-    yield from unanswered_first(first, width, colour)
+    first = first_warnings(file)
+    yield from first_lines(first, width, colour)
     yield ""
     yield from (painted(line, f"1;{COLOURS[top.tone]}", colour) for line in wrapped(top.words, width, ""))
     yield from wrapped(top.meaning, width, "")

@@ -17,7 +17,7 @@ from benchbook.reports.gates import decided_lines, settling_lines
 from benchbook.reports.model import RunReport
 from benchbook.reports.plots import plot_table, plots
 from benchbook.reports.tables import Table
-from benchbook.reports.unanswered import unanswered_lines, unscored_because
+from benchbook.reports.unanswered import first_warnings, unscored_because
 from benchbook.reports.words import asked_items, decision_word, fail_reason, plural, reason
 from benchbook.text import one_line, shorten, visible
 
@@ -44,7 +44,7 @@ def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[
     """The report, in pieces. `found` is the digest of `report`, where the caller has it already."""
     found = digest_of(report) if found is None else found
     file = report.aggregates
-    if first := unanswered_lines(file):
+    if first := first_warnings(file):
         yield bullets(first)
     yield from _decision(report)
     yield from _identity(report)
@@ -84,7 +84,7 @@ def _decision(report: RunReport) -> Iterator[str]:
         if settling := settling_lines(decision):
             yield "What would settle it:\n\n"
             yield bullets(settling)
-    first = unanswered_lines(report.aggregates)
+    first = first_warnings(report.aggregates)
     if warnings := [one for one in tables.notices(report) if one not in first]:
         yield "## Read this first\n\n"
         yield bullets(warnings)

@@ -14,7 +14,7 @@ from benchbook.reports.model import AnyReport, RunReport
 from benchbook.reports.plots import Plot, plot_table, plots
 from benchbook.reports.svg import Segment, gate_scale, histogram, legend, parts_bar
 from benchbook.reports.tables import Column, Table
-from benchbook.reports.unanswered import unanswered_lines
+from benchbook.reports.unanswered import first_warnings
 from benchbook.reports.words import aggregate_word, asked_items, decision_word, plural, reason
 from benchbook.text import shorten
 
@@ -95,8 +95,8 @@ def decision_part(report: RunReport) -> Html:
         aria_labelledby="decision-heading",
     )
     notices = notices_part(tables.notices(report))
-    # What a fault of a server left open stands before any number (R1.3a).
-    return join(notices, decided) if unanswered_lines(report.aggregates) else join(decided, notices)
+    # What made the numbers stands before them (R1.3a, R1.4).
+    return join(notices, decided) if first_warnings(report.aggregates) else join(decided, notices)
 
 
 def opening(headline: str, code: str | None, tone: Tone, *content: Html) -> Html:

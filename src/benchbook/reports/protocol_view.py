@@ -14,8 +14,8 @@ from benchbook.records.folder import Record
 from benchbook.reports.protocol_archive import archive_of, declared_prompts_of, write_archive_of
 from benchbook.reports.protocol_page import protocol_page
 from benchbook.reports.protocol_words import LOCATED, STANDINGS, measured, rule_words
-from benchbook.reports.terminal import COLOURS, painted, unanswered_first, wrapped
-from benchbook.reports.unanswered import unanswered_lines
+from benchbook.reports.terminal import COLOURS, first_lines, painted, wrapped
+from benchbook.reports.unanswered import first_warnings
 from benchbook.reports.views import Rows, View
 from benchbook.reports.words import plural
 from benchbook.reports.write import write_pieces
@@ -73,8 +73,8 @@ def _lines(
     """How many evaluations count, which judges can be used, and how the targets did."""
     manifest, file = report.manifest, report.aggregates
     tone = "good" if file.n_valid else "bad"
-    first = unanswered_lines(file)
-    yield from unanswered_first(first, width, colour)
+    first = first_warnings(file)
+    yield from first_lines(first, width, colour)
     yield ""
     headline = f"{file.n_valid:,} of {plural(file.n_evaluations, 'evaluation')} count"
     yield painted(f"{headline} ({manifest.spec})", f"1;{COLOURS[tone]}", colour)

@@ -22,7 +22,7 @@ from benchbook.reports.gates import decided_lines, gate_rule, gate_state, gate_v
 from benchbook.reports.model import RunReport
 from benchbook.reports.panel_tables import panel_lines
 from benchbook.reports.summary_numbers import measured_lines, repeats_lines
-from benchbook.reports.unanswered import unanswered_lines
+from benchbook.reports.unanswered import first_warnings
 from benchbook.reports.views import SummaryLines
 from benchbook.reports.words import aggregate_word, asked_items, decision_word, plural, reason
 from benchbook.text import one_line
@@ -30,11 +30,11 @@ from benchbook.text import one_line
 __all__ = [
     "COLOURS",
     "encodable",
+    "first_lines",
     "painted",
     "print_summary",
     "summary_lines",
     "table_lines",
-    "unanswered_first",
     "wrapped",
 ]
 
@@ -85,8 +85,8 @@ def summary_lines(
     manifest, decision = report.manifest, report.decision
     word = decision_word(decision)
     code = "refused" if decision is None else decision.decision
-    first = unanswered_lines(report.aggregates)
-    yield from unanswered_first(first, width, colour)
+    first = first_warnings(report.aggregates)
+    yield from first_lines(first, width, colour)
     yield ""
     yield painted(f"{word.headline} ({code})", f"1;{COLOURS[word.tone]}", colour)
     yield from wrapped(word.meaning, width, "")
@@ -119,8 +119,8 @@ def summary_lines(
     yield ""
 
 
-def unanswered_first(lines: Sequence[str], width: int, colour: bool) -> Iterator[str]:
-    """What stands above everything else where samples are unanswered (R1.3a)."""
+def first_lines(lines: Sequence[str], width: int, colour: bool) -> Iterator[str]:
+    """What stands above everything else (`first_warnings`)."""
     if lines:
         yield ""
     for line in lines:

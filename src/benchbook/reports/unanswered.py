@@ -1,4 +1,4 @@
-"""How reports say that nothing came, by no doing of the model's (SPEC R1.3a)."""
+"""What reports say before any number, and how they say that no answer came (SPEC R1.3a, R1.4)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import msgspec
 from benchbook.derivations.rows import RubricRow
 from benchbook.derivations.unanswered import Unanswered
 
-__all__ = ["unanswered_lines", "unanswered_of", "unscored_because"]
+__all__ = ["first_warnings", "unanswered_of", "unscored_because"]
 
 
-def unanswered_lines(aggregates: Any) -> list[str]:
-    """Why samples are unanswered, in words, with what mends it: the first thing that a report says.
+def first_warnings(aggregates: Any) -> list[str]:
+    """The first thing that a report says: what servers, this machine and the data did to the numbers.
 
-    `aggregates` are those of a record of any spec; they are empty where all was answered, and before derivation 3.
+    `aggregates` are those of a record of any spec; there are none of them before derivation 3.
     """
-    return [one.words for one in unanswered_of(aggregates)]
+    n = aggregates.n_warnings_first
+    return [] if n is msgspec.UNSET else list(aggregates.warnings[:n])
 
 
 def unanswered_of(aggregates: Any) -> list[Unanswered]:
-    """The same as it stands in aggregates.json."""
+    """Why samples are unanswered, as it stands in aggregates.json; nothing where all were answered."""
     found = getattr(aggregates, "unanswered", msgspec.UNSET)
     return [] if found is msgspec.UNSET else found
 
