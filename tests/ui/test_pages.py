@@ -237,6 +237,14 @@ def test_what_kept_a_run_without_answers_stands_before_any_number(open_page: Ope
     )
 
 
+def test_a_run_that_was_stopped_is_told_before_a_comparison_with_it(open_page: Open) -> None:
+    page = open_page("/compare?run=judged&run=refused")
+    main = page.get_by_role("main")
+    expect(main).to_contain_text("Run refused is not complete: it is interrupted.")
+    said = main.inner_text()
+    assert said.index("is not complete") < said.index("compared")
+
+
 def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:
     page = open_page("/judges?run=experiment")
     page.get_by_label("Validity").select_option("false")

@@ -33,6 +33,7 @@ __all__ = [
     "margin_line",
     "metadata_table",
     "notices",
+    "run_notices",
     "runs_table",
     "training_remarks",
     "training_table",
@@ -170,12 +171,18 @@ def notices(pair: Comparison) -> list[str]:
     if pair.unknown:
         names = ", ".join(MEASURED_WORDS[name] for name in pair.unknown)
         found.append(f"Neither record knows {names}; whether that was the same can't be told.")
-    for run, letter in ((pair.a, "A"), (pair.b, "B")):
+    return [*found, *run_notices(pair, "A", "B")]
+
+
+def run_notices(pair: Comparison, a: str, b: str) -> list[str]:
+    """The others: what befell the runs, called `a` and `b`, and what the number of items does to the difference."""
+    found = []
+    for run, letter in ((pair.a, a), (pair.b, b)):
         state = run.manifest.get("state", "complete")
         if state != "complete":
             found.append(f"Run {letter} is not complete: it is {state}.")
         if run.ended_early is not None:
-            found.append(_ended_early(pair, letter, run.ended_early))
+            found.append(_ended_early(pair, letter, run.ended_early, is_tested=run is pair.b))
         if run.why_failed is not None:
             found.append(f"Run {letter} itself failed, so it scores 0: {run.why_failed}.")
         if (lacking := run.unanswered).n_samples:
@@ -187,10 +194,10 @@ def notices(pair: Comparison) -> list[str]:
     return [*found, *(f"{one[0].upper()}{one[1:]}." for one in comparison_numbers.warnings(pair.score))]
 
 
-def _ended_early(pair: Comparison, letter: str, early: EndedEarly) -> str:
+def _ended_early(pair: Comparison, letter: str, early: EndedEarly, *, is_tested: bool) -> str:
     """With what its own test showed, where that was of this very pair."""
     bet = ""
-    if letter == "B" and pair.shown_by_its_end is not None:
+    if is_tested and pair.shown_by_its_end is not None:
         error = numbers.limit("rate", early.error)
         bet = f" That was a test that holds whenever one looks, of the items' passes, with an error of at most {error}."
     return (

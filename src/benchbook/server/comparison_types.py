@@ -50,6 +50,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     `verdict` what may be said of B's score by it.
 
     `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
+    `notices` are what must be read before any number, beside what was measured differently.
     """
 
     a: str
@@ -62,6 +63,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     classes: dict[ItemClass, int]
     measured_differences: tuple[MeasuredPart, ...]
     unknown_in_both: tuple[Measured, ...]
+    notices: tuple[str, ...]
     score: Difference
     p_holm: float | None
     verdict: Verdict

@@ -15,6 +15,7 @@ from benchbook.decisions.history import History, history
 from benchbook.decisions.leaderboard import leaderboard
 from benchbook.decisions.text_difference import text_difference
 from benchbook.derivations.compared_run import RowsOfItems, compared_part, compared_run, rows_of_items
+from benchbook.reports.comparison_tables import run_notices
 from benchbook.scorers.exact import NANO
 from benchbook.server.comparison_types import (
     ComparedSet,
@@ -94,6 +95,7 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
         classes=dict(found.counts),
         measured_differences=tuple(MeasuredPart(name=one.name, leaves=one.leaves) for one in found.measured),
         unknown_in_both=found.unknown,
+        notices=tuple(run_notices(found, found.a.name, found.b.name)),
         score=found.score,
         p_holm=p_holm,
         verdict=found.score.verdict,

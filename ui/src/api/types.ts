@@ -93,6 +93,7 @@ export interface Pair {
   classes: Record<ItemClass, number>;
   measured_differences: MeasuredDifference[];
   unknown_in_both: string[];
+  notices: string[];
   score: Difference;
   p_holm: number | null; // the score's p, adjusted for the other pairs
   passing: Difference | null;

@@ -4,6 +4,7 @@ import type { Pair } from "../../api/types";
 import { useAnswer } from "../../api/use-resource";
 import { Link } from "../../parts/link";
 import { Empty, Failed, Loading } from "../../parts/states";
+import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
 import { CompareHead } from "./head";
 import { compared } from "./endpoints";
@@ -42,6 +43,7 @@ export default function ComparePage() {
       {found !== null && (
         <>
           <MeasuredNotice pair={found} a={letters[0]} b={letters[1]} />
+          <Warnings found={found.notices} />
           <Scores pair={found} a={letters[0]} b={letters[1]} rubric={found.passing !== null} />
           <Metadata leaves={found.metadata} a={letters[0]} b={letters[1]} />
         </>

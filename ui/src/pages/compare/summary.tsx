@@ -38,7 +38,7 @@ export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: strin
       <h2 id="scores">Score</h2>
       <p className="quiet">
         {counted(pair.n_compared, "item")} compared
-        {pair.n_left_out > 0 && `, ${pair.n_left_out.toLocaleString("en")} left out: in one run only, with another expected answer, or without a score`}.
+        {pair.n_left_out > 0 && `, ${pair.n_left_out.toLocaleString("en")} left out: in one run only, with another expected answer, or without a score or an answer`}.
       </p>
       <div className="cards">
         <DifferenceCard title={rubric ? "Mean sample score" : "Correctness"} found={pair.score} pHolm={pair.p_holm} a={a} b={b} />
@@ -85,7 +85,7 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
   return (
     <details className="slices">
       <summary>
-        By section, category and difficulty <span className="quiet">({counted(pair.slices.length, "slice")}; p adjusted for all of them by Holm)</span>
+        By section, category and difficulty <span className="quiet">({counted(pair.slices.length, "slice")}; p adjusted for all of them, Tarone-Holm)</span>
       </summary>
       <div className="table" tabIndex={0} role="region" aria-label="Differences by slice">
         <table>
@@ -97,7 +97,7 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
               <th scope="col" className="number">{b}</th>
               <th scope="col" className="number">{b} − {a}</th>
               <th scope="col">95 % interval</th>
-              <th scope="col" className="number">p (Holm)</th>
+              <th scope="col" className="number">adjusted p</th>
             </tr>
           </thead>
           <tbody>
