@@ -10,7 +10,7 @@ import pytest
 
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.near_names import field_meant
-from benchbook.evalsets.set_contents import SetContents, lacking, unread
+from benchbook.evalsets.set_contents import SetContents, doubtful, lacking, unread
 from benchbook.evalsets.validate import validate
 
 Row = dict[str, Any]
@@ -81,3 +81,23 @@ def test_a_prompt_under_another_name_is_told_beside_the_fault(tmp_path: Path) ->
 def test_names_without_end_are_not_kept(tmp_path: Path) -> None:
     contents = contents_of(tmp_path, [{f"{n}{'x' * 500}": 1 for n in range(300)}])
     assert (len(contents.unread), max(map(len, contents.unread))) == (100, 100)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        pytest.param([{"prompt": "What is 2 + 2?"}, {"prompt": "What is 3 + 3?"}], [], id="none"),
+        pytest.param([{"prompt": "Who?"}, {"prompt": "Who?"}, {"prompt": " who"}],
+                     ["2 of 3 items ask what an earlier one asks, but for case, white space and punctuation"], id="2"),
+        pytest.param([{"prompt": "Who?", "context": "a"}, {"prompt": "Who?", "context": "b"}], [], id="other-contexts"),
+        pytest.param([{"prompt": "Is it 4 or 5?", "reference": "4"}, {"prompt": "14?", "reference": "4"}],
+                     ["1 of 2 prompts holds the expected answer"], id="given-away"),
+    ],
+)  # fmt: skip
+def test_what_is_doubtful_is_counted_as_validate_tells_it_line_by_line(
+    tmp_path: Path, rows: list[Row], says: list[str]
+) -> None:
+    assert list(doubtful(contents_of(tmp_path, rows))) == says
+    codes = [finding.code for finding in validate(tmp_path / "set.jsonl", "rubric")]
+    told = sum(code in ("duplicate_prompt", "near_duplicate_prompt", "answer_in_prompt") for code in codes)
+    assert told == sum(int(one.split()[0]) for one in says)

@@ -6,7 +6,7 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.derivations.plan import candidate_plan_of
-from benchbook.evalsets.set_contents import SetContents, lacking, unread
+from benchbook.evalsets.set_contents import SetContents, doubtful, lacking, unread
 from benchbook.evalsets.set_parts import SetPart
 from benchbook.records.facts import RunStarted
 
@@ -14,12 +14,14 @@ __all__ = ["contents_words", "part_words", "set_warnings"]
 
 
 def contents_words(contents: SetContents | None, *, judged: bool) -> list[str]:
-    """Columns that nobody reads though a field of ours is lacking, and what judges will not see, if any judge."""
+    """Columns that nobody reads though a field of ours is lacking, what judges will not see, if any judge, and what
+    is doubtful of prompts."""
     if contents is None:
         return []
     found = [reason for _, reason in unread(contents)]
     if judged and (unseen := lacking(contents)) is not None:
         found.append(unseen)
+    found += doubtful(contents)
     return [_sentence(one) for one in found]
 
 
@@ -36,7 +38,7 @@ def set_warnings(started: RunStarted, *, judged: bool) -> tuple[list[str], list[
     contents = msgspec.convert(noted, ready(SetContents))
     found = contents_words(contents, judged=judged)
     # Contexts alone are lacking in many a set, and by no mistake.
-    n_first = sum(1 for _ in unread(contents)) if contents.fields["expected_answer"] else len(found)
+    n_first = sum(1 for _ in unread(contents)) + (judged and not contents.fields["expected_answer"])
     return words + found[:n_first], found[n_first:]
 
 

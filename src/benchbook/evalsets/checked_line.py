@@ -12,6 +12,7 @@ from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json, type_name
 from benchbook.evalsets.lines import MAX_LINE_BYTES, Line
 from benchbook.evalsets.profiles import Profile
+from benchbook.evalsets.prompts import question
 
 __all__ = ["CheckedLine", "check_line"]
 
@@ -35,9 +36,8 @@ class CheckedLine(msgspec.Struct, frozen=True):
         return filled_text(self.item.get("prompt"))
 
     def question(self, prompt: str) -> str:
-        """`prompt` (as it is, or its near form) with the context: the same question about another text is another."""
-        context = self.item.get("context")
-        return prompt if context is None else f"{prompt}\0{msgspec.json.encode(context, order='sorted').decode()}"
+        """`prompt` (as it is, or its near form) with the context."""
+        return question(prompt, self.item.get("context"))
 
 
 def check_line(line: Line, profile: Profile) -> CheckedLine:

@@ -61,7 +61,7 @@ class _Gathered:
         self._needs_expected_answer = needs_expected_answer
         self._is_recorded = is_recorded
         self._offsets = array("Q")
-        self._tally = SetTally()
+        self._tally = SetTally(texts=not is_recorded)
         self._grouped = False
         self.ids = array("q")
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
-__all__ = ["near_form", "stands_in"]
+import msgspec
+
+__all__ = ["near_form", "question", "stands_in"]
 
 # What reads the same with and without it. Operators, signs and brackets are not among them: 5 - 3 is not 5 + 3. A `!`
 # or `'` is kept after a digit, where it is a factorial or a foot.
@@ -24,6 +27,11 @@ def near_form(prompt: str) -> str:
     if "!" in text or "'" in text:
         text = _SIGNS_AFTER_WORDS.sub(" ", text)
     return " ".join(text.split())
+
+
+def question(prompt: str, context: Any) -> str:
+    """A prompt, as it is or in its near form, with its context: the same about another text is another question."""
+    return prompt if context is None else f"{prompt}\0{msgspec.json.encode(context, order='sorted').decode()}"
 
 
 def stands_in(answer: str, prompt: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,9 +10,10 @@ import msgspec
 
 from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF
 from benchbook.evalsets.near_names import field_meant
+from benchbook.evalsets.prompts import near_form, question, stands_in
 from benchbook.text import quoted, shorten
 
-__all__ = ["SetContents", "SetTally", "lacking", "unread"]
+__all__ = ["SetContents", "SetTally", "doubtful", "lacking", "unread"]
 
 _MOST_NAMES = 100  # of columns that nobody reads; a set with more of them has ids for names
 _SEEN_BY_JUDGES = {
@@ -21,17 +23,26 @@ _SEEN_BY_JUDGES = {
 
 
 class SetContents(msgspec.Struct, frozen=True, kw_only=True):
-    """`fields` counts the items that have each of our fields, `unread` those that have each other column."""
+    """`fields` counts the items that have each of our fields, `unread` those that have each other column.
+
+    `n_prompts_again` items ask what an earlier one asks, but for case, white space and punctuation; the prompt of
+    `n_answers_in_prompt` holds the expected answer.
+    """
 
     n_items: int
     fields: dict[str, int]
     unread: dict[str, int]
+    n_prompts_again: int = 0
+    n_answers_in_prompt: int = 0
 
 
 class SetTally:
-    """Counts while a set's lines go by."""
+    """Counts while a set's lines go by. `texts`: looks into prompts, too, as `evalset validate` does line by line."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, texts: bool = True) -> None:
+        self._texts = texts
+        self._questions = array("q")
+        self._n_answers_in_prompt = 0
         self._n = 0
         self._fields = dict.fromkeys(FIELD_NAMES, 0)
         self._unread: dict[str, int] = {}
@@ -39,16 +50,28 @@ class SetTally:
     def add(self, row: Mapping[str, Any]) -> None:
         """`row` has the fields under the file's own names."""
         self._n += 1
+        known: dict[str, Any] = {}
         for name, value in row.items():
             if value is None:  # as if it were not there
                 continue
             if (field := FIELD_OF.get(name)) is not None:
                 self._fields[field] += 1
+                known[field] = value
             elif (short := shorten(name, 100)) in self._unread or len(self._unread) < _MOST_NAMES:
                 self._unread[short] = self._unread.get(short, 0) + 1
+        if self._texts and isinstance(prompt := known.get("prompt"), str):
+            self._questions.append(hash(question(near_form(prompt), known.get("context"))))
+            answer = known.get("expected_answer")
+            self._n_answers_in_prompt += isinstance(answer, str) and stands_in(answer, prompt)
 
     def contents(self) -> SetContents:
-        return SetContents(n_items=self._n, fields=self._fields, unread=dict(sorted(self._unread.items())))
+        return SetContents(
+            n_items=self._n,
+            fields=self._fields,
+            unread=dict(sorted(self._unread.items())),
+            n_prompts_again=len(self._questions) - len(set(self._questions)),
+            n_answers_in_prompt=self._n_answers_in_prompt,
+        )
 
 
 def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
@@ -71,6 +94,16 @@ def lacking(contents: SetContents) -> str | None:
         return "no item has a reference or a context: the judge sees the prompt and the answer alone"
     (what,) = lacks
     return f"no item has {what}"
+
+
+def doubtful(contents: SetContents) -> Iterator[str]:
+    """What `evalset validate` warns of line by line, counted."""
+    n_items = contents.n_items
+    if n := contents.n_prompts_again:
+        ask = "asks" if n == 1 else "ask"
+        yield f"{n:,} of {n_items:,} items {ask} what an earlier one asks, but for case, white space and punctuation"
+    if n := contents.n_answers_in_prompt:
+        yield f"{n:,} of {n_items:,} prompts {'holds' if n == 1 else 'hold'} the expected answer"
 
 
 def _called(field: str) -> str:

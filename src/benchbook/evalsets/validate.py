@@ -87,7 +87,7 @@ class _Survey:
         self._path = path
         self._form: SetForm = form
         self._n_lines = 0
-        self._contents = SetTally()
+        self._contents = SetTally(texts=False)
         self.composition = Composition()
         self.n_lines_with_text = 0
         self.n_crlf = 0
