@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import click
@@ -47,8 +48,10 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         "first_request": example,
         "first_judge_prompt": judge_prompt,
         "ready": ready,
-        "warnings": ([] if plan.part is msgspec.UNSET else [part_words(plan.part)])
-        + contents_words(prepared.evalset.contents, judged=True),
+        "warnings": [
+            *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
+            *chain(*contents_words(prepared.evalset.contents, judged=True)),
+        ],
         "stops": _stops(config, plan.n_items),
         "most_cost_usd": _most_cost(config, prepared, bodies * plan.repeats // _BYTES_PER_TOKEN),
     }

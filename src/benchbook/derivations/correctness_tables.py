@@ -205,7 +205,8 @@ class _Counts:
         interval = rate_interval(n_correct, whole.n_items - whole.n_left_out, clusters, CONFIDENCE, self.derivation)
         if failed:
             interval = msgspec.structs.replace(interval, low=None, high=None, reason="run_failed")
-        first = [*(one.words for one in self.causes.found()), *set_warnings(self.state.started, judged=False)[0]]
+        unanswered = self.causes.found()
+        first = [*(one.words for one in unanswered), *set_warnings(self.state.started, judged=False)[0]]
         return CorrectnessAggregates(
             **msgspec.structs.asdict(card),
             spec=self.plan.spec,
@@ -214,7 +215,7 @@ class _Counts:
             errors=dict(sorted(self.errors.items())),
             floor_warning=None if failed else floor_warning(card),
             warnings=[*first, *self._warnings(card)],
-            unanswered=self.causes.found() if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
+            unanswered=unanswered if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
             n_warnings_first=len(first) if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
         )
 

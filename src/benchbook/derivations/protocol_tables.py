@@ -231,10 +231,11 @@ class _Counts:
     def _since_derivation_3(self) -> dict[str, Any]:
         if self.derivation < 3:
             return {}
+        unanswered = self._causes.found()
         return {
             "n_unanswered": sum(judge.unanswered.total() for judge in self.judges),
-            "unanswered": self._causes.found(),
-            "n_warnings_first": len(self._causes.found()),
+            "unanswered": unanswered,
+            "n_warnings_first": len(unanswered),
             "task": task_of(self.plan),
         }
 

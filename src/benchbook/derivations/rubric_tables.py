@@ -282,7 +282,9 @@ class _Counts:
         )
         config = self.state.started.config
         unanswered = self.unanswered.found()
-        first = [*(one.words for one in unanswered), *self._first_warnings()] if by_model else []
+        of_set, doubts = set_warnings(self.state.started, judged=True) if by_model else ([], [])
+        # Mistakes in the data, and what was not measured, make the numbers: they stand before them (R1.4).
+        first = [*(one.words for one in unanswered), *of_set, *self.signs.first_warnings()] if by_model else []
         return AggregatesFile(
             spec=self.plan.spec,
             ledger=ledger,
@@ -303,7 +305,7 @@ class _Counts:
             transport_retries=sums["transport_retries"],
             parse_retries=sums["parse_retries"],
             cached=sums["cached"],
-            warnings=[*first, *self._warnings(ledger)],
+            warnings=[*first, *self._warnings(ledger, doubts)],
             n_warnings_first=len(first) if by_model else msgspec.UNSET,
             cases=cases_of(tally) if self.derivation >= 2 else msgspec.UNSET,
             variance=self.repeats.variance() if self.derivation >= 2 else msgspec.UNSET,
@@ -311,17 +313,14 @@ class _Counts:
             unanswered=unanswered if by_model else msgspec.UNSET,
         )
 
-    def _first_warnings(self) -> list[str]:
-        """Mistakes in the data, and what was not measured: they make the numbers, so they stand before them (R1.4)."""
-        return [*set_warnings(self.state.started, judged=True)[0], *self.signs.first_warnings()]
-
-    def _warnings(self, ledger: Ledger) -> list[str]:
+    def _warnings(self, ledger: Ledger, doubts: list[str]) -> list[str]:
+        """What need not stand first. `doubts` are those about the eval set."""
         truncated, cached = self.sums["truncated"], self.sums["cached"]
         if self.derivation < ONLY_THE_MODEL:
             scored = score_warnings(self.pairs, ledger, truncated, cached)
             return [*scored, *state_warnings(self.state, self.plan)]
         return [
-            *set_warnings(self.state.started, judged=True)[1],
+            *doubts,
             *score_warnings(self.pairs, ledger, self.signs.n_cut_and_judged, cached),
             *self.rejected.warnings(),
             *self.signs.warnings(),

@@ -13,33 +13,29 @@ from benchbook.records.facts import RunStarted
 __all__ = ["contents_words", "part_words", "set_warnings"]
 
 
-def contents_words(contents: SetContents | None, *, judged: bool) -> list[str]:
-    """Columns that nobody reads though a field of ours is lacking, what judges will not see, if any judge, and what
-    is doubtful of prompts."""
+def contents_words(contents: SetContents | None, *, judged: bool) -> tuple[list[str], list[str]]:
+    """What is to stand before anything else (columns that nobody reads though a field of ours is lacking, references
+    that judges will not see), and what may come after it (contexts that they will not see, doubtful prompts)."""
     if contents is None:
-        return []
-    found = [reason for _, reason in unread(contents)]
+        return [], []
+    first, later = [reason for _, reason in unread(contents)], list(doubtful(contents))
     if judged and (unseen := lacking(contents)) is not None:
-        found.append(unseen)
-    found += doubtful(contents)
-    return [_sentence(one) for one in found]
+        # Contexts alone are lacking in many a set, and by no mistake.
+        if contents.fields["expected_answer"]:
+            later.insert(0, unseen)
+        else:
+            first.append(unseen)
+    return [_sentence(one) for one in first], [_sentence(one) for one in later]
 
 
 def set_warnings(started: RunStarted, *, judged: bool) -> tuple[list[str], list[str]]:
-    """The same by a record's first fact: what is to stand before anything else, and what may come after it.
-
-    Nothing of a record that was begun before it was noted.
-    """
+    """The same by a record's first fact, a part that was asked before all; nothing where it does not say."""
     part = candidate_plan_of(started).part
     words = [] if part is msgspec.UNSET else [part_words(part)]
     noted = started.identity.get("evalset_contents")
-    if noted is None:
-        return words, []
-    contents = msgspec.convert(noted, ready(SetContents))
-    found = contents_words(contents, judged=judged)
-    # Contexts alone are lacking in many a set, and by no mistake.
-    n_first = sum(1 for _ in unread(contents)) + (judged and not contents.fields["expected_answer"])
-    return words + found[:n_first], found[n_first:]
+    contents = None if noted is None else msgspec.convert(noted, ready(SetContents))
+    first, later = contents_words(contents, judged=judged)
+    return words + first, later
 
 
 def part_words(part: SetPart) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import BinaryIO
 
@@ -79,20 +80,12 @@ class EvalSet:
     def part(self, ranges: Iterable[tuple[int, int]], contents: SetContents | None = None) -> EvalSet:
         """The items at these places of the set, each range up to its second; `contents` is what they have and lack."""
         places = [place for start, end in ranges for place in range(start, end)]
-        lines = None if self._lines is None else array("Q", (self._lines[place] for place in places))
-        found = EvalSet(
-            self.path,
-            self.sha256,
-            array("Q", (self._offsets[place] for place in places)),
-            form=self.form,
-            grouped=self.grouped and any(self[place].group is not None for place in places),
-            plain=self._plain,
-            contents=contents,
-            spool=self._spool,
-            lines=lines,
-        )
+        grouped = self.grouped and any(self[place].group is not None for place in places)
         self.close()
-        found._whole = self
+        found = copy(self)
+        found._offsets = array("Q", (self._offsets[place] for place in places))
+        found._lines = None if self._lines is None else array("Q", (self._lines[place] for place in places))
+        found.grouped, found.contents, found._whole = grouped, contents, self
         return found
 
     def left_out(self) -> frozenset[str]:
@@ -104,23 +97,10 @@ class EvalSet:
 
     def copied_to(self, path: Path) -> EvalSet:
         """The same set, read from a copy of its file."""
-        copied = self._copied_to(path)
-        if self._whole is not None:
-            copied._whole = self._whole.copied_to(path)
+        copied = copy(self)
+        copied.path, copied._file = path, None
+        copied._whole = None if self._whole is None else self._whole.copied_to(path)
         return copied
-
-    def _copied_to(self, path: Path) -> EvalSet:
-        return EvalSet(
-            path,
-            self.sha256,
-            self._offsets,
-            form=self.form,
-            grouped=self.grouped,
-            plain=self._plain,
-            contents=self.contents,
-            spool=self._spool,
-            lines=self._lines,
-        )
 
     def close(self) -> None:
         if self._file is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchbook.evalsets.field_names import ALIASES
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import ALIASES, too_large
+from benchbook.evalsets.items import too_large
 from benchbook.evalsets.line_json import type_name
 from benchbook.evalsets.near_names import close_to, field_meant, misspelt
 from benchbook.evalsets.profiles import Profile, vocabulary

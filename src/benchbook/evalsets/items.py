@@ -12,6 +12,7 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError
+from benchbook.evalsets.field_names import ALIASES, FIELD_OF, OPTIONAL_TEXTS
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.line_json import read_line_json
 from benchbook.evalsets.near_names import names_meant
@@ -19,9 +20,6 @@ from benchbook.evalsets.repeated_keys import repeated_key
 from benchbook.text import shorten
 
 __all__ = [
-    "ALIASES",
-    "FIELD_NAMES",
-    "FIELD_OF",
     "AnswerFormat",
     "Item",
     "decode_plain",
@@ -33,14 +31,6 @@ __all__ = [
 ]
 
 AnswerFormat = Literal["answer_prefix"]
-
-# Names under which other files hold the same thing. The first is ours; the rubric's own names are among them.
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "item_id"),
-    "prompt": ("prompt", "task", "question"),
-    "expected_answer": ("expected_answer", "reference_answer", "reference"),
-    "context": ("context", "provided_context"),
-}
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,14 +52,6 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     group: str | None = None
 
 
-_OPTIONAL_TEXT = ("section", "category", "difficulty", "answer_format", "group")
-
-
-FIELD_NAMES = (*ALIASES, *_OPTIONAL_TEXT)
-FIELD_OF: Mapping[str, str] = {
-    **{name: field for field, names in ALIASES.items() for name in names},
-    **{name: name for name in _OPTIONAL_TEXT},
-}
 _OTHER_NAMES = tuple(f'"{name}"'.encode() for names in ALIASES.values() for name in names[1:])
 _KNOWN_NAMES = tuple(FIELD_OF)
 _item = msgspec.json.Decoder(ready(Item))
@@ -175,7 +157,7 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
         _require_text(given[field], path, line, field)
     if given.get("expected_answer") is not None:
         _require_text(given["expected_answer"], path, line, "expected_answer")
-    for field in _OPTIONAL_TEXT:
+    for field in OPTIONAL_TEXTS:
         if value.get(field) is not None:
             _require_text(value[field], path, line, field)
             given[field] = value[field]

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
+from benchbook.evalsets.field_names import FIELD_NAMES, FIELD_OF
+
 __all__ = ["close_to", "field_meant", "misspelt", "names_meant"]
 
 # None of them is read: an `answer` may as well be what a model said. They are asked about where the field is not there.
@@ -21,12 +23,6 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     "context": ("contexts", "retrieved_context", "retrieved_contexts", "retrieval_context", "documents", "document",
                 "docs", "passage", "passages", "source_text", "sources", "evidence", "background", "knowledge"),
 }  # fmt: skip
-_FIELDS = ("id", "prompt", "expected_answer", "section", "category", "difficulty", "answer_format", "context", "group")
-_SPELLINGS = {  # every name by which one of our fields goes, for what looks misspelt
-    **{field: field for field in _FIELDS},
-    "item_id": "id", "task": "prompt", "question": "prompt", "reference_answer": "expected_answer",
-    "reference": "expected_answer", "provided_context": "context",
-}  # fmt: skip
 _BY_NAME = {name: field for field, names in _MEANT.items() for name in names}
 
 
@@ -35,13 +31,13 @@ def field_meant(name: str) -> str | None:
     plain = _spelt(name)
     if plain in _BY_NAME:
         return _BY_NAME[plain]
-    near = close_to(name, tuple(_SPELLINGS), cutoff=0.85)
-    return _SPELLINGS[near] if near else None
+    near = close_to(name, tuple(FIELD_OF), cutoff=0.85)
+    return FIELD_OF[near] if near else None
 
 
 def misspelt(name: str) -> str | None:
     """The field whose own name a name is close to."""
-    return close_to(name, _FIELDS, cutoff=0.85)
+    return close_to(name, FIELD_NAMES, cutoff=0.85)
 
 
 def names_meant(field: str, there: Iterable[str]) -> list[str]:

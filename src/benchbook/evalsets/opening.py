@@ -15,6 +15,7 @@ from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
+from benchbook.evalsets.repeats import Repeats
 from benchbook.evalsets.set_contents import SetTally
 from benchbook.evalsets.set_lines import SetForm, set_form, set_lines
 from benchbook.evalsets.spool import Spool
@@ -63,7 +64,7 @@ class _Gathered:
         self._offsets = array("Q")
         self._tally = SetTally(texts=not is_recorded)
         self._grouped = False
-        self.ids = array("q")
+        self.ids = Repeats()
 
     def from_lines(self) -> EvalSet:
         if not self._is_recorded and (fault := encoding_fault(self._path)) is not None:
@@ -130,32 +131,22 @@ class _Gathered:
         return row
 
     def _note(self, item: Item, place: int) -> None:
+        self.ids.note(item.id, len(self._offsets))
         self._offsets.append(place)
-        self.ids.append(hash(item.id))
         self._grouped = self._grouped or item.group is not None
 
     def _too_long(self, number: int) -> InputError:
         return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")
 
 
-def _refuse_duplicate_ids(evalset: EvalSet, hashes: array[int]) -> None:
-    """Two passes: equal hashes are few, and only those items are looked at again."""
-    import numpy as np
-
-    order = np.sort(np.frombuffer(hashes, dtype=np.int64))
-    suspects = set(order[:-1][order[:-1] == order[1:]].tolist())
-    if not suspects:
-        return
-    seen: dict[str, int] = {}
-    for index, one in enumerate(hashes):
-        if one in suspects:
-            item_id = evalset[index].id
-            if item_id in seen:
-                raise InputError(
-                    evalset.path,
-                    line=evalset.line_of(index),
-                    field="id",
-                    found=f"{item_id!r} again (first on line {evalset.line_of(seen[item_id])})",
-                    expected="an id of its own",
-                )
-            seen[item_id] = index
+def _refuse_duplicate_ids(evalset: EvalSet, ids: Repeats) -> None:
+    for index in ids.suspects():
+        item_id = evalset[index].id
+        if (first := ids.earlier(item_id, index)) is not None:
+            raise InputError(
+                evalset.path,
+                line=evalset.line_of(index),
+                field="id",
+                found=f"{item_id!r} again (first on line {evalset.line_of(first)})",
+                expected="an id of its own",
+            )

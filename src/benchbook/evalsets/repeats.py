@@ -6,8 +6,6 @@ import hashlib
 from array import array
 from collections.abc import Iterator
 
-import numpy as np
-
 __all__ = ["Repeats"]
 
 
@@ -26,6 +24,8 @@ class Repeats:
 
     def suspects(self) -> Iterator[int]:
         """The lines to look at again; what was noted is forgotten."""
+        import numpy as np
+
         hashes = np.array(self._hashes, dtype=np.int64)
         lines = np.array(self._lines, dtype=np.uint32)
         self._hashes, self._lines = array("q"), array("I")
@@ -35,6 +35,12 @@ class Repeats:
         again[order[1:]] |= twice
         again[order[:-1]] |= twice
         return iter(lines[again].tolist())
+
+    def n_again(self) -> int:
+        """How many of the texts an earlier one is already, by what was noted alone."""
+        import numpy as np
+
+        return len(self._hashes) - len(np.unique(np.array(self._hashes, dtype=np.int64)))
 
     def earlier(self, text: str, line: int) -> int | None:
         """Second pass, the suspects in their order: the first line that has this very text; None for the first."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF
+from benchbook.evalsets.field_names import ALIASES, FIELD_NAMES, FIELD_OF
 from benchbook.evalsets.near_names import field_meant
 from benchbook.evalsets.prompts import near_form, question, stands_in
+from benchbook.evalsets.repeats import Repeats
 from benchbook.text import quoted, shorten
 
 __all__ = ["SetContents", "SetTally", "doubtful", "lacking", "unread"]
@@ -41,7 +41,7 @@ class SetTally:
 
     def __init__(self, *, texts: bool = True) -> None:
         self._texts = texts
-        self._questions = array("q")
+        self._questions = Repeats()
         self._n_answers_in_prompt = 0
         self._n = 0
         self._fields = dict.fromkeys(FIELD_NAMES, 0)
@@ -60,7 +60,7 @@ class SetTally:
             elif (short := shorten(name, 100)) in self._unread or len(self._unread) < _MOST_NAMES:
                 self._unread[short] = self._unread.get(short, 0) + 1
         if self._texts and isinstance(prompt := known.get("prompt"), str):
-            self._questions.append(hash(question(near_form(prompt), known.get("context"))))
+            self._questions.note(question(near_form(prompt), known.get("context")), self._n)
             answer = known.get("expected_answer")
             self._n_answers_in_prompt += isinstance(answer, str) and stands_in(answer, prompt)
 
@@ -69,7 +69,7 @@ class SetTally:
             n_items=self._n,
             fields=self._fields,
             unread=dict(sorted(self._unread.items())),
-            n_prompts_again=len(self._questions) - len(set(self._questions)),
+            n_prompts_again=self._questions.n_again() if self._texts else 0,
             n_answers_in_prompt=self._n_answers_in_prompt,
         )
 

@@ -10,16 +10,15 @@ import jiter
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.evalsets.items import ALIASES
+from benchbook.evalsets.field_names import ALIASES
 from benchbook.evalsets.lines import MAX_LINE_BYTES, Line, encoding_fault, read_lines
 from benchbook.evalsets.table_values import is_missing
-from benchbook.evalsets.tabular import read_table, table_form
+from benchbook.evalsets.tabular import TABLE_ENDINGS, WORKBOOK_ENDINGS, read_table, table_form
 
 __all__ = ["SetForm", "set_form", "set_lines"]
 
 SetForm = Literal["jsonl", "csv", "parquet"]
 
-_TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 # Tables often number what they hold; elsewhere a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
 
@@ -29,7 +28,8 @@ def set_form(path: str | Path) -> SetForm:
 
     Raises: UsageError for a workbook.
     """
-    return table_form(path) if Path(path).suffix.lower() in _TABLES else "jsonl"
+    ending = Path(path).suffix.lower()
+    return table_form(path) if ending in TABLE_ENDINGS or ending in WORKBOOK_ENDINGS else "jsonl"
 
 
 def set_lines(path: str | Path, form: SetForm) -> Iterator[Line]:

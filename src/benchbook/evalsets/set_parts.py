@@ -14,20 +14,19 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.field_names import ALIASES
 from benchbook.evalsets.item_ids import KnownIds
-from benchbook.evalsets.items import ALIASES
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json
 from benchbook.evalsets.lines import read_lines
-from benchbook.evalsets.set_contents import SetTally
+from benchbook.evalsets.set_contents import SetContents, SetTally
 from benchbook.evalsets.set_lines import set_lines
 from benchbook.evalsets.table_columns import ITEM_ID, ColumnFinder, value_at
 from benchbook.evalsets.table_values import id_at
-from benchbook.evalsets.tabular import read_table, table_form
+from benchbook.evalsets.tabular import TABLE_ENDINGS, read_table, table_form
 from benchbook.text import quoted, shorten
 
 __all__ = ["PartAsked", "PartSaid", "SetPart", "choose_part"]
 
-_TABLES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _MOST_SHOWN = 8
 
 
@@ -89,34 +88,35 @@ def choose_part(evalset: EvalSet, asked: PartAsked) -> tuple[EvalSet, SetPart | 
     if not asked:
         return evalset, None
     try:
-        places = _places(evalset, asked)
+        places, contents = _places(evalset, asked)
     finally:
         evalset.close()
     if len(places) == len(evalset):
         return evalset, None
     ids = None if asked.ids is None else Path(asked.ids).name
     part = SetPart(n_whole=len(evalset), ranges=tuple(_ranges(places)), limit=asked.limit, where=asked.where, ids=ids)
-    tally = SetTally()
-    for row in _chosen(_rows(evalset), part.ranges):
-        tally.add(row)
-    return evalset.part(part.ranges, tally.contents()), part
+    return evalset.part(part.ranges, contents), part
 
 
-def _places(evalset: EvalSet, asked: PartAsked) -> list[int]:
+def _places(evalset: EvalSet, asked: PartAsked) -> tuple[list[int], SetContents]:
+    """Where the chosen items stand in the set, and what they have and lack."""
     found = _Found(_by_column(asked.where))
     listed = None if asked.ids is None else _listed(Path(asked.ids), evalset)
     chosen = (
-        place
+        (place, row)
         for place, row in enumerate(_rows(evalset))
         if found.fits(row) and (listed is None or evalset[place].id in listed)
     )
-    places = list(islice(chosen, asked.limit))
+    places, tally = list[int](), SetTally()
+    for place, row in islice(chosen, asked.limit):
+        places.append(place)
+        tally.add(row)
     if asked.limit is None or len(places) < asked.limit:  # all rows were looked at
         found.refuse_unseen()
     if not places:
         what = "where and ids" if found.wanted and listed else "where" if found.wanted else "ids"
         raise ConfigError(what, "no item that has all of it", "at least one item")
-    return places
+    return places, tally.contents()
 
 
 def _rows(evalset: EvalSet) -> Iterable[Mapping[str, Any]]:
@@ -125,18 +125,6 @@ def _rows(evalset: EvalSet) -> Iterable[Mapping[str, Any]]:
         if line.data is not None and line.data.strip(JSON_WHITE_SPACE):
             read = read_line_json(line.data)
             yield read.value if isinstance(read, LineJson) else {}
-
-
-def _chosen(rows: Iterable[Mapping[str, Any]], ranges: Sequence[tuple[int, int]]) -> Iterable[Mapping[str, Any]]:
-    left = iter(ranges)
-    start, end = next(left)
-    for place, row in enumerate(rows):
-        if place == end:
-            if (following := next(left, None)) is None:
-                return
-            start, end = following
-        if place >= start:
-            yield row
 
 
 def _ranges(places: Sequence[int]) -> Iterable[tuple[int, int]]:
@@ -211,7 +199,7 @@ def _listed(path: Path, evalset: EvalSet) -> frozenset[str]:
 
 
 def _ids_in(path: Path) -> Iterable[tuple[int, str]]:
-    if path.suffix.lower() in _TABLES:
+    if path.suffix.lower() in TABLE_ENDINGS:
         finder = ColumnFinder(path, {"item_id": ITEM_ID}, {}, "--ids")
         for number, row in read_table(path, table_form(path)):
             finder.note(number, row)

@@ -6,7 +6,7 @@ What a value may be is in `table_values`, which column holds what in `table_colu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,18 +15,18 @@ from benchbook.evalsets.csv_rows import csv_rows
 from benchbook.evalsets.json_rows import json_rows
 from benchbook.evalsets.lines import encoding_fault
 
-__all__ = ["TableForm", "read_table", "table_columns", "table_form"]
+__all__ = ["TABLE_ENDINGS", "WORKBOOK_ENDINGS", "TableForm", "read_table", "table_columns", "table_form"]
 
 TableForm = Literal["jsonl", "csv", "parquet"]
 
-_ENDINGS: dict[str, TableForm] = {
+TABLE_ENDINGS: Mapping[str, TableForm] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".csv": "csv",
     ".tsv": "csv",
     ".parquet": "parquet",
 }
-_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def table_form(path: str | Path) -> TableForm:
@@ -35,11 +35,11 @@ def table_form(path: str | Path) -> TableForm:
     Raises: UsageError.
     """
     ending = Path(path).suffix.lower()
-    if ending in _WORKBOOKS:
+    if ending in WORKBOOK_ENDINGS:
         raise UsageError(f"{path}: a workbook; save its sheet as CSV (UTF-8) and give that")
-    form = _ENDINGS.get(ending)
+    form = TABLE_ENDINGS.get(ending)
     if form is None:
-        raise UsageError(f"{path}: can't tell its form; expected a name that ends in {', '.join(_ENDINGS)}")
+        raise UsageError(f"{path}: can't tell its form; expected a name that ends in {', '.join(TABLE_ENDINGS)}")
     return form
 
 
