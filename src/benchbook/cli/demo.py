@@ -12,10 +12,10 @@ import click
 
 from benchbook.cli.output import json_option, print_json
 from benchbook.cli.progress import shown_progress
+from benchbook.cli.stopped import resumable
 from benchbook.cli.summary import print_run, run_json
 from benchbook.errors import RunStoppedError
 from benchbook.records.folder import Record
-from benchbook.text import sentences
 
 if TYPE_CHECKING:
     from benchbook.runner.run import RunResult
@@ -107,7 +107,7 @@ def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
 
 def _refuse_stopped(result: RunResult) -> None:
     if result.stop.reason is not None:
-        raise RunStoppedError(f"{sentences(result.stop.reason)} Resume: benchbook run --resume {result.record.path}")
+        raise RunStoppedError(resumable(result, "run"))
 
 
 def _refuse_unverified(holds: bool) -> None:

@@ -9,7 +9,12 @@ import click
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.text import sentences
 
-__all__ = ["say_stopped"]
+__all__ = ["resumable", "say_stopped"]
+
+
+def resumable(result: Any, command: str) -> str:
+    """Why a run was stopped, and how it is resumed."""
+    return f"{sentences(result.stop.reason)} Resume: benchbook {command} --resume {result.record.path}"
 
 
 def say_stopped(result: Any, command: str) -> None:
@@ -19,9 +24,7 @@ def say_stopped(result: Any, command: str) -> None:
     """
     if result.stop.reason is None:
         return
-    said = result.stop.reason
-    if not result.stop.usage:
-        said = f"{sentences(said)} Resume: benchbook {command} --resume {result.record.path}"
+    said = result.stop.reason if result.stop.usage else resumable(result, command)
     if not result.stop.interrupted:
         error = UsageError if result.stop.usage else RunStoppedError
         raise error(f"stopped: {said}")

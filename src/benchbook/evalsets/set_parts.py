@@ -41,6 +41,11 @@ class PartAsked(NamedTuple):
     def __bool__(self) -> bool:
         return self != PartAsked()
 
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The list of ids, where there is one, for a record to keep."""
+        return {} if self.ids is None else {"ids": Path(self.ids)}
+
 
 class PartSaid(msgspec.Struct, frozen=True, kw_only=True):
     """A part as manifests name it: how many items the whole set has, and which of them were asked, in words."""

@@ -37,7 +37,6 @@ __all__ = [
     "evalset_path",
     "judges_settings",
     "model_settings",
-    "part_inputs",
     "prepare",
     "read_template",
     "until_decided_of",
@@ -72,7 +71,7 @@ def prepare(config: RunConfig) -> Prepared:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
     evalset, part = chosen_part(config, open_evalset(path))
-    inputs = {"evalset": path} | part_inputs(config)
+    inputs = {"evalset": path} | config.part.inputs
     template_text = None
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
@@ -124,11 +123,6 @@ def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart |
         raise ConfigError(name, str(getattr(config, name)), "nothing in a benchmark, which asks the whole set")
     chosen, part = choose_part(evalset, config.part)
     return chosen, part or msgspec.UNSET
-
-
-def part_inputs(config: RunConfig) -> dict[str, Path]:
-    """The list of ids, where there is one, for a record to keep."""
-    return {} if config.ids is None else {"ids": Path(config.ids)}
 
 
 def _check_settings(config: RunConfig) -> None:

@@ -88,13 +88,12 @@ def score_predictions(config: ScoreConfig) -> ScoreResult:
         predictions = read_predictions(config.predictions, columns=config.columns, own_keys=True)
     path = evalset_path(config.evalset)
     logs = find_training_logs(config.training_metrics, config.training_columns)
+    asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
     inputs = {"evalset": path} | ({"predictions": Path(config.predictions)} if config.predictions else {})
-    inputs |= {"ids": Path(config.ids)} if config.ids else {}
-    inputs |= {log.source: path for log, path in logs}
+    inputs |= asked.inputs | {log.source: path for log, path in logs}
     run_id = config.run_id or new_run_id()
     if config.limit is not None and config.limit < 1:
         raise ConfigError("limit", str(config.limit), "1 or more")
-    asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
     chosen, part = choose_part(open_evalset(path, needs_expected_answer=True), asked)
     with chosen as evalset:
         plan = _plan(config, evalset, part)

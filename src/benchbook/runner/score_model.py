@@ -24,7 +24,7 @@ from benchbook.runner.config import RunConfig
 from benchbook.runner.environment import check_code_is_named, code_version, environment
 from benchbook.runner.one_call import is_answered
 from benchbook.runner.pinning import PinCheck, check_pinned
-from benchbook.runner.preparing import chosen_part, evalset_path, model_settings, part_inputs, read_template
+from benchbook.runner.preparing import chosen_part, evalset_path, model_settings, read_template
 from benchbook.runner.progress import ProgressHandler, Resume
 from benchbook.runner.roles import open_means, plan_of_role
 from benchbook.runner.run import (
@@ -118,7 +118,7 @@ def _prepare(config: RunConfig) -> _Prepared:
     evalset, part = chosen_part(config, open_evalset(path, needs_expected_answer=True))
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
-    inputs = {"evalset": path} | part_inputs(config)
+    inputs = {"evalset": path} | config.part.inputs
     template = PromptTemplate(CANDIDATE_PROMPT, None)
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
