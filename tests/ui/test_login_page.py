@@ -83,6 +83,7 @@ def test_who_may_only_read_is_not_offered_more(guarded: Open, tokens: TokenFile)
 def test_a_token_labels_under_its_own_name(guarded: Open, tokens: TokenFile) -> None:
     page = guarded("/login")
     log_in(page, tokens.create("lena", ["read", "label"])[0])
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()  # else it may yet be led to the first page
     page.get_by_role("link", name="Label").click()
     expect(page.get_by_text("You label as lena, your token's name.")).to_be_visible()
     expect(page.get_by_label("Your name")).to_have_count(0)
