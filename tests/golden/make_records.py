@@ -1,4 +1,4 @@
-"""Makes the records of tests/golden/records, by hand: `PYTHONPATH=src python tests/golden/make_records.py [NAME]...`
+"""Makes the records beside it. By hand: `PYTHONPATH=src:tests python tests/golden/make_records.py [NAME]...`
 
 It makes those that are not there yet, and never writes over one: what a record says is what its code once said.
 """
@@ -14,8 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parent.parent))  # as pytest has it
 
 from benchbook.records.labels import give_labels, open_labels
 from benchbook.records.labels_state import Given
@@ -87,12 +85,11 @@ def asked(run_id: str, answer: Answer, *words: str, judge: str | None = "openai/
 
 def called(*words: str) -> None:
     found = benchbook_here(*words, "--runs", "runs", "--reports", "none")
-    print("$ benchbook", *words, f"-> {found.returncode}")
     assert (Path("runs") / words[words.index("--run-id") + 1]).is_dir(), found.stderr.decode()
 
 
 def faults(role: str, n: int, name: str) -> Reply:
-    """Every way of a sample: passed, failed, unanswered by either, an answer that is none, a reply that is no verdict."""
+    """Every way of a sample: passed, failed, unanswered by either, no answer, a reply that is no verdict."""
     del name
     if role == "candidate":
         texts = {4: said(""), 7: said(HOSTILE), 8: said("It is n", finish_reason="length"), 3: REFUSED}
@@ -217,7 +214,9 @@ def judged_gaps() -> None:
         for name in ("j", "k", "l"):
             lines += ["[[judges]]", f'model = "openai/{name}@2026-01-01"', f'base_url = "{server.base_url}"']
         Path("judging.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        called("judge", "run", "judging.toml", "--max-connections", "1", "--max-retries", "0", "--run-id", "judged_gaps")
+        called(
+            "judge", "run", "judging.toml", "--max-connections", "1", "--max-retries", "0", "--run-id", "judged_gaps"
+        )
 
 
 def judgements_unknown() -> None:

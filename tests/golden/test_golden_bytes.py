@@ -1,7 +1,8 @@
 """Golden bytes: every report, archive, derived file and answer of the recorded runs is what it was (CHANGES.md).
 
 `GOLDEN_KEEP=FOLDER` keeps all views as files, so that `diff -r` tells two versions of the code apart. Where a named
-defect was mended, `python tests/golden/test_golden_bytes.py --renew [RECORD [VIEW]]` takes over what is made now.
+defect was mended, this takes over what is made now:
+`PYTHONPATH=src:tests python tests/golden/test_golden_bytes.py --renew [RECORD [VIEW]]`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parent.parent)] if __name__ == "__main__" else []  # as pytest has it
 
 from golden.views import ALL, OWN, Server, Views, served
 

@@ -79,20 +79,30 @@ class Bench:
 
     @functools.cached_property
     def not_the_code(self) -> list[tuple[bytes, bytes]]:
-        """What stands in views and is of this machine, or of a Parquet writer's version; with what stands for it."""
-        found = [(str(self.folder).encode(), b".")]
+        """What stands in views and is of this folder, or of the version of who writes Parquet; and what stands for it.
+
+        A table is held against its rows. Its file's hash stands in the manifest, whose own hash covers that.
+        """
+        found = {str(self.folder): "."}
         for name in FOLDERS:
             record = self.folder / "runs" / name
-            for path in (*sorted(record.glob("*.parquet")), record / "manifest.json"):
-                if path.exists():
-                    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-                    found.append((sha256.encode(), f"<SHA-256 of {path.name}>".encode()))
-        return found
+            manifest = json.loads((record / "manifest.json").read_bytes())
+            found |= {_sha256(path): f"<hash of {path.name}>" for path in sorted(record.glob("*.parquet"))}
+            found |= {
+                _sha256(record / "manifest.json"): "<hash of manifest.json>",
+                str(manifest.get("manifest_sha256", "<none>")): "<manifest_sha256>",
+                str(manifest.get("derived_by", {}).get("tables", "<none>")): "<who writes tables>",
+            }
+        return [(text.encode(), stands_for.encode()) for text, stands_for in found.items()]
 
     def normal(self, views: Views) -> Views:
         """The views without what no code of ours decides."""
         return {name: functools.reduce(lambda text, pair: text.replace(*pair), self.not_the_code, view)
                 for name, view in views.items()}  # fmt: skip
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def table_text(path: Path) -> bytes:
@@ -114,7 +124,9 @@ def views_of_record(bench: Bench, name: str) -> Views:
               if not file.startswith(("journal/", "inputs/"))}  # fmt: skip
     views |= {f"reports/{file}": text for file, text in bench.files(f"reports/{name}").items()}
     samples = bench.samples(name)
-    first_and_last = {f"show_sample_{sample}": ("show", "--sample", str(sample)) for sample in samples[:1] + samples[-1:]}
+    first_and_last = {
+        f"show_sample_{sample}": ("show", "--sample", str(sample)) for sample in samples[:1] + samples[-1:]
+    }
     for view, words in {**_SHOWN, **first_and_last}.items():
         views[f"{view}.txt"] = said(words[0], name, *words[1:])
         views[f"{view}.json"] = said(words[0], name, *words[1:], "--json")
@@ -192,8 +204,8 @@ def views_of_all(bench: Bench) -> Views:
 _RUN = "/api/v1/runs/{}"
 _OF_A_RUN: Mapping[str, str] = {
     "run": _RUN, "manifest": f"{_RUN}/manifest", "aggregates": f"{_RUN}/aggregates", "decision": f"{_RUN}/decision",
-    "panel": f"{_RUN}/panel", "samples": f"{_RUN}/samples?limit=1000", "samples_failed": f"{_RUN}/samples?outcome=failed",
-    "samples_lines": f"{_RUN}/samples.ndjson",
+    "panel": f"{_RUN}/panel", "samples": f"{_RUN}/samples?limit=1000",
+    "samples_failed": f"{_RUN}/samples?outcome=failed", "samples_lines": f"{_RUN}/samples.ndjson",
     "predictions": "/api/tunix/runs/{}/predictions", "predictions_lines": f"{_RUN}/predictions.ndjson",
     "training": f"{_RUN}/training-metrics", "loss": f"{_RUN}/metrics/loss",
 }  # fmt: skip
