@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ OWN = TESTS / "golden" / "records"
 BOOK = "labels"  # what people said of rubric_labelled; no run itself
 
 Views = dict[str, bytes]
+# `gate` at another confidence derives another manifest, which is nowhere on disk.
+_OF_A_GATE = re.compile(rb'("manifest_sha256": ")[0-9a-f]{64}')
 
 
 def _folders() -> dict[str, Path]:
@@ -97,8 +100,12 @@ class Bench:
 
     def normal(self, views: Views) -> Views:
         """The views without what no code of ours decides."""
-        return {name: functools.reduce(lambda text, pair: text.replace(*pair), self.not_the_code, view)
-                for name, view in views.items()}  # fmt: skip
+        return {name: self._normal(view) for name, view in views.items()}
+
+    def _normal(self, view: bytes) -> bytes:
+        for text, stands_for in self.not_the_code:
+            view = view.replace(text, stands_for)
+        return _OF_A_GATE.sub(rb"\1<manifest_sha256>", view)
 
 
 def _sha256(path: Path) -> str:
