@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -270,7 +269,6 @@ MAKE: Mapping[str, Callable[[], None]] = {
     "judged_gaps": judged_gaps,
     "judgements_unknown": judgements_unknown,
 }  # fmt: skip
-_OF_A_MACHINE = re.compile(rb'"[^"]*(?:/work|/tmp|/home|/root)/[^"]*"')  # a path; no model says one here
 
 
 def make(name: str) -> None:
@@ -284,8 +282,6 @@ def make(name: str) -> None:
             os.chdir(before)
         for part in ("journal", "inputs"):
             shutil.copytree(Path(folder) / "runs" / name / part, RECORDS / name / part)
-    for path in (RECORDS / name).rglob("*"):
-        assert not path.is_file() or not (found := _OF_A_MACHINE.search(path.read_bytes())), (path, found)
 
 
 if __name__ == "__main__":
