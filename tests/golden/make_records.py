@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,13 @@ def verdict(accuracy: int, faithfulness: int, why: str = "So it is.") -> Reply:
     return said(json.dumps({"accuracy_score": accuracy, "faithfulness_score": faithfulness, "rationale": why}))
 
 
-def items(count: int) -> None:
+def items(count: int, *, grouped: bool = True) -> None:
     """items.jsonl, with all that tells items apart: sections, categories, difficulties and groups."""
     rows = [
         {
             "id": f"i{n}", "prompt": f"What is {n} + 1?", "expected_answer": str(n + 1),
             "section": ("core", "edge_case")[n % 2], "category": ("sums", "words", "sums")[n % 3],
-            "difficulty": ("easy", "hard")[n // 2 % 2], "group": f"page {n // 2}",
+            "difficulty": ("easy", "hard")[n // 2 % 2], "group": f"page {n // 2}" if grouped else None,
             "context": {"page": n} if n % 4 == 0 else None,
         }
         for n in range(count)
@@ -128,6 +129,24 @@ def rubric_recorded() -> None:
         "rubric_unmeasured", repeats, "--outputs", "outputs.jsonl", "--unmeasured", "latency", "--unmeasured", "tokens",
         "--model", "recorded/m@1", "--accept-unanswered",
     )  # fmt: skip
+
+
+def weather(number: int) -> None:
+    """One of the runs of an experiment of that name."""
+
+    def answer(role: str, n: int, name: str) -> Reply:
+        del name
+        return said(str(n + 1)) if role == "candidate" else verdict(2 if n % (number + 1) else 0, 2)
+
+    items(12, grouped=False)
+    asked(f"rubric_weather_{number}", answer, "--experiment", "weather")
+
+
+def rubric_against() -> None:
+    """A model that is better than the one of rubric_weather_1, asked until that is shown, or no item is left."""
+    made_before("rubric_weather_1")
+    items(12, grouped=False)
+    asked("rubric_against", repeats, "--until-decided", "--against", "rubric_weather_1")
 
 
 def rubric_stopped() -> None:
@@ -255,6 +274,8 @@ MAKE: Mapping[str, Callable[[], None]] = {
     "rubric_unmeasured": rubric_recorded,
     "rubric_until": _with_items(60, "rubric_until", lambda role, n, _: verdict(0, n % 3) if role == "judge" else said(
         "No."), "--until-decided"),
+    **{f"rubric_weather_{number}": partial(weather, number) for number in (1, 2, 3)},
+    "rubric_against": rubric_against,
     "rubric_stopped": rubric_stopped,
     "rubric_refused": _with_items(6, "rubric_refused", lambda role, n, name: repeats(role, n, name) | {"model": None},
         "--benchmark", "--model", "openai/m@stable"),

@@ -43,6 +43,7 @@ PROTOCOL = tuple(name for name in FOLDERS if name.startswith("judge"))
 COMPARED: Mapping[str, tuple[str, ...]] = {
     "rubric": ("rubric_faults", "rubric_faults_later"),
     "rubric_of_before": ("rubric", "rubric_faults"),  # over other items
+    "rubric_weather": ("rubric_weather_1", "rubric_weather_2", "rubric_weather_3", "rubric_against"),
     "rubric_judges": ("rubric_repeats", "rubric_panel"),
     "score": ("score_a", "score_b"),
     "score_history": ("score_a", "score_b", "score_c"),
@@ -142,7 +143,26 @@ def views_of_record(bench: Bench, name: str) -> Views:
         views["archive.txt"] = said("judge", "archive", name, "--out", archive)
         views |= {f"archive/{file}": text for file, text in bench.files(archive).items()}
         views["archive_checked.txt"] = said("judge", "archive", name, "--check", archive, "--json")
-    return bench.normal(views)
+    return bench.normal(views | _views_of_changed(bench, name))
+
+
+def _views_of_changed(bench: Bench, name: str) -> Views:
+    """What `verify` finds in copies of which a derived number, a fact's text or a file is not what it was."""
+    views = {}
+    for what, (file, old, new) in _CHANGES.items():
+        copy = Path("changed") / what / name
+        shutil.copytree(bench.folder / "runs" / name, bench.folder / copy)
+        path = bench.folder / copy / file
+        path.write_bytes(path.read_bytes().replace(old, new))
+        views[f"verify_changed_{what}.txt"] = bench.said("verify", copy.as_posix())
+    return views
+
+
+_CHANGES: Mapping[str, tuple[str, bytes, bytes]] = {
+    "number": ("aggregates.json", b": 1", b": 7"),
+    "fact": ("journal/000001.jsonl", b'"text":"', b'"text":"Not '),
+    "manifest": ("manifest.json", b"complete", b"running"),
+}
 
 
 _SHOWN: Mapping[str, tuple[str, ...]] = {
@@ -200,7 +220,12 @@ def views_of_all(bench: Bench) -> Views:
     """What is said of the whole folder, and of verdicts on pairs."""
     views = {}
     for view, words in {"runs": ("runs",), "position": ("position", "pairs.jsonl"),
-                        "position_by": ("position", "pairs.jsonl", "--by", "section")}.items():  # fmt: skip
+                        "position_by": ("position", "pairs.jsonl", "--by", "section"),
+                        "experiment": ("experiment", "weather"), "plan_ready": ("plan", "--ready"),
+                        "plan": ("plan", "--baseline", "0.7", "--detect", "0.05", "--clusters", "4", "--icc", "0.2"),
+                        "baseline_set": ("baseline", "set", "rubric_faults"), "baseline": ("baseline", "show"),
+                        "gate": ("gate", "rubric_faults_later", "--margin", "0.2"),
+                        "baseline_cleared": ("baseline", "clear")}.items():  # fmt: skip
         views[f"{view}.txt"] = bench.said(*words)
         views[f"{view}.json"] = bench.said(*words, "--json")
     return bench.normal(views)
