@@ -131,13 +131,15 @@ def views_of_record(bench: Bench, name: str) -> Views:
     views |= {f"record/{file}": text for file, text in bench.files(f"runs/{name}").items()
               if not file.startswith(("journal/", "inputs/"))}  # fmt: skip
     views |= {f"reports/{file}": text for file, text in bench.files(f"reports/{name}").items()}
-    samples = bench.samples(name)
-    first_and_last = {
-        f"show_sample_{sample}": ("show", "--sample", str(sample)) for sample in samples[:1] + samples[-1:]
-    }
-    for view, words in {**_SHOWN, **first_and_last}.items():
+    for view, words in _SHOWN.items():
         views[f"{view}.txt"] = said(words[0], name, *words[1:])
         views[f"{view}.json"] = said(words[0], name, *words[1:], "--json")
+    views["gate_by_rule.txt"] = said("gate", name, "--by-rule")
+    views["gate_confidence_none.json"] = said("gate", name, "--confidence", "none", "--json")
+    views["gate_min_score.json"] = said("gate", name, "--min-score", "0.6", "--json")
+    if samples := bench.samples(name):
+        views["show_first.txt"] = said("show", name, "--sample", str(samples[0]))
+        views["show_last.json"] = said("show", name, "--sample", str(samples[-1]), "--json")
     if name in PROTOCOL:
         archive = f"archives/{name}"
         views["archive.txt"] = said("judge", "archive", name, "--out", archive)
@@ -171,9 +173,6 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
     "verify": ("verify",),
     "panel": ("panel",),
     "gate": ("gate",),
-    "gate_by_rule": ("gate", "--by-rule"),
-    "gate_confidence_none": ("gate", "--confidence", "none"),
-    "gate_min_score": ("gate", "--min-score", "0.6"),
 }
 
 
