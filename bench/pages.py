@@ -26,8 +26,8 @@ import numpy as np
 import polars as pl
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchbook.derivations.correctness_rows import CorrectnessRow
-from benchbook.records.tables import ROW_GROUP, arrow_schema
+from benchbook.evaluators.correctness.rows import CorrectnessRow
+from benchbook.record.tables import ROW_GROUP, arrow_schema
 from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
 from server import serving, write_record
 

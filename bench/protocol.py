@@ -19,9 +19,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.derivations.evaluation_rows import Asked, CellId, EvaluationRow, JudgedText, evaluation_row
-from benchbook.reports.archive import JudgeUsed, RunLog, UsedPrompt, write_archive
-from benchbook.scorers.judge_protocol import EvaluationSet
+from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, EvaluationRow, JudgedText, evaluation_row
+from benchbook.evaluators.protocol.identity import EvaluationSet
+from benchbook.views.archive import write_archive
+from benchbook.views.archive_model import JudgeUsed, RunLog, UsedPrompt
 
 GOAL_CPU_S = 20.0
 ARCHIVE_GOAL_CPU_S = 15.0

@@ -32,12 +32,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchbook.derivations.correctness_rows import CorrectnessRow
-from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
-from benchbook.records.facts import RunEnded, RunStarted
-from benchbook.records.folder import create_record
-from benchbook.records.journal import JournalWriter
-from benchbook.records.tables import BATCH, ROW_GROUP, ROW_GROUP_BYTES, arrow_schema
+from benchbook.evaluators.correctness.rows import CorrectnessRow
+from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.record.facts import RunEnded, RunStarted
+from benchbook.record.folder import create_record
+from benchbook.record.journal import JournalWriter
+from benchbook.record.tables import BATCH, ROW_GROUP, ROW_GROUP_BYTES, arrow_schema
 
 GOAL_LAST_OVER_FIRST, GOAL_OF_BARE = 1.5, 0.5
 PAGE = 100
@@ -86,7 +86,7 @@ def write_record(runs: Path, run_id: str, n_rows: int, write_table: Callable[[Pa
 
 
 def write_samples(path: Path, n_rows: int, text_bytes: int = 0) -> None:
-    """A table of predictions of about `text_bytes`, in row groups as `records.tables` cuts them."""
+    """A table of predictions of about `text_bytes`, in row groups as `record.tables` cuts them."""
     import polars as pl
     import pyarrow.parquet as pq
 

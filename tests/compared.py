@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from benchbook.decisions.comparison_items import ComparedRun, compared_items
+from benchbook.comparison.items import ComparedRun, compared_items
 
 SPEC = "answer_correctness@v1"
 SCHEMA: Mapping[str, Any] = {

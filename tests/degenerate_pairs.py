@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from benchbook.decisions.comparison_items import ComparedRun
+from benchbook.comparison.items import ComparedRun
 from compared import answer, answers, marks, scores, unanswered
 
 __all__ = ["PAIRS", "RANKINGS", "Degenerate", "degenerate_markdown"]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.records.folder import Record
-from benchbook.runner.config import RunConfig
-from benchbook.runner.loop import run_async
-from benchbook.runner.run import start_run
+from benchbook.ask.loop import run_async
+from benchbook.evaluators.rubric.starting import start_run
+from benchbook.evaluators.settings import RunConfig
+from benchbook.record.folder import Record
 
 Scores = tuple[int, int] | None  # accuracy and faithfulness as the judge gives them; None: it says nothing readable
 

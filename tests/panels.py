@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.runner.config import RunConfig, config_from_mapping
-from benchbook.runner.loop import run_async
-from benchbook.runner.run import RunResult, start_run
+from benchbook.ask.loop import run_async
+from benchbook.evaluators.rubric.starting import RunResult, start_run
+from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from running import write_items
 from scripted_server import OK_CANDIDATE, ScriptedServer
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from benchbook.runner.config import RunConfig
-from benchbook.runner.loop import run_async
-from benchbook.runner.run import RunResult, start_run
+from benchbook.ask.loop import run_async
+from benchbook.evaluators.rubric.starting import RunResult, start_run
+from benchbook.evaluators.settings import RunConfig
 from scripted_server import ScriptedServer
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.runner.score import ScoreConfig, ScoreResult, score_predictions
+from benchbook.evaluators.correctness.starting import ScoreConfig, ScoreResult, score_predictions
 
 ITEMS = (
     {"id": "a", "prompt": "1 + 1?", "expected_answer": "2", "section": "core", "difficulty": "easy"},

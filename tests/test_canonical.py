@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchbook.records import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json
 from support import ROOT
 
 anything = msgspec.json.Decoder()

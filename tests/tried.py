@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchbook.derivations.verify import verify
-from benchbook.records import Failure, Record, read_journal
+from benchbook.evaluators.verify import verify
+from benchbook.record.facts import Failure
+from benchbook.record.folder import Record
+from benchbook.record.reading import read_journal
 from judging import make_set
 from outages import well
 from running import benchbook_here, options, write_items

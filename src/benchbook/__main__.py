@@ -1,5 +1,7 @@
 """`python -m benchbook`."""
 
+from __future__ import annotations
+
 from benchbook.cli import main
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from sqlalchemy import event, select
 
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.schema import metadata
-from benchbook.derivations.correctness_rows import CorrectnessRow
-from benchbook.derivations.derived_files import hashes_of, pretty_json, write_manifest
-from benchbook.records.facts import Reply, RunEnded, RunStarted
-from benchbook.records.folder import Record, create_record
-from benchbook.records.journal import JournalWriter
-from benchbook.records.tables import write_table
+from benchbook.evaluators.correctness.rows import CorrectnessRow
+from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.record.facts import Reply, RunEnded, RunStarted
+from benchbook.record.folder import Record, create_record
+from benchbook.record.journal import JournalWriter
+from benchbook.record.tables import write_table
 
 SPEC = "answer_correctness@v1"
 ITEMS = 4

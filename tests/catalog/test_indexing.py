@@ -12,20 +12,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchbook.ask.loop import run_async
 from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
 from benchbook.catalog.predictions import iterate_predictions, predictions_page
 from benchbook.catalog.queries import RunRow, aggregates_of_run, find_run
-from benchbook.derivations.derived_files import hashes_of, write_manifest
 from benchbook.errors import UsageError
-from benchbook.records.facts import LabelsStarted
-from benchbook.records.folder import Record
-from benchbook.records.journal import JournalWriter
-from benchbook.runner.judging import start_judging
-from benchbook.runner.judging_config import judging_config_from_mapping
-from benchbook.runner.loop import run_async
-from benchbook.runner.score import ScoreConfig, score_predictions
-from benchbook.scorers.mock_judge import Unavailable
+from benchbook.evaluators.correctness.scorecard import Unavailable
+from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+from benchbook.evaluators.protocol.config import judging_config_from_mapping
+from benchbook.evaluators.protocol.starting import start_judging
+from benchbook.record.derived_files import hashes_of, write_manifest
+from benchbook.record.facts import LabelsStarted
+from benchbook.record.folder import Record
+from benchbook.record.journal import JournalWriter
 from catalog.making import content, correctness_row, finish, made, reply, start
 from judging import make_set, sound_reply
 from panels import replies_of, run_panel

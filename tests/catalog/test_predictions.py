@@ -20,9 +20,9 @@ from benchbook.catalog.predictions import (
     iterate_predictions,
     predictions_page,
 )
-from benchbook.catalog.stored_text import from_stored, to_stored
+from benchbook.catalog.schema import from_stored, to_stored
 from benchbook.errors import ConfigError, UsageError
-from benchbook.scorers.mock_judge import Unavailable
+from benchbook.evaluators.correctness.scorecard import Unavailable
 from catalog.making import correctness_row, finish, made, plans_of, start
 
 

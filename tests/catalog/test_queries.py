@@ -13,8 +13,7 @@ from sqlalchemy import insert
 
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.indexing import index_record
-from benchbook.catalog.pages import cursor_of
-from benchbook.catalog.queries import SORTS, RunFilter, _Place, eval_sets, leaderboard, list_runs
+from benchbook.catalog.queries import SORTS, RunFilter, _Place, cursor_of, eval_sets, leaderboard, list_runs
 from benchbook.catalog.schema import aggregates, runs
 from benchbook.errors import ConfigError
 from catalog.making import made, plans_of

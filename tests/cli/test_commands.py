@@ -104,7 +104,7 @@ def test_init_writes_a_config_that_reads(tmp_path: Path) -> None:
     assert benchbook("init", str(path)).returncode == 2
     # With every example switched on, each name and form is one that the config takes.
     text = re.sub(r"^# (?=[a-z_]+ = )", "", path.read_text("utf-8"), flags=re.MULTILINE)
-    from benchbook.runner.config import config_from_mapping, read_config_file
+    from benchbook.evaluators.settings import config_from_mapping, read_config_file
 
     (tmp_path / "all.toml").write_text(text, encoding="utf-8")
     values = read_config_file(tmp_path / "all.toml")

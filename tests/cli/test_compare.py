@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.derivations.baselines import baseline_record, read_baseline, set_baseline
+from benchbook.comparison.baselines import baseline_record, read_baseline, set_baseline
 from benchbook.errors import RecordError, UsageError
+from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
 from benchbook.library.gating import records_on_one_evalset
-from benchbook.records.folder import Record
-from benchbook.runner.score import ScoreConfig, score_predictions
+from benchbook.record.folder import Record
 from benchbook.training.points import MetricPoint
 from benchbook.training.table import TRAINING_TABLE, training_rows, write_training_table
 from running import benchbook

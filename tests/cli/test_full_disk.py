@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.derivations.verify import verify
-from benchbook.records import Record, Reply, read_journal
+from benchbook.evaluators.verify import verify
+from benchbook.record.facts import Reply
+from benchbook.record.folder import Record
+from benchbook.record.reading import read_journal
 from running import benchbook, options, write_items
 from scripted_server import always_good, running
 

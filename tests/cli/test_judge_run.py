@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.evalsets.output_sets import read_output_set
-from benchbook.scorers.judge_protocol_prompt import render_prompt
+from benchbook.evaluators.protocol.requests import render_prompt
 from judging import make_set, sound_reply
 from running import benchbook, benchbook_here
 from scripted_server import ScriptedServer, running

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from benchbook.cli.calibrate import calibrate
 from benchbook.cli.label import label
 from benchbook.errors import UsageError
-from benchbook.records.labels import open_labels
+from benchbook.labels.labels import open_labels
 from labelled import judged_run
 from running import benchbook
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.records import Record
+from benchbook.record.folder import Record
 from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 

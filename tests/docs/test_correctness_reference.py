@@ -6,9 +6,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessRow, ItemRow
-from benchbook.derivations.correctness_rows import CorrectnessManifest as Manifest
-from benchbook.derivations.rows import Manifest as RubricManifest
+from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessRow, ItemRow
+from benchbook.evaluators.correctness.rows import CorrectnessManifest as Manifest
+from benchbook.evaluators.rubric.rows import Manifest as RubricManifest
 from docs.sessions import tables_of
 from support import ROOT
 

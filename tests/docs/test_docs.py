@@ -15,14 +15,16 @@ from typing import Any, get_type_hints
 import pytest
 
 import benchbook as bb
+from benchbook.ask.unanswered import Unanswered
 from benchbook.cli.main import COMMANDS
-from benchbook.decisions import Decision, Gate, Interval
-from benchbook.derivations import rows
-from benchbook.derivations.panel_rows import PanelRow, PanelVote
-from benchbook.derivations.unanswered import Unanswered
-from benchbook.records import facts
-from benchbook.runner.config import SETTINGS
-from benchbook.scorers.rubric_aggregates import RubricAggregates
+from benchbook.evaluators.gates import Gate
+from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric import rows
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.rows import PanelRow, PanelVote
+from benchbook.evaluators.rubric.tally import RubricAggregates
+from benchbook.evaluators.settings import SETTINGS
+from benchbook.record import facts
 from docs.sessions import RUN, Block, blocks_of, links_of, matches, steps_of, tables_of
 from scripted_server import ScriptedServer, running
 from support import ROOT

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.decisions import Decision, decide, decide_by_bounds
-from benchbook.derivations.intervals import intervals_of
-from benchbook.scorers.exact import as_float
-from benchbook.scorers.rubric import NO_ANSWER, Outcome, rubric_scale, score_sample
-from benchbook.scorers.rubric_aggregates import tally
+from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.rubric.intervals import intervals_of
+from benchbook.evaluators.rubric.proving import decide_by_bounds
+from benchbook.evaluators.rubric.release import Decision, decide
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale, score_sample
+from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.one_sided import one_sided_bound
 from docs.sessions import tables_of
 from support import ROOT

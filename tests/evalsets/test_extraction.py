@@ -12,8 +12,13 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import UsageError
-from benchbook.evalsets.extraction import ExtractionLimits, extract_file, extract_files, extract_text
-from benchbook.evalsets.extraction_pdf import pdf_extractor_version
+from benchbook.evalsets.extraction import (
+    ExtractionLimits,
+    extract_file,
+    extract_files,
+    extract_text,
+    pdf_extractor_version,
+)
 from evalsets import made_pdf
 
 pytestmark = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="pypdfium2 is not installed")
@@ -114,7 +119,7 @@ def test_nothing_of_ours_goes_into_the_process_that_reads_a_pdf(
 
 
 def test_without_pypdfium2_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchbook.evalsets.extraction_pdf.find_spec", lambda name: None)
+    monkeypatch.setattr("benchbook.evalsets.extraction.find_spec", lambda name: None)
     pdf_extractor_version.cache_clear()
     with pytest.raises(UsageError, match=r"benchbook\[pdf\]"):
         extract_file(written(tmp_path, "a.pdf", b"x"), SMALL)

@@ -14,16 +14,22 @@ import pytest
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, InputError, UsageError
-from benchbook.evalsets.judgement_bundles import read_bundle
-from benchbook.evalsets.judgement_import import How, import_source, write_judgements
-from benchbook.evalsets.judgement_lookup import NoOutput, OutputIndex
-from benchbook.evalsets.judgement_mapping import JudgementMapping, load_mapping
-from benchbook.evalsets.judgement_replies import find_reply_files, read_reply_file, read_reply_table
-from benchbook.evalsets.judgement_results import ImportedJudgement, read_judgements
 from benchbook.evalsets.output_set_sources import find_in_folder
 from benchbook.evalsets.output_sets import Output, OutputSet, write_output_set
-from benchbook.scorers.evidence_text import NormalisedText
-from benchbook.scorers.judge_protocol import EvaluationSet, validate
+from benchbook.evaluators.protocol.evidence_text import NormalisedText
+from benchbook.evaluators.protocol.identity import EvaluationSet
+from benchbook.evaluators.protocol.import_bundles import read_bundle
+from benchbook.evaluators.protocol.import_mapping import JudgementMapping, NoOutput, OutputIndex, load_mapping
+from benchbook.evaluators.protocol.imported import ImportedJudgement, read_judgements
+from benchbook.evaluators.protocol.importing import (
+    How,
+    find_reply_files,
+    import_source,
+    read_reply_file,
+    read_reply_table,
+    write_judgements,
+)
+from benchbook.evaluators.protocol.validity import validate
 from support import ROOT, shared_data
 
 DRIFT_LAB = ROOT / "docs" / "examples" / "judgements" / "prompt-drift-lab.toml"

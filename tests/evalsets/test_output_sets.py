@@ -15,10 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import ConfigError, InputError, UsageError
-from benchbook.evalsets.output_set_grid import grid_of
-from benchbook.evalsets.output_set_patterns import NamePattern, NotRead
-from benchbook.evalsets.output_set_sources import Candidate, find_in_folder, find_in_table
-from benchbook.evalsets.output_sets import OutputSet, read_output_set, write_output_set
+from benchbook.evalsets.output_set_sources import Candidate, NamePattern, NotRead, find_in_folder, find_in_table
+from benchbook.evalsets.output_sets import OutputSet, grid_of, read_output_set, write_output_set
 
 FOUR = ("question_id", "prompt_variant", "target_model", "output_id")
 USUAL = "{question_id}__{prompt_variant}__{target_model}__{output_id}.{ext}"

@@ -12,8 +12,7 @@ import pytest
 
 from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets import EvalSet, open_evalset
-from benchbook.evalsets.prediction_alignment import align_predictions, items_frame, prediction_faults
-from benchbook.evalsets.predictions import read_predictions
+from benchbook.evalsets.predictions import align_predictions, items_frame, prediction_faults, read_predictions
 from support import shared_data
 
 EXPECTED = {"a": "2", "b": "Paris", "c": "x\u2028y"}

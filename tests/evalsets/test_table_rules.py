@@ -12,13 +12,12 @@ import pytest
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.pair_verdicts import read_pair_verdicts
-from benchbook.evalsets.prediction_alignment import align_predictions, items_frame
-from benchbook.evalsets.predictions import read_predictions
-from benchbook.evalsets.table_values import comma_hint
-from benchbook.evalsets.tabular import read_table, table_form
-from benchbook.evalsets.task_prompts import read_task_prompts
-from benchbook.runner.recorded import find_columns, read_outputs
+from benchbook.evalsets.predictions import align_predictions, items_frame, read_predictions
+from benchbook.evalsets.table_columns import comma_hint
+from benchbook.evalsets.tables import read_table, table_form
+from benchbook.evaluators.protocol.samples import read_task_prompts
+from benchbook.evaluators.recorded_outputs import find_columns, read_outputs
+from benchbook.labels.position import read_pair_verdicts
 from benchbook.text import looks_like, quoted
 
 Read = Callable[[Path, Path], dict[str, tuple[str | None, int | None]]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbook.errors import InputError
-from benchbook.evalsets.tabular import read_table
+from benchbook.evalsets.tables import read_table
 
 
 def rows(folder: Path, data: bytes, name: str = "rows.jsonl") -> list[tuple[int, dict[str, Any]]]:

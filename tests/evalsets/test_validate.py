@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
-from benchbook.evalsets.finding_formats import as_json, as_line, as_sarif
-from benchbook.evalsets.findings import CODES, Finding
+from benchbook.evalsets.findings import CODES, Finding, as_json, as_line, as_sarif
 from benchbook.evalsets.lines import MAX_LINE_BYTES
 from benchbook.evalsets.validate import exit_code, main, validate
 from support import cases, shared_data

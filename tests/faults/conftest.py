@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.runner import asking
+from benchbook.ask import asking
 
 
 @pytest.fixture(autouse=True)

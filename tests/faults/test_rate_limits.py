@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.runner.server_pace import ServerPace
+from benchbook.ask.server_pace import ServerPace
 from running import benchbook_here
 from scripted_server import running
 from tried import WAYS, begin, breaking, resume, whole_run

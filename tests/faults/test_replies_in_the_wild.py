@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.records import Failure, Reply, read_journal
+from benchbook.record.facts import Failure, Reply
+from benchbook.record.reading import read_journal
 from outages import well
 from scripted_server import OK_JUDGE, running
 from tried import Tried, begin, breaking, whole_run

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from benchbook.derivations.verify import verify
-from benchbook.providers import http_opening
+from ask.test_outages import replies_of
+from benchbook.ask.providers import http_opening
+from benchbook.evaluators.verify import verify
 from outages import FAULTS, well
-from runner.test_outages import replies_of
 from running import benchbook_here
 from scripted_server import running
 from tried import WAYS, begin, breaking, resume

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchbook.derivations.verify import verify
-from benchbook.records import Record
+from benchbook.evaluators.verify import verify
+from benchbook.record.folder import Record
 from running import benchbook_here, write_items
 
 SWIFT = [

@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchbook.records.labels import give_labels, open_labels
-from benchbook.records.labels_state import Given
-from benchbook.runner.judgement_record import ImportConfig, record_judgements
+from benchbook.evaluators.protocol.import_record import ImportConfig, record_judgements
+from benchbook.labels.labels import give_labels, open_labels
+from benchbook.labels.state import Given
+from evaluators.protocol.test_judgement_record import judgement
 from judging import make_set, sound_reply
 from labelled import judged_run
 from outages import number_of
-from runner.test_judgement_record import judgement
 from running import benchbook_here
 from scored import PREDICTIONS, scored, write_lines
 from scripted_server import Reply, running

@@ -21,7 +21,7 @@ from running import benchbook_here
 from server.making import Api, api_over
 
 TESTS = Path(__file__).parent.parent
-OF_DERIVATION_2 = TESTS / "derivations" / "records_of_derivation_2"
+OF_DERIVATION_2 = TESTS / "evaluators" / "records_of_derivation_2"
 OWN = TESTS / "golden" / "records"
 BOOK = "labels"  # what people said of rubric_labelled; no run itself
 
@@ -33,7 +33,7 @@ _OF_A_GATE = re.compile(rb'("manifest_sha256": ")[0-9a-f]{64}')
 def _folders() -> dict[str, Path]:
     found = {path.name: path for path in OF_DERIVATION_2.iterdir() if path.suffix != ".archive"}
     found |= {path.name: path for path in OWN.iterdir() if path.name != BOOK}
-    found["b"] = TESTS / "derivations" / "record_of_before"  # the name that its journal has
+    found["b"] = TESTS / "evaluators" / "rubric" / "record_of_before"  # the name that its journal has
     return dict(sorted(found.items()))
 
 

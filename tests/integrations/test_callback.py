@@ -19,8 +19,7 @@ import pytest
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.predictions import read_predictions
 from benchbook.integrations.callback import CheckpointHooks, checkpoint_callback
-from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
-from benchbook.integrations.scalar_log import ScalarLog
+from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation, ScalarLog
 from benchbook.training import read_training_metrics, resolve_columns
 
 # transformers.TrainerCallback, 5.24; the keywords are those that its CallbackHandler.call_event passes.

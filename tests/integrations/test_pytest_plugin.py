@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.derivations.baselines import set_baseline
+from benchbook.comparison.baselines import set_baseline
 from benchbook.errors import UsageError
+from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
 from benchbook.integrations.regression_cases import case_names, regression_cases
-from benchbook.records import open_record
-from benchbook.runner.score import ScoreConfig, score_predictions
+from benchbook.record.folder import open_record
 
 pytest_plugins = ["pytester"]
 

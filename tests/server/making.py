@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 
 import running
-from benchbook.runner.judging import start_judging
-from benchbook.runner.judging_config import judging_config_from_mapping
-from benchbook.runner.loop import run_async
+from benchbook.ask.loop import run_async
+from benchbook.evaluators.protocol.config import judging_config_from_mapping
+from benchbook.evaluators.protocol.starting import start_judging
 from benchbook.server.app import App
-from benchbook.server.making import make_app
+from benchbook.server.running import make_app
 from benchbook.server.services import Settings
 from catalog.making import start
 from judging import make_set, sound_reply

@@ -13,7 +13,7 @@ import pytest
 
 from benchbook.errors import ConfigError, UsageError
 from benchbook.server.access import is_loopback
-from benchbook.server.making import make_app
+from benchbook.server.running import make_app
 from benchbook.server.tokens import TokenFile, default_token_file
 from server.making import HOST, Api, api_over, copied, settings
 

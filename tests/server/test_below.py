@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from benchbook.errors import ConfigError
 from benchbook.server.app import App
 from benchbook.server.below import checked_root_path, path_before
-from benchbook.server.making import make_app
+from benchbook.server.running import make_app
 from server.making import HOST, copied, settings
 
 PATHS = ("/proxy/8400", "/bench", "/runs")  # the last is a page of its own, too

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchbook.derivations.compared_run import RowsOfItems, compared_part, compared_run, rows_of_items
+from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.errors import RecordError
-from benchbook.records.folder import Record
+from benchbook.record.folder import Record
 from scored import ITEMS, PREDICTIONS, scored
 from server.making import Api
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from benchbook.derivations.judge_card import judge_card
-from benchbook.records.folder import Record
-from benchbook.records.labels import open_labels
-from benchbook.reports.judge_card import card_lines
+from benchbook.labels.judge_card import judge_card
+from benchbook.labels.labels import open_labels
+from benchbook.record.folder import Record
+from benchbook.views.judge_card import card_lines
 from server.making import HOST, Api
 from server.test_access import bearer, csrf_of, guarded, logged_in, new_token
 

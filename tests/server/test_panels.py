@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.derivations.panel_analysis import panel_analysis
-from benchbook.derivations.panel_rows import PanelRow
-from benchbook.records.tables import read_rows
-from benchbook.reports.panel_tables import panel_lines
-from benchbook.runner.run import RunResult
+from benchbook.evaluators.rubric.rows import PanelRow
+from benchbook.evaluators.rubric.starting import RunResult
+from benchbook.labels.panel import panel_analysis
+from benchbook.record.tables import read_rows
+from benchbook.views.panel_tables import panel_lines
 from panels import replies_of, run_panel
 from running import run
 from scripted_server import always_good, running

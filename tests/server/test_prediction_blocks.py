@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.catalog.predictions import iterate_predictions
-from benchbook.derivations.correctness_rows import CorrectnessRow
 from benchbook.errors import RecordError
-from benchbook.records import tables
-from benchbook.records.tables import write_table
+from benchbook.evaluators.correctness.rows import CorrectnessRow
+from benchbook.record import tables
+from benchbook.record.tables import write_table
 from benchbook.server import prediction_blocks
 from benchbook.server.prediction_blocks import PredictionTable, joined
 from server.making import Api

@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchbook.decisions.comparison import compare
-from benchbook.derivations.compared_run import compared_run
-from benchbook.records.folder import Record
-from benchbook.reports.words import reason
+from benchbook.comparison.compared import compare
+from benchbook.comparison.records import compared_run
+from benchbook.record.folder import Record
+from benchbook.views.words import reason
 from server.making import HOSTILE, Api
 
 ITEM_IDS = ["a", "b", "c", "d", "e"]

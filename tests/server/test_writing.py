@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from benchbook.derivations.verify import verify
+from benchbook.evaluators.verify import verify
 from benchbook.library.api import load
-from benchbook.records.folder import Record
-from benchbook.server.making import make_app
+from benchbook.record.folder import Record
+from benchbook.server.running import make_app
 from running import write_items
 from scored import ITEMS, PREDICTIONS
 from scripted_server import always_good

@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 from benchbook import statistics as st
-from benchbook.decisions import Interval
-from benchbook.derivations.intervals import rate_interval
-from benchbook.statistics._arrays import Floats, Ints
+from benchbook.evaluators.intervals import Interval, rate_interval
+from benchbook.statistics._inputs import Floats, Ints
 from coverage_table import COVERAGE
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.statistics.finite_bets import FiniteBet
+from benchbook.statistics.sequences import FiniteBet
 
 
 def _capital(order: tuple[int, ...], limit: int, draws: int) -> float:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.statistics import clopper_pearson
-from benchbook.statistics.clustered_percentiles import percentile_bound_of_clusters
 from benchbook.statistics.from_sums import jeffreys_of_sums
 from benchbook.statistics.intraclass import mean_of_clusters, worth_of_clusters
 from benchbook.statistics.one_sided import least_to_show, one_sided_bound, one_sided_bound_of_clusters
+from benchbook.statistics.percentiles import percentile_bound_of_clusters
 
 
 def bound_of(side: str, values: list[float], confidence: float = 0.95) -> float:

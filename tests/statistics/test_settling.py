@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchbook.statistics import percentile_ranks, t_interval, wilson
 from benchbook.statistics._distributions import t_quantile
-from benchbook.statistics.settling import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
+from benchbook.statistics.planning import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
 
 
 def _wilson_at(rate: float, n: int, confidence: float) -> tuple[float, float]:

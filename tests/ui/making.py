@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchbook.derivations.labels_sheet import sample_labels
-from benchbook.records.labels import LabelBook, give_labels
-from benchbook.records.labels_state import FIELDS, Given
-from benchbook.runner.judging import start_judging
-from benchbook.runner.judging_config import judging_config_from_mapping
-from benchbook.runner.loop import run_async
-from benchbook.runner.run import start_run
-from benchbook.runner.score import ScoreConfig, score_predictions
+from benchbook.ask.loop import run_async
+from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+from benchbook.evaluators.protocol.config import judging_config_from_mapping
+from benchbook.evaluators.protocol.starting import start_judging
+from benchbook.evaluators.rubric.starting import start_run
+from benchbook.labels.labels import LabelBook, give_labels
+from benchbook.labels.sheet import sample_labels
+from benchbook.labels.state import FIELDS, Given
 from judging import make_set, sound_reply
 from labelled import judged_run
 from panels import replies_of, run_panel

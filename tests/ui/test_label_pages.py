@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.records.labels import open_labels
+from benchbook.labels.labels import open_labels
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect

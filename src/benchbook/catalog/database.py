@@ -26,6 +26,7 @@ from benchbook.text import shorten
 
 __all__ = ["FILE_NAME", "Catalog", "default_path", "open_catalog"]
 
+
 FILE_NAME = "catalog.sqlite"
 BUSY_SECONDS = 60
 _SETTING = "catalog url"

@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateColumn
 
-from benchbook.catalog.stored_text import StoredText
+from benchbook.catalog.schema import StoredText
 from benchbook.errors import UsageError
 
 __all__ = ["NEWEST", "STEPS", "apply_next", "version_of"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from benchbook.scorers.exact import NANO
+from benchbook.evaluators.exact import NANO
 
 __all__ = ["Aggregate", "Headline", "aggregates_of", "headline_of", "nano_of", "planned_of"]
+
 
 _MOST = (1 << 63) - 1
 _DEPTH = 6

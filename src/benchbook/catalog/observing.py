@@ -17,17 +17,18 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
-from benchbook.derivations.plan import candidate_plan_of
-from benchbook.derivations.state import JournalState
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
-from benchbook.records.facts import Failure, LabelsStarted, Reply, RunStarted
-from benchbook.records.folder import Record, is_record
-from benchbook.records.reading import FactIndex, read_journal, read_segment, segment_files
-from benchbook.records.whole import check_whole, inside
-from benchbook.scorers.mock_judge import MockJudge
+from benchbook.evaluators.candidate import candidate_plan_of
+from benchbook.evaluators.correctness.scorecard import MockJudge
+from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
+from benchbook.record.folder import Record, is_record
+from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
+from benchbook.record.state import JournalState
+from benchbook.record.whole import check_whole, inside
 from benchbook.text import shorten
 
 __all__ = ["Observation", "damaged", "observe", "stamp_of"]
+
 
 _ATTEMPTS = 3
 _any = msgspec.json.Decoder()

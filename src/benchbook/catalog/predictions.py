@@ -16,20 +16,14 @@ from sqlalchemy import Connection, Row, insert, select
 
 from benchbook.canonical import decode_json, ready
 from benchbook.catalog.database import Catalog
-from benchbook.catalog.pages import checked_limit, cursor_of, position_of
+from benchbook.catalog.queries import checked_limit, cursor_of, position_of
 from benchbook.catalog.schema import predictions, runs
 from benchbook.errors import UsageError
-from benchbook.scorers.mock_judge import Unavailable
+from benchbook.evaluators.correctness.scorecard import Unavailable
 from benchbook.text import shorten
 
-__all__ = [
-    "Appended",
-    "Prediction",
-    "PredictionsPage",
-    "append_predictions",
-    "iterate_predictions",
-    "predictions_page",
-]
+__all__ = ["Appended", "Prediction", "PredictionsPage", "append_predictions", "iterate_predictions", "predictions_page"]
+
 
 _CHUNK = 500  # keys in one statement: SQLite takes no more than 32,766 parameters
 _SHOWN = 80

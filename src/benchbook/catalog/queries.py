@@ -5,31 +5,81 @@ In every order a null is the smallest value, so that both databases agree.
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, literal, select, tuple_
 
-from benchbook.canonical import decode_json
+from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.database import Catalog
-from benchbook.catalog.pages import checked_limit, cursor_of, position_of, wrong_cursor
 from benchbook.catalog.schema import aggregates, runs
 from benchbook.errors import ConfigError
 
 __all__ = [
+    "MOST_ROWS",
     "SORTS",
     "EvalSetRow",
     "LeaderboardRow",
+    "Position",
     "RunFilter",
     "RunRow",
     "RunsPage",
     "aggregates_of_run",
+    "checked_limit",
+    "cursor_of",
     "eval_sets",
     "find_run",
     "leaderboard",
     "list_runs",
+    "position_of",
+    "wrong_cursor",
 ]
+
+
+MOST_ROWS = 1_000
+_EXPECTED = "a cursor that an earlier page gave, for the same order"
+
+Position = TypeVar("Position", bound=msgspec.Struct)
+
+
+def checked_limit(limit: int) -> int:
+    """Raises: ConfigError for a page of no rows or of too many."""
+    if not 1 <= limit <= MOST_ROWS:
+        raise ConfigError("limit", str(limit), f"1 to {MOST_ROWS}")
+    return limit
+
+
+def cursor_of(position: msgspec.Struct) -> str:
+    """A place in a list, as a text that fits into a URL."""
+    return base64.urlsafe_b64encode(canonical_json(position)).decode("ascii").rstrip("=")
+
+
+def position_of(cursor: str, kind: type[Position]) -> Position:
+    """The place that `cursor_of` was given.
+
+    Raises: ConfigError for a text that is no cursor.
+    """
+    try:
+        data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        found: Position = decode_json(data, _decoder(kind))
+    except (ValueError, binascii.Error, msgspec.DecodeError):
+        raise ConfigError("after", "a text that is none", _EXPECTED) from None
+    return found
+
+
+@cache
+def _decoder(kind: type[Position]) -> msgspec.json.Decoder[Position]:
+    return msgspec.json.Decoder(ready(kind))
+
+
+def wrong_cursor() -> ConfigError:
+    """For a cursor that can be read, and belongs to another list or order."""
+    return ConfigError("after", "a cursor of another list", _EXPECTED)
+
 
 SORTS: Mapping[str, Column[Any]] = {
     "started": runs.c.started_utc,

@@ -5,11 +5,50 @@ Real numbers are integers of billionths (`*_nano`, SPEC C2); a null is something
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, MetaData, Table
+import re
+from typing import Any
 
-from benchbook.catalog.stored_text import StoredText
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
-__all__ = ["aggregates", "metadata", "predictions", "runs", "versions"]
+__all__ = ["StoredText", "aggregates", "from_stored", "metadata", "predictions", "runs", "to_stored", "versions"]
+
+
+_MARK = "\x1a"
+_UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
+_STORED = re.compile("\x1a([0-9a-f]{4})")
+
+
+def to_stored(text: str) -> str:
+    """`text` in characters that both databases hold."""
+    if text.isascii() and "\x00" not in text and _MARK not in text:
+        return text
+    return _UNSTORABLE.sub(lambda found: f"{_MARK}{ord(found.group()):04x}", text)
+
+
+def from_stored(text: str) -> str:
+    """The text that `to_stored` was given."""
+    return text if _MARK not in text else _STORED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+class StoredText(TypeDecorator[str]):
+    """TEXT through `to_stored`, ordered by code point: PostgreSQL's own order depends on its locale."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(Text(collation="C") if dialect.name == "postgresql" else Text())
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        del dialect
+        return None if value is None else to_stored(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        del dialect
+        return None if value is None else from_stored(value)
+
 
 metadata = MetaData()
 

@@ -24,7 +24,7 @@ def baseline() -> None:
 @json_option
 def set_(run: str | None, runs: str, as_json: bool) -> None:
     """Make RUN (by default the newest) the baseline."""
-    from benchbook.derivations.baselines import set_baseline
+    from benchbook.comparison.baselines import set_baseline
 
     found = set_baseline(runs, find_record(run, runs))
     if as_json:
@@ -39,7 +39,7 @@ def set_(run: str | None, runs: str, as_json: bool) -> None:
 @click.pass_context
 def show(ctx: click.Context, runs: str, as_json: bool) -> None:
     """Say which run is the baseline, its record held against the hash; end with 1 where none is set."""
-    from benchbook.derivations.baselines import baseline_record, read_baseline
+    from benchbook.comparison.baselines import baseline_record, read_baseline
 
     found = read_baseline(runs)
     if found is not None:
@@ -58,7 +58,7 @@ def show(ctx: click.Context, runs: str, as_json: bool) -> None:
 @json_option
 def clear(runs: str, as_json: bool) -> None:
     """Forget the baseline; its record stays."""
-    from benchbook.derivations.baselines import clear_baseline
+    from benchbook.comparison.baselines import clear_baseline
 
     found = clear_baseline(runs)
     if as_json:

@@ -28,10 +28,10 @@ def calibrate(
 
     Everything is derived again from the two journals. A judge's card says all of it: `--html`, `--markdown`, `--json`.
     """
-    from benchbook.derivations.judge_card import judge_card
-    from benchbook.records.folder import write_file
-    from benchbook.records.labels import open_labels
-    from benchbook.reports.judge_card import card_html, card_lines, card_markdown
+    from benchbook.labels.judge_card import judge_card
+    from benchbook.labels.labels import open_labels
+    from benchbook.record.folder import write_file
+    from benchbook.views.judge_card import card_html, card_lines, card_markdown
 
     if markdown and as_json:
         raise click.UsageError("--json and --markdown: one of them")

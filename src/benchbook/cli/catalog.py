@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["catalog"]
 
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SORTS = ("started", "score", "model", "eval_set", "run")
 
@@ -110,7 +111,7 @@ def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: An
 
 
 def _shown(row: RunRow) -> dict[str, str]:
-    from benchbook.reports.words import outcome_word
+    from benchbook.views.words import outcome_word
 
     score = "-" if row.primary_nano is None else f"{row.primary_nano / 1e9:.4f}"
     scored = "-" if row.n_scored is None else f"{row.n_scored}/{row.n_planned}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+
 _file = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -52,16 +53,16 @@ def compare(
     found = compare_records([find_record(name, runs) for name in names], confidence=confidence, margin=margin)
     written = _write(found, html, parquet)
     if as_json:
-        from benchbook.reports.comparison_data import comparison_json
+        from benchbook.views.comparison_data import comparison_json
 
         print_json(comparison_json(found.report) | {"written": [str(path) for path in written]})
     elif as_markdown:
-        from benchbook.reports.comparison_markdown import comparison_markdown
+        from benchbook.views.comparison_markdown import comparison_markdown
 
         for piece in comparison_markdown(found.report):
             click.echo(piece, nl=False)
     else:
-        from benchbook.reports.comparison_terminal import print_comparison
+        from benchbook.views.comparison_terminal import print_comparison
 
         print_comparison(found.report, sys.stdout, written=written)
 
@@ -69,12 +70,12 @@ def compare(
 def _write(found: RunComparison, html: Path | None, parquet: Path | None) -> list[Path]:
     written = []
     if html is not None:
-        from benchbook.reports.comparison_html import comparison_html
-        from benchbook.reports.write import write_pieces
+        from benchbook.views.comparison_html import comparison_html
+        from benchbook.views.write import write_pieces
 
         written.append(write_pieces(html, comparison_html(found.report)))
     if parquet is not None:
-        from benchbook.reports.comparison_data import write_comparison_parquet
+        from benchbook.views.comparison_data import write_comparison_parquet
 
         written.append(write_comparison_parquet(found.report, parquet))
     return written

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import json_option, print_json
-from benchbook.cli.progress import shown_progress
-from benchbook.cli.stopped import resumable
+from benchbook.cli.progress import resumable, shown_progress
 from benchbook.cli.summary import print_run, run_json
 from benchbook.errors import RunStoppedError
-from benchbook.records.folder import Record
+from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
-    from benchbook.runner.run import RunResult
+    from benchbook.evaluators.rubric.starting import RunResult
 
 __all__ = ["demo"]
+
 
 MODEL = "local/smollm2-135m"
 
@@ -38,9 +38,9 @@ def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
     A model of 135 million parameters answers 16 questions of a shop's customers, three times, and judges its own
     answers. Then the record is verified, and a copy of it with one changed byte is not.
     """
-    from benchbook.runner.config import RunConfig
-    from benchbook.runner.loop import run_async
-    from benchbook.runner.run import start_run
+    from benchbook.ask.loop import run_async
+    from benchbook.evaluators.rubric.starting import start_run
+    from benchbook.evaluators.settings import RunConfig
 
     config = RunConfig(
         evalset="@support_v1",
@@ -73,7 +73,7 @@ def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
 
 def _show_verification(record: Record) -> None:
     """Verify the record; then change one byte of a copy, and show that it is named."""
-    from benchbook.derivations.verify import verify
+    from benchbook.evaluators.verify import verify
 
     click.echo(f"$ benchbook verify {record.path}")
     whole = verify(record)
@@ -86,7 +86,7 @@ def _show_verification(record: Record) -> None:
 
 
 def _verification_json(record: Record) -> dict[str, Any]:
-    from benchbook.derivations.verify import verify
+    from benchbook.evaluators.verify import verify
 
     whole = verify(record)
     _refuse_unverified(whole.holds)
@@ -96,7 +96,7 @@ def _verification_json(record: Record) -> dict[str, Any]:
 
 def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
     """Where a byte of a copy was changed, and what `verify` says of that."""
-    from benchbook.derivations.verify import verify
+    from benchbook.evaluators.verify import verify
 
     with tempfile.TemporaryDirectory(prefix="benchbook-demo-") as folder:
         copy = Path(folder) / "a-copy"

@@ -20,7 +20,7 @@ __all__ = ["doctor"]
 @click.pass_context
 def doctor(ctx: click.Context, /, config: str | None, as_json: bool, **options: Any) -> None:
     """Show what is installed; with a config, check it, ask each model a word, and estimate the cost."""
-    from benchbook.runner.environment import code_version, environment
+    from benchbook.ask.environment import code_version, environment
 
     found: dict[str, Any] = {"code_version": code_version(), "environment": environment(), "providers": _providers()}
     given = given_settings(options)
@@ -48,10 +48,11 @@ def _providers() -> dict[str, str]:
 
 
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    from benchbook.ask.model_id import parse_model_id
     from benchbook.cli.dry_run import estimate
-    from benchbook.derivations.model_id import parse_model_id
-    from benchbook.runner.config import config_from_mapping, read_config_file
-    from benchbook.runner.preparing import judges_settings, model_settings, prepare
+    from benchbook.evaluators.rubric.preparing import judges_settings, prepare
+    from benchbook.evaluators.settings import config_from_mapping, read_config_file
+    from benchbook.evaluators.starting import model_settings
 
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | given, config or "options")
@@ -67,9 +68,9 @@ async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _ask(settings: Any, role: Any) -> dict[str, Any]:
-    from benchbook.providers import CallFailed, Generation
-    from benchbook.providers.openai_wire import chat_body
-    from benchbook.providers.opening import open_provider
+    from benchbook.ask.providers.calls import CallFailed, Generation
+    from benchbook.ask.providers.openai_wire import chat_body
+    from benchbook.ask.providers.opening import open_provider
 
     provider = open_provider(settings)
     try:
@@ -89,9 +90,9 @@ async def _ask(settings: Any, role: Any) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    from benchbook.reports.numbers import short_model
-    from benchbook.reports.words import plural
     from benchbook.text import one_line
+    from benchbook.views.numbers import short_model
+    from benchbook.views.words import plural
 
     code, environment = found["code_version"], found["environment"]
     click.echo(f"benchbook {code['benchbook']}, Python {environment['python']}, {environment['platform']}")

@@ -9,18 +9,19 @@ from typing import Any
 import click
 import msgspec
 
+from benchbook.ask.requests import RolePlan, plan_sha256
 from benchbook.cli.output import print_json
-from benchbook.decisions.needed import least_for_ready
-from benchbook.decisions.proving import DEFAULT_CONFIDENCE
-from benchbook.derivations.plan import RolePlan, plan_sha256
-from benchbook.derivations.requests import Requests
-from benchbook.derivations.set_warnings import contents_words, part_words
 from benchbook.evalsets import EvalSet
-from benchbook.runner.config import RunConfig
-from benchbook.runner.preparing import DEFAULT_ERROR, Prepared, prepare
+from benchbook.evaluators.recorded_set import contents_words, part_words
+from benchbook.evaluators.rubric.needed import least_for_ready
+from benchbook.evaluators.rubric.preparing import DEFAULT_ERROR, Prepared, prepare
+from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
+from benchbook.evaluators.rubric.requests import Requests
+from benchbook.evaluators.settings import RunConfig
 from benchbook.text import visible
 
 __all__ = ["estimate", "print_dry_run"]
+
 
 _BYTES_PER_TOKEN = 4  # a rule of thumb for English; only for this estimate, never for a score
 _MILLION = Decimal(1_000_000)
@@ -103,9 +104,9 @@ def print_dry_run(config: RunConfig, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from benchbook.reports.numbers import short_model
-    from benchbook.reports.words import plural
     from benchbook.text import one_line
+    from benchbook.views.numbers import short_model
+    from benchbook.views.words import plural
 
     cost = found["most_cost_usd"]
     click.echo(f"{plural(found['samples'], 'sample')}: {plural(found['calls'], 'call')}, parse retries aside")

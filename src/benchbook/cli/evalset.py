@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evalset"]
 
+
 _PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric")
 _KINDS = ("answer_correctness", "rubric")
 
@@ -42,7 +43,7 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
     """
     from importlib.metadata import version
 
-    from benchbook.evalsets import finding_formats
+    from benchbook.evalsets import findings as finding_formats
     from benchbook.evalsets.validate import exit_code
     from benchbook.evalsets.validate import validate as findings_of
 
@@ -62,7 +63,7 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
 
 def _print_findings(findings: Iterable[Finding]) -> set[Code]:
     """A line each, as they come, and how many of each severity there were; the errors' codes."""
-    from benchbook.evalsets.finding_formats import as_line
+    from benchbook.evalsets.findings import as_line
 
     counts: dict[Severity, int] = {"error": 0, "warning": 0}
     errors: set[Code] = set()
@@ -80,7 +81,7 @@ def _print_findings(findings: Iterable[Finding]) -> set[Code]:
 def show(file: str, as_json: bool) -> None:
     """Show what SET is made of: how many items of each section, category and difficulty."""
     from benchbook.evalsets import open_evalset
-    from benchbook.evalsets.composition import composition_rows
+    from benchbook.evalsets.profiles import composition_rows
 
     with open_evalset(_path_of(file)) as opened:
         rows = composition_rows(opened)
@@ -153,7 +154,7 @@ def new(file: str, kind: str, as_json: bool) -> None:
 def list_shipped(as_json: bool) -> None:
     """List the sets that Benchbook ships. Their names do wherever a SET is asked for in these commands."""
     from benchbook.evalsets import open_evalset
-    from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
+    from benchbook.evalsets.opening import shipped_names, shipped_path
 
     rows: list[dict[str, Any]] = []
     for name in shipped_names():
@@ -174,7 +175,7 @@ def _path_of(file: str) -> Path:
     Raises: UsageError where there is neither.
     """
     from benchbook.errors import UsageError
-    from benchbook.evalsets.shipped_sets import shipped_names, shipped_path
+    from benchbook.evalsets.opening import shipped_names, shipped_path
 
     if Path(file).exists():
         return Path(file)

@@ -18,15 +18,15 @@ def experiment(name: str, runs: str, as_json: bool) -> None:
 
     A run counts once, whatever its own repeats, and only if it is whole.
     """
-    from benchbook.derivations.named_experiment import named_experiment
-    from benchbook.records.folder import records_in
+    from benchbook.comparison.experiment import named_experiment
+    from benchbook.record.folder import records_in
     from benchbook.text import visible
 
     found = named_experiment(name, records_in(runs))
     if as_json:
         print_json(found)
         return
-    from benchbook.reports.experiment_terminal import experiment_lines
+    from benchbook.views.experiment_terminal import experiment_lines
 
     for line in experiment_lines(found):
         click.echo(visible(line))

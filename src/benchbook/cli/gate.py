@@ -22,10 +22,10 @@ from benchbook.cli.summary import passes_gate, print_decision
 from benchbook.errors import UsageError
 
 if TYPE_CHECKING:
-    from benchbook.decisions.metadata_difference import Measured
-    from benchbook.derivations.rubric_tables import Confidence
+    from benchbook.evaluators.measured import Measured
+    from benchbook.evaluators.rubric.tables import Confidence
     from benchbook.library.gating import GateResult
-    from benchbook.records.folder import Record
+    from benchbook.record.folder import Record
 
 __all__ = ["gate"]
 
@@ -89,7 +89,7 @@ def gate(
     spec = record.started().spec
     if not spec.startswith("rubric@"):
         raise UsageError(f"{record.path}: {spec} has no release gates; ask with --min-score, or --baseline")
-    from benchbook.derivations.rubric_tables import derive
+    from benchbook.evaluators.rubric.tables import derive
 
     with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
         derived = derive(record, Path(folder), confidence=confidence)
@@ -123,8 +123,8 @@ def _gate_regressions(
         allow_different=_measured(allow_different),
     )
     if junit is not None and found.comparison is not None:
-        from benchbook.reports.comparison_junit import regressions_junit
-        from benchbook.reports.write import write_pieces
+        from benchbook.views.comparison_junit import regressions_junit
+        from benchbook.views.write import write_pieces
 
         write_pieces(junit, regressions_junit(found.comparison, found.check))
     _print(found, as_json)
@@ -132,7 +132,7 @@ def _gate_regressions(
 
 
 def _baseline(name: str | None, runs: str) -> Record:
-    from benchbook.derivations.baselines import baseline_record
+    from benchbook.comparison.baselines import baseline_record
 
     return baseline_record(runs) if name is None else find_record(name, runs)
 
@@ -149,7 +149,7 @@ def _score(text: str) -> Decimal:
 
 
 def _measured(names: str | None) -> tuple[Measured, ...]:
-    from benchbook.decisions.metadata_difference import MEASURED
+    from benchbook.evaluators.measured import MEASURED
 
     asked = [name.strip() for name in (names or "").split(",") if name.strip()]
     if unknown := [name for name in asked if name not in MEASURED]:
@@ -158,7 +158,7 @@ def _measured(names: str | None) -> tuple[Measured, ...]:
 
 
 def _print(found: GateResult, as_json: bool) -> None:
-    from benchbook.reports.comparison_terminal import gate_lines
+    from benchbook.views.comparison_terminal import gate_lines
 
     if as_json:
         pair = found.comparison

@@ -12,6 +12,7 @@ from benchbook.text import visible
 
 __all__ = ["init"]
 
+
 # Settings that a new file sets; the others stand in it as comments with their defaults.
 _SET = {"evalset": "@support_v1", "model": "local/smollm2-135m", "judge": "local/smollm2-135m"}
 
@@ -37,7 +38,7 @@ def init(file: str, force: bool, as_json: bool) -> None:
 
 def config_text() -> str:
     """The commented file, made from the table of settings."""
-    from benchbook.runner.config import SETTINGS, RunConfig
+    from benchbook.evaluators.settings import SETTINGS, RunConfig
 
     defaults = dict(zip(RunConfig.__struct_fields__[::-1], RunConfig.__struct_defaults__[::-1], strict=False))
     lines = ["# A run of Benchbook: benchbook run THIS_FILE. Options of the same names win over it."]

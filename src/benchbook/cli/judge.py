@@ -9,26 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.judge_archive import archive
-from benchbook.cli.judge_import import import_
-from benchbook.cli.judge_listing import (
-    LISTED,
-    WIDTH,
-    declared_values,
-    print_others,
-    print_some,
-    value_option,
-)
+from benchbook.cli.judge_import import LISTED, WIDTH, declared_values, import_, print_others, print_some, value_option
 from benchbook.cli.judge_run import run
 from benchbook.cli.output import json_option, print_json
 from benchbook.errors import UsageError
 from benchbook.text import one_line, shorten
 
 if TYPE_CHECKING:
-    from benchbook.evalsets.output_set_grid import Grid
     from benchbook.evalsets.output_set_sources import Found
-    from benchbook.evalsets.output_sets import Output, OutputSet
+    from benchbook.evalsets.output_sets import Grid, Output, OutputSet
 
 __all__ = ["judge"]
+
 
 _LISTED_JSON = 1_000
 
@@ -78,8 +70,7 @@ def init(
     Gaps and doubles in the grid are listed. With either nothing is written, and the command ends with 1.
     """
     from benchbook.evalsets.extraction import ExtractionLimits
-    from benchbook.evalsets.output_set_grid import grid_of
-    from benchbook.evalsets.output_sets import write_output_set
+    from benchbook.evalsets.output_sets import grid_of, write_output_set
 
     declared = declared_values(values)
     found = _find(source, pattern, declared, files)

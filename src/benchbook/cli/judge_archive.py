@@ -26,10 +26,10 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     With --check it ends with 1 where a file was changed, is missing, or does not belong to it.
     """
     from benchbook.cli.summary import rows_of
-    from benchbook.derivations.derivation import derivation_of
-    from benchbook.derivations.kinds import kind_of
-    from benchbook.reports.protocol_archive import archive_of, declared_prompts_of, differences, write_archive_of
-    from benchbook.scorers.judge_protocol import SPEC_ID
+    from benchbook.evaluators.contract import kind_of
+    from benchbook.evaluators.derivation import derivation_of
+    from benchbook.evaluators.protocol.spec import SPEC_ID
+    from benchbook.views.protocol import archive_of, declared_prompts_of, differences, write_archive_of
 
     record = find_record(run, runs)
     spec = record.started().spec

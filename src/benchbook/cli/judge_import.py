@@ -3,28 +3,107 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from benchbook.cli.judge_declared import DECLARED, declarations, declared_options
-from benchbook.cli.judge_listing import declared_values, print_others, print_some, value_option
 from benchbook.cli.judge_run import same_model_option, same_model_table
 from benchbook.cli.output import json_option, json_text, print_json, runs_option
+from benchbook.cli.settings import pairs
 from benchbook.cli.summary import write_reports
 from benchbook.errors import ConfigError
-from benchbook.text import one_line
+from benchbook.text import one_line, shorten
 
 if TYPE_CHECKING:
-    from benchbook.evalsets.judgement_import import ImportedSource
+    from benchbook.evalsets.output_set_sources import OtherFile
     from benchbook.evalsets.output_sets import Output, OutputSet
-    from benchbook.scorers.evidence_text import NormalisedText
-    from benchbook.scorers.judge_protocol import EvidenceRule
+    from benchbook.evaluators.protocol.config import Declarations
+    from benchbook.evaluators.protocol.evidence_text import NormalisedText
+    from benchbook.evaluators.protocol.importing import ImportedSource
+    from benchbook.evaluators.protocol.validity import EvidenceRule
 
-__all__ = ["import_"]
+__all__ = [
+    "DECLARED",
+    "LISTED",
+    "WIDTH",
+    "declarations",
+    "declared_options",
+    "declared_values",
+    "import_",
+    "print_others",
+    "print_some",
+    "value_option",
+]
+
+
+DECLARED = ("judges", "judge_version", "judge_params", "tools", "web_access", "judge_prompt")
+
+_OPTIONS = (
+    click.option(
+        "--judges",
+        metavar="FILE.toml",
+        help="What is known of each judge: a table [judges.NAME] with version, params, tools, web_access, prompt.",
+    ),
+    click.option(
+        "--judge-version", metavar="TEXT", help="Of all judges that the file says nothing else of; so are the next."
+    ),
+    click.option("--judge-params", multiple=True, metavar="NAME=VALUE", help="Decoding parameters; repeat."),
+    click.option("--tools", multiple=True, metavar="NAME", help="A tool that they had, or `none`; repeat."),
+    click.option("--web-access", type=click.Choice(["yes", "no"]), help="Whether they had it."),
+    click.option("--judge-prompt", metavar="FILE", help="The prompt by which they judged."),
+)
+
+
+def declared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def declarations(given: Mapping[str, Any]) -> Declarations:
+    """Raises: ConfigError, UsageError, InputError for what is none."""
+    from benchbook.evaluators.protocol.config import declarations_from, tools_of
+
+    for_all = {
+        "version": given["judge_version"],
+        "params": pairs("judge_params", given["judge_params"]) if given["judge_params"] else None,
+        "tools": tools_of(given["tools"]) if given["tools"] else None,
+        "web_access": None if given["web_access"] is None else given["web_access"] == "yes",
+        "prompt": given["judge_prompt"],
+    }
+    return declarations_from({name: value for name, value in for_all.items() if value is not None}, given["judges"])
+
+
+LISTED = 20  # of each kind, for people
+WIDTH = 60
+
+value_option = click.option("--value", "values", multiple=True, metavar="NAME=VALUE", help="Declares a value; repeat.")
+
+
+def declared_values(values: Iterable[str]) -> dict[str, list[str]]:
+    declared: dict[str, list[str]] = {}
+    for given in values:
+        name, sign, value = given.partition("=")
+        if not sign:
+            raise ConfigError("--value", shorten(given, WIDTH), "NAME=VALUE")
+        declared.setdefault(name, []).append(value)
+    return declared
+
+
+def print_others(others: Sequence[OtherFile]) -> None:
+    print_some("not read", others, len(others), lambda other: f"{shorten(other.name, WIDTH)}: {other.reason}")
+
+
+def print_some(what: str, found: Iterable[Any], count: int, say: Callable[[Any], str]) -> None:
+    for each in islice(found, LISTED):
+        click.echo(f"{what}: {say(each)}")
+    if count > LISTED:
+        click.echo(f"{what}: and {count - LISTED} more")
+
 
 _KINDS = ("exact", "normalised", "fragments", "not_found", "empty")
 _TEXTS = 256
@@ -83,10 +162,9 @@ def import_(
     own. Nothing is repaired: what a judgement lacks stays missing. What nobody declares of the judges (version,
     parameters, tools, web access, prompt) is not known. Ends with 1 where one names no output of the set.
     """
-    from benchbook.evalsets.judgement_import import How, import_source, write_judgements
-    from benchbook.evalsets.judgement_lookup import OutputIndex
-    from benchbook.evalsets.judgement_mapping import load_mapping
     from benchbook.evalsets.output_sets import read_output_set
+    from benchbook.evaluators.protocol.import_mapping import OutputIndex, load_mapping
+    from benchbook.evaluators.protocol.importing import How, import_source, write_judgements
 
     _check_together(ctx)
     outputs = read_output_set(set_folder)
@@ -103,7 +181,7 @@ def import_(
         write_judgements(out, judgements)
     made = None
     if run_id is not None:
-        from benchbook.runner.judgement_record import ImportConfig, record_judgements
+        from benchbook.evaluators.protocol.import_record import ImportConfig, record_judgements
 
         config = ImportConfig(
             runs=runs,
@@ -156,14 +234,14 @@ def _one_each(declared: dict[str, list[str]]) -> dict[str, str]:
 
 def _texts(outputs: OutputSet) -> Callable[[Output], NormalisedText]:
     """The judged texts, each normalised once for the judgements that come close together."""
-    from benchbook.scorers.evidence_text import NormalisedText
+    from benchbook.evaluators.protocol.evidence_text import NormalisedText
 
     return lru_cache(_TEXTS)(lambda output: NormalisedText(outputs.text(output)))
 
 
 def _row(source: ImportedSource, outputs: OutputSet, text_of: Callable[[Output], NormalisedText]) -> dict[str, Any]:
     """How many judgements and quotes a source has, by where the quotes were found (SPEC P4.1)."""
-    from benchbook.scorers.judge_protocol import validate
+    from benchbook.evaluators.protocol.validity import validate
 
     counts: Counter[str | None] = Counter()
     n_no_text = 0

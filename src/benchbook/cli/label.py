@@ -12,10 +12,11 @@ from benchbook.errors import BenchbookError, UsageError
 from benchbook.text import visible
 
 if TYPE_CHECKING:
-    from benchbook.records.labels import LabelBook
-    from benchbook.records.labels_session import Question
+    from benchbook.labels.labels import LabelBook
+    from benchbook.labels.session import Question
 
 __all__ = ["label"]
+
 
 _KEYS = "[0/1/2 score, n note, u undo, q quit]"
 _folder_argument = click.argument("folder", metavar="DIR")
@@ -46,7 +47,7 @@ def label() -> None:
 @json_option
 def sample(run: str, n: int, stratify: tuple[str, ...], seed: int, out: str, runs: str, as_json: bool) -> None:
     """Draw samples of RUN that people are to label, the judge's scores hidden."""
-    from benchbook.derivations.labels_sheet import sample_labels
+    from benchbook.labels.sheet import sample_labels
 
     book = sample_labels(find_record(run, runs), out, n=n, stratify=stratify, seed=seed)
     if as_json:
@@ -82,8 +83,8 @@ def adjudicate(folder: str, labeller: str) -> None:
 @click.option("--disputed", is_flag=True, help="Only samples on which two people differ, with both scores.")
 def export(folder: str, labeller: str | None, disputed: bool) -> None:
     """Print the sheet as CSV, to be filled in with a spreadsheet."""
-    from benchbook.records.labels import open_labels
-    from benchbook.reports.labels_csv import labels_csv
+    from benchbook.labels.labels import open_labels
+    from benchbook.views.labels_csv import labels_csv
 
     for line in labels_csv(open_labels(folder), labeller=labeller, disputed=disputed):
         click.echo(line, nl=False)
@@ -100,8 +101,8 @@ def import_file(
     ctx: click.Context, folder: str, file: str, labeller: str | None, adjudicates: bool, as_json: bool
 ) -> None:
     """Take in a sheet that was filled in. Every line is checked first: where one is wrong, nothing is recorded."""
-    from benchbook.records.labels import give_labels, labeller_name, open_labels
-    from benchbook.reports.labels_csv import read_labels_csv
+    from benchbook.labels.labels import give_labels, labeller_name, open_labels
+    from benchbook.views.labels_csv import read_labels_csv
 
     book = open_labels(folder)
     name = None if labeller is None else labeller_name(labeller)
@@ -127,8 +128,8 @@ def import_file(
 @click.pass_context
 def status(ctx: click.Context, folder: str, expect: str | None, as_json: bool) -> None:
     """Show how far people are, and on what they differ; the record's chain and sheet are checked on the way."""
-    from benchbook.records.labels import open_labels
-    from benchbook.records.labels_progress import progress_of
+    from benchbook.labels.labels import open_labels
+    from benchbook.labels.session import progress_of
 
     book = open_labels(folder)
     found = progress_of(book)
@@ -147,8 +148,8 @@ def status(ctx: click.Context, folder: str, expect: str | None, as_json: bool) -
 
 def _by_keys(folder: str, labeller: str, *, adjudicates: bool) -> None:
     """Ask, read a key, record; until there is no more to ask, or the person quits."""
-    from benchbook.records.labels import labeller_name, open_labels
-    from benchbook.records.labels_session import next_question, prompt_of, screen_of
+    from benchbook.labels.labels import labeller_name, open_labels
+    from benchbook.labels.session import next_question, prompt_of, screen_of
 
     book, name = open_labels(folder), labeller_name(labeller)
     shown, note = None, ""
@@ -169,9 +170,9 @@ def _act(
     book: LabelBook, key: str, question: Question, name: str, note: str, shown: int | None, adjudicates: bool
 ) -> tuple[LabelBook, int | None, str, bool]:
     """`(labels, sample on the screen, note for the next label, whether it goes on)` after a key."""
-    from benchbook.records.labels import give_labels, take_back
-    from benchbook.records.labels_session import action_of
-    from benchbook.records.labels_state import Given
+    from benchbook.labels.labels import give_labels, take_back
+    from benchbook.labels.session import action_of
+    from benchbook.labels.state import Given
 
     match action_of(key, question, name, note=note, adjudicates=adjudicates):
         case Given() as given:

@@ -28,8 +28,8 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
 
     Without names, all finished records in the folder that are on the newest one's eval set.
     """
-    from benchbook.decisions.leaderboard import leaderboard as ranked
-    from benchbook.derivations.compared_run import compared_run
+    from benchbook.comparison.leaderboard import leaderboard as ranked
+    from benchbook.comparison.records import compared_run
     from benchbook.library.gating import damaged_in, records_on_one_evalset
 
     if names and evalset:
@@ -41,8 +41,8 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     if as_json:
         print_json(found)
         return
-    from benchbook.reports.comparison_terminal import leaderboard_lines
-    from benchbook.reports.terminal import encodable
+    from benchbook.views.comparison_terminal import leaderboard_lines
+    from benchbook.views.terminal import encodable
 
     damaged = [] if names else [f"{record.run_id}: {what}" for record, what in damaged_in(runs)]
     for line in leaderboard_lines(found, n_others, damaged):

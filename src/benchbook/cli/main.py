@@ -15,6 +15,7 @@ from benchbook.errors import BenchbookError
 
 __all__ = ["COMMANDS", "main"]
 
+
 EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
 # Command -> what it is for. Its module is `benchbook.cli.<command>`, its function has the same name.

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.records.folder import Record, record_named, records_in
+from benchbook.record.folder import Record, record_named, records_in
 
 __all__ = [
     "asked_confidence",
@@ -23,6 +23,7 @@ __all__ = [
     "run_argument",
     "runs_option",
 ]
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")

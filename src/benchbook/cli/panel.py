@@ -10,6 +10,7 @@ from benchbook.text import visible
 
 __all__ = ["panel"]
 
+
 _WIDTH = 160
 
 
@@ -25,9 +26,9 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     Those come in the order in which a person should look at them: first where pass or fail hangs on whom one asks.
     """
     from benchbook.cli.summary import rows_of
-    from benchbook.derivations.kinds import kind_of
-    from benchbook.derivations.panel_analysis import panel_analysis
-    from benchbook.reports.panel_tables import (
+    from benchbook.evaluators.contract import kind_of
+    from benchbook.labels.panel import panel_analysis
+    from benchbook.views.panel_tables import (
         SPLITS_SHOWN,
         agreement_table,
         judges_table,
@@ -35,7 +36,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
         panel_notices,
         splits_table,
     )
-    from benchbook.reports.terminal import table_lines
+    from benchbook.views.terminal import table_lines
 
     record = find_record(run, runs)
     spec = record.started().spec

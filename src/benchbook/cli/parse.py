@@ -61,14 +61,14 @@ def _reader_of(spec: str) -> _Reader:
     if spec == "rubric@v1":
         return _Reader(_rubric, _unreadable_for_rubric)
     if spec == "judge_protocol@v1":
-        from benchbook.scorers.judge_protocol import parse_line
+        from benchbook.evaluators.protocol.validity import parse_line
 
         return _Reader(parse_line, _unreadable_for_protocol)
     raise UsageError(f"no replies are read under {spec!r}; there are rubric@v1 and judge_protocol@v1")
 
 
 def _rubric(case: dict[str, Any]) -> dict[str, Any]:
-    from benchbook.scorers.rubric_reply import Parsed, parse_reply
+    from benchbook.evaluators.rubric.reply import Parsed, parse_reply
 
     tags = _reasoning_tags(case.get("options"))
     reply = case.get("reply", 0)

@@ -8,6 +8,7 @@ from benchbook.cli.output import json_option, print_json
 
 __all__ = ["plan"]
 
+
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 
@@ -44,8 +45,8 @@ def plan(
     as_json: bool,
 ) -> None:
     """Say how many items a comparison needs, or with --ready a release decision, before it is run."""
-    from benchbook.decisions.items_needed import items_needed
-    from benchbook.reports.items_needed import plan_words
+    from benchbook.evaluators.rubric.items_needed import items_needed
+    from benchbook.views.gates import plan_words
 
     if ready:
         _plan_ready(confidence, as_json)
@@ -75,9 +76,9 @@ def plan(
 
 
 def _plan_ready(confidence: float | None, as_json: bool) -> None:
-    from benchbook.decisions.needed import least_by_gate
-    from benchbook.decisions.proving import DEFAULT_CONFIDENCE
-    from benchbook.reports.items_needed import ready_words
+    from benchbook.evaluators.rubric.needed import least_by_gate
+    from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
+    from benchbook.views.gates import ready_words
 
     level = DEFAULT_CONFIDENCE if confidence is None else confidence
     by_gate = least_by_gate(level)

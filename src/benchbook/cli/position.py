@@ -9,6 +9,7 @@ from benchbook.text import visible
 
 __all__ = ["position"]
 
+
 _WIDTH = 160
 
 
@@ -24,10 +25,9 @@ def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -
     winner_ab and winner_ba (1 or 2, or A or B: the answer, whatever its place, with answer 1 or answer 2 shown first;
     tie where neither is better; empty for no verdict), and gold where people said which is better.
     """
-    from benchbook.decisions.position import position_trials
-    from benchbook.evalsets.pair_verdicts import read_pair_verdicts
-    from benchbook.reports.position_table import position_table
-    from benchbook.reports.terminal import table_lines
+    from benchbook.labels.position import position_trials, read_pair_verdicts
+    from benchbook.views.position_table import position_table
+    from benchbook.views.terminal import table_lines
 
     found = position_trials(read_pair_verdicts(file, by), confidence=confidence)
     if as_json:

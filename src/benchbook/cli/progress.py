@@ -8,12 +8,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchbook.errors import RunStoppedError, UsageError
+from benchbook.text import sentences
 
 if TYPE_CHECKING:
-    from benchbook.runner.progress import Progress, ProgressHandler
+    from benchbook.ask.progress import Progress, ProgressHandler
 
-__all__ = ["shown_progress"]
+__all__ = ["resumable", "say_stopped", "shown_progress"]
+
 
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -83,3 +89,22 @@ def _words(progress: Progress) -> str:
     stopping = f" (finishing what is under way{again})" if progress.stopping else ""
     waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
     return f"{progress.done} of {progress.planned} samples{cost}{stopping}{waiting}"
+
+
+def resumable(result: Any, command: str) -> str:
+    """Why a run was stopped, and how it is resumed."""
+    return f"{sentences(result.stop.reason)} Resume: benchbook {command} --resume {result.record.path}"
+
+
+def say_stopped(result: Any, command: str) -> None:
+    """Say why, and with which `command` it is resumed; nothing for a run that was not stopped.
+
+    Raises: RunStoppedError, or UsageError where it was set up wrong, unless a person interrupted it.
+    """
+    if result.stop.reason is None:
+        return
+    said = result.stop.reason if result.stop.usage else resumable(result, command)
+    if not result.stop.interrupted:
+        error = UsageError if result.stop.usage else RunStoppedError
+        raise error(f"stopped: {said}")
+    click.echo(said, err=True)

@@ -19,7 +19,7 @@ __all__ = ["rescore"]
 @json_option
 def rescore(run: str | None, spec: str | None, reports: str, runs: str, as_json: bool) -> None:
     """Compute every number of RUN again from its journal, without calling a model."""
-    from benchbook.derivations.kinds import kind_of
+    from benchbook.evaluators.contract import kind_of
 
     record = find_record(run, runs)
     made_under = record.started().spec

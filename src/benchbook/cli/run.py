@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from benchbook.cli.output import by_rule_option, find_record, json_option
-from benchbook.cli.progress import shown_progress
+from benchbook.cli.progress import say_stopped, shown_progress
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
-from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import passes_gate, print_run, say_gated_by
 from benchbook.errors import UsageError
 
@@ -54,9 +53,9 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
 
 def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.runner.config import config_from_mapping, read_config_file
-    from benchbook.runner.loop import run_async
-    from benchbook.runner.run import start_run
+    from benchbook.ask.loop import run_async
+    from benchbook.evaluators.rubric.starting import start_run
+    from benchbook.evaluators.settings import config_from_mapping, read_config_file
 
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | settings, config or "options")
@@ -72,9 +71,9 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.runner.judge_config import moved_judges
-    from benchbook.runner.loop import run_async
-    from benchbook.runner.run import resume_run
+    from benchbook.ask.judge_config import moved_judges
+    from benchbook.ask.loop import run_async
+    from benchbook.evaluators.rubric.starting import resume_run
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")

@@ -9,10 +9,11 @@ import click
 
 from benchbook.cli.output import json_option, print_json, runs_option
 from benchbook.errors import RecordError, UsageError
-from benchbook.records.folder import Record, records_in
+from benchbook.record.folder import Record, records_in
 from benchbook.text import one_line, shorten
 
 __all__ = ["runs"]
+
 
 _WIDTHS = {"model": 40, "judge": 40, "eval set": 30, "hash": 13}  # on a terminal; JSON has them whole
 
@@ -39,7 +40,7 @@ def runs(runs: str, as_json: bool) -> None:
 
 def _row(record: Record) -> dict[str, str]:
     """A record as its derived files have it; of one that is damaged `error` says what is wrong, and nothing more."""
-    from benchbook.records.whole import check_whole, inside
+    from benchbook.record.whole import check_whole, inside
 
     try:
         check_whole(record)
@@ -70,7 +71,7 @@ def _read(path: Path) -> dict[str, Any]:
     """
     import msgspec
 
-    from benchbook.records.altered import why_unreadable
+    from benchbook.record.reading import why_unreadable
 
     try:
         data = path.read_bytes()
@@ -86,7 +87,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _shown(row: dict[str, str]) -> dict[str, str]:
-    from benchbook.reports.words import outcome_word
+    from benchbook.views.words import outcome_word
 
     shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name != "error"}
     return shown | {"decision": shorten(outcome_word(row["decision"]), 100)}

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from benchbook.cli.output import find_record, json_option, print_json
-from benchbook.cli.progress import shown_progress
+from benchbook.cli.progress import say_stopped, shown_progress
 from benchbook.cli.settings import given_settings, options_of
-from benchbook.cli.stopped import say_stopped
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 
 __all__ = ["score"]
+
 
 # Settings of `benchbook run` that go for a model that is asked here. The others have options of their own below.
 _ASKING = (
@@ -78,7 +78,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
-    from benchbook.runner.score import ScoreConfig, score_predictions
+    from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:
@@ -93,10 +93,10 @@ def _read(options: dict[str, Any]) -> Any:
 
 def _ask(options: dict[str, Any]) -> Any:
     """A record of a model that is asked here, new or resumed."""
-    from benchbook.runner.config import config_from_mapping
-    from benchbook.runner.loop import run_async
-    from benchbook.runner.score import SPEC
-    from benchbook.runner.score_model import resume_score, score_model
+    from benchbook.ask.loop import run_async
+    from benchbook.evaluators.correctness.asking import resume_score, score_model
+    from benchbook.evaluators.correctness.starting import SPEC
+    from benchbook.evaluators.settings import config_from_mapping
 
     for name in _OF_PREDICTIONS:
         if options[name]:
@@ -115,7 +115,7 @@ def _ask(options: dict[str, Any]) -> Any:
 
 
 def _score_table(options: dict[str, Any]) -> None:
-    from benchbook.runner.score_table import score_table
+    from benchbook.evaluators.correctness.columns import score_table
 
     not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
     for name in (*not_here, *_PART, *_ASKING):

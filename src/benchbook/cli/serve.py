@@ -51,7 +51,7 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
     from benchbook.catalog.database import default_path
     from benchbook.server.access import check_setup
     from benchbook.server.below import checked_root_path
-    from benchbook.server.logs import log_to_stderr, no_log
+    from benchbook.server.events import log_to_stderr, no_log
     from benchbook.server.services import Settings
 
     settings = Settings(

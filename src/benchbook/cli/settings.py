@@ -9,9 +9,10 @@ import click
 import msgspec
 
 from benchbook.errors import ConfigError
-from benchbook.runner.config import SETTINGS, RunConfig
+from benchbook.evaluators.settings import SETTINGS, RunConfig
 
 __all__ = ["given_settings", "move_judge_option", "options_of", "setting_options"]
+
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

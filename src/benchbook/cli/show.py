@@ -24,7 +24,7 @@ __all__ = ["show"]
 def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: bool) -> None:
     """Show RUN's decision, gates and ledger; or one of its samples with every raw reply."""
     from benchbook.cli.summary import rows_of
-    from benchbook.reports.views import view_of
+    from benchbook.views.views import view_of
 
     record = find_record(run, runs)
     spec = record.started().spec
@@ -51,7 +51,7 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
 
 
 def _refuse_without_samples(record: Any) -> None:
-    from benchbook.derivations.kinds import kind_of
+    from benchbook.evaluators.contract import kind_of
 
     started = record.started()
     if (reason := kind_of(started.spec).unavailable(started)) is not None:
@@ -63,14 +63,14 @@ def _refuse_without_samples(record: Any) -> None:
 def _show_run(record: Any, spec: str, as_json: bool) -> None:
     """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
     from benchbook.cli.summary import print_decision
-    from benchbook.derivations.kinds import kind_of
+    from benchbook.evaluators.contract import kind_of
 
     print_decision(record, kind_of(spec).read(record), as_json=as_json)
 
 
 def _item_lines(record: Any, spec: str, sample: int) -> Iterator[str]:
     """What a `rubric@v1` sample was asked; the rows of other specs have it themselves."""
-    from benchbook.derivations.asked import items_of
+    from benchbook.evaluators.recorded_set import items_of
     from benchbook.specs.template import as_text
 
     if spec != "rubric@v1":
@@ -88,7 +88,7 @@ def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
 
     Texts keep their line ends, and hold nothing that a terminal would act upon.
     """
-    from benchbook.derivations.panel_rows import judge_of_reply
+    from benchbook.evaluators.rubric.rows import judge_of_reply
 
     for name in row.__struct_fields__:
         if name == "candidate_answer":

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from benchbook.cli.output import print_json
-from benchbook.decisions.caps import is_of_a_part
-from benchbook.derivations.kinds import DerivedFiles, samples_type
 from benchbook.errors import RecordError
-from benchbook.records.folder import Record
+from benchbook.evaluators.contract import DerivedFiles, samples_type
+from benchbook.evaluators.gates import is_of_a_part
+from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
-    from benchbook.decisions import Decision
-    from benchbook.reports.views import View
+    from benchbook.evaluators.rubric.release import Decision
+    from benchbook.views.views import View
 
 __all__ = [
     "GatedBy",
@@ -30,6 +30,7 @@ __all__ = [
     "write_reports",
 ]
 
+
 GatedBy = Literal["decision", "rule"]
 
 
@@ -39,7 +40,7 @@ def print_run(
     """Write the reports (into `reports`/RUN_ID, unless that is None), and print the summary."""
     if quiet and reports is None and not as_json:
         return
-    from benchbook.reports import print_summary
+    from benchbook.views.terminal import print_summary
 
     view, report = _view(record, derived)
     written = [] if reports is None else view.write(report, _reports_folder(record, reports))
@@ -56,7 +57,7 @@ def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[P
 
 
 def _view(record: Record, derived: DerivedFiles) -> tuple[View, Any]:
-    from benchbook.reports.views import view_of
+    from benchbook.views.views import view_of
 
     view = view_of(derived.manifest.spec)
     return view, view.report(record, derived, rows_of(record))
@@ -107,7 +108,7 @@ def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:
 
 def rows_of(record: Record) -> Callable[[], Iterator[Any]]:
     """Starts a pass over a record's rows each time it is called."""
-    from benchbook.records.tables import read_rows
+    from benchbook.record.tables import read_rows
 
     row_type = samples_type(record)
     return lambda: read_rows(record.samples, row_type)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["token"]
 
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

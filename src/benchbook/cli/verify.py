@@ -21,7 +21,7 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
 
     RUN is a record's folder or its id; by default the newest. Ends with 1 where something does not hold.
     """
-    from benchbook.derivations.verify import verify as check
+    from benchbook.evaluators.verify import verify as check
 
     record = find_record(run, runs)
     result = check(record, expect=expect)
@@ -41,7 +41,7 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
         click.echo(f"{record.path}: verified. {result.n_facts} facts, the run is {result.state}")
         click.echo(f"record hash: {result.sha256}")
     else:
-        from benchbook.reports.words import plural
+        from benchbook.views.words import plural
 
         for finding in result.findings:
             click.echo(visible(str(finding)))

@@ -10,25 +10,175 @@ says how the file is coded and is left out; nothing else is changed.
 from __future__ import annotations
 
 import hashlib
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from typing import IO, Literal, get_args
 
-from benchbook.evalsets.extraction_pdf import EXTRACTOR as PDF_EXTRACTOR
-from benchbook.evalsets.extraction_pdf import extract_pdf, pdf_extractor_version
-from benchbook.evalsets.extraction_results import Extraction, ExtractionLimits, Fault, Text
+import msgspec
+
+from benchbook.canonical import ready
+from benchbook.errors import UsageError
+from benchbook.text import shorten
 
 __all__ = [
     "ENDINGS",
+    "FAULT_CODES",
+    "PDF_EXTRACTOR",
     "Extraction",
     "ExtractionLimits",
     "Fault",
+    "FaultCode",
+    "Text",
     "extract_file",
     "extract_files",
+    "extract_pdf",
     "extract_text",
+    "pdf_extractor_version",
     "sha256_of",
 ]
+
+
+FaultCode = Literal[
+    "broken",  # not the kind of file that its name says, or damaged
+    "empty",  # nothing, or nothing but white space
+    "encrypted",  # asks for a password
+    "no_text",  # pages without a character: scanned
+    "not_utf8",
+    "too_large",  # in bytes, pages, characters or the memory that it takes
+    "too_slow",
+    "unknown_form",  # an ending that says nothing to us
+    "unreadable",  # the system does not let us read it
+]
+FAULT_CODES: tuple[FaultCode, ...] = get_args(FaultCode)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionLimits:
+    """What one file may take. Beyond it the file is `too_large` or `too_slow`."""
+
+    file_bytes: int = 32 << 20
+    characters: int = 1_000_000  # of text: a long book, and more than a judge reads
+    pages: int = 2_000
+    cpu_s: int = 20  # of the process that reads a PDF
+    wall_s: float = 60.0
+    memory_bytes: int = 1 << 30
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why an output has no text. `detail` may hold what a library said: it is shown through `benchbook.text`."""
+
+    code: FaultCode
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, and how many pages it stood on; None for what has no pages."""
+
+    text: str
+    n_pages: int | None = None
+
+
+class Extraction(msgspec.Struct, frozen=True):
+    """What one output file gave (SPEC P1). Either `text` and its hash are there, or `fault`.
+
+    Hashes are lower-case SHA-256: of the file's bytes (None where they were not read), of the text in UTF-8.
+    """
+
+    extractor: str
+    extractor_version: str
+    file_sha256: str | None = None
+    text: str | None = None
+    text_sha256: str | None = None
+    n_pages: int | None = None
+    fault: Fault | None = None
+
+
+PDF_EXTRACTOR = "pypdfium2"
+# Never in this process: and no variable of ours, keys among them, in that one.
+_COMMAND = (sys.executable, "-I", str(Path(__file__).with_name("extraction_pdf_child.py")))
+
+
+class _Head(msgspec.Struct):
+    """The child's first line. Its types are checked: a PDF may speak through it."""
+
+    n_pages: int | None = None
+    code: FaultCode | None = None
+    detail: str = ""
+
+
+@cache
+def pdf_extractor_version() -> str:
+    """pypdfium2's version and that of the PDFium in it: both decide what the text is.
+
+    Raises: UsageError where pypdfium2 is not installed, or does not start.
+    """
+    if find_spec("pypdfium2") is None:
+        raise UsageError("reading PDF needs pypdfium2: pip install 'benchbook[pdf]'")
+    done = subprocess.run([*_COMMAND], capture_output=True, encoding="utf-8", errors="replace", check=False, env={})
+    if done.returncode:
+        raise UsageError(f"pypdfium2 does not start: {shorten(done.stderr[-200:], 200)}")
+    return done.stdout
+
+
+def extract_pdf(data: bytes, limits: ExtractionLimits) -> Text | Fault:
+    """The text of the PDF `data`, or why there is none. Raises: UsageError where pypdfium2 is not installed."""
+    pdf_extractor_version()
+    if not data:
+        return Fault("empty", "the file is empty")
+    # A file for what comes out: its size is limited by the kernel, and a child that was taken over can't fill us.
+    with tempfile.TemporaryFile() as out:
+        try:
+            done = subprocess.run(
+                [*_COMMAND, *_arguments(limits)],
+                input=data, stdout=out, stderr=subprocess.DEVNULL, timeout=limits.wall_s, check=False, env={},
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Fault("too_slow", f"no text after {limits.wall_s:g} s")
+        if done.returncode:
+            return _fault_of(done.returncode, limits)
+        out.seek(0)
+        return _answer(out)
+
+
+def _arguments(limits: ExtractionLimits) -> list[str]:
+    return [str(number) for number in (limits.characters, limits.pages, limits.cpu_s, limits.memory_bytes)]
+
+
+def _fault_of(returncode: int, limits: ExtractionLimits) -> Fault:
+    if -returncode in (signal.SIGXCPU, signal.SIGKILL):
+        return Fault("too_slow", f"no text after {limits.cpu_s} s of CPU time")
+    if returncode > 0:
+        return Fault("broken", f"the reader ended with {returncode}")
+    # PDFium ends itself where it gets no memory, by a signal that a fault of its own may give as well.
+    mebibytes = limits.memory_bytes >> 20
+    return Fault("broken", f"the reader died of signal {-returncode}, perhaps at its limit of {mebibytes} MiB")
+
+
+def _answer(out: IO[bytes]) -> Text | Fault:
+    try:
+        head = msgspec.json.decode(out.readline(), type=ready(_Head))
+        text = out.read().decode("utf-8")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Fault("broken", "the reader's answer can't be read")
+    if head.code is not None:
+        return Fault(head.code, head.detail)
+    if not text.strip():
+        return Fault(
+            "no_text",
+            f"no character on {'its one page' if head.n_pages == 1 else f'its {head.n_pages} pages'}: a scan?",
+        )
+    return Text(text, head.n_pages)
+
 
 _TEXT_ENDINGS = ("txt", "text", "md", "markdown", "json")
 ENDINGS = (*_TEXT_ENDINGS, "pdf")

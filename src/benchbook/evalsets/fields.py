@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchbook.evalsets.field_names import ALIASES
+from benchbook.evalsets.field_names import ALIASES, close_to, field_meant, misspelt
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import too_large
 from benchbook.evalsets.line_json import type_name
-from benchbook.evalsets.near_names import close_to, field_meant, misspelt
 from benchbook.evalsets.profiles import Profile, vocabulary
 from benchbook.evalsets.prompts import stands_in
 from benchbook.text import shorten
 
 __all__ = ["FIELDS", "check_fields", "field_order", "filled_text"]
+
 
 # In the order in which a line's faults are told.
 FIELDS = ("id", "prompt", "expected_answer", "section", "category", "difficulty", "answer_format", "context", "group")

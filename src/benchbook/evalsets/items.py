@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unicodedata import normalize
 
 import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError
-from benchbook.evalsets.field_names import ALIASES, FIELD_OF, OPTIONAL_TEXTS
+from benchbook.evalsets.field_names import ALIASES, FIELD_OF, OPTIONAL_TEXTS, names_meant
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.line_json import read_line_json
-from benchbook.evalsets.near_names import names_meant
-from benchbook.evalsets.repeated_keys import repeated_key
-from benchbook.text import shorten
+from benchbook.evalsets.line_json import read_line_json, repeated_key
+from benchbook.text import looks_like, quoted, shorten
 
 __all__ = [
     "AnswerFormat",
     "Item",
+    "KnownIds",
     "decode_plain",
     "is_plain",
     "item_from_json",
     "lacking_field",
+    "other_expected",
     "read_item",
     "too_large",
 ]
+
 
 AnswerFormat = Literal["answer_prefix"]
 
@@ -202,3 +204,37 @@ def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:
         )
     if not value.strip():
         raise InputError(path, line=line, field=field, found="nothing but white space", expected="a non-empty string")
+
+
+class KnownIds:
+    """The ids that there are, to be asked about others. `what` says whose they are."""
+
+    def __init__(self, ids: Iterable[str], what: str = "the eval set's") -> None:
+        self._ids = ids
+        self._what = what
+        self._by_look: dict[str, str] | None = None  # only where some id is none of them
+        self._n = 0
+
+    def unknown(self, path: str | Path, line: int | None, found: str, *, field: str = "item_id") -> InputError:
+        """The error for an id that is none of them: what can't be seen in it is shown, and the item that was meant."""
+        if self._by_look is None:
+            self._by_look = {}
+            for one in self._ids:
+                self._n += 1
+                self._by_look.setdefault(looks_like(one), one)
+        meant = self._by_look.get(looks_like(found))
+        if meant is None:
+            expected = f"the id of one of {self._what} {self._n} items"
+            return InputError(path, line=line, field=field, found=quoted(found), expected=expected)
+        shown = quoted(found), quoted(meant)
+        if normalize("NFC", shown[0]) == normalize("NFC", shown[1]):  # the same characters, composed in another way
+            shown = ascii(found), ascii(meant)
+        return InputError(path, line=line, field=field, found=f"found {shown[0]}; an item {shown[1]} is there")
+
+
+def other_expected(path: str | Path, line: int | None, item_id: str, theirs: str, ours: str) -> InputError:
+    """The error for a row that was made for another expected answer than its item has."""
+    found = f"{quoted(theirs)} for {quoted(item_id)}"
+    return InputError(
+        path, line=line, field="expected", found=found, expected=f"{quoted(ours)}, as the eval set has it"
+    )

@@ -10,6 +10,7 @@ from benchbook.errors import UsageError
 
 __all__ = ["MAX_LINE_BYTES", "Line", "encoding_fault", "ends_a_line", "read_lines", "utf8_fault"]
 
+
 MAX_LINE_BYTES = 16 * 1024**2  # with its line end
 
 _BOM = b"\xef\xbb\xbf"

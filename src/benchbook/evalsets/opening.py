@@ -9,18 +9,17 @@ from typing import Any
 
 import msgspec
 
-from benchbook.errors import InputError
-from benchbook.evalsets.evalset import EvalSet
+from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_lines
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
-from benchbook.evalsets.repeats import Repeats
+from benchbook.evalsets.prompts import Repeats
 from benchbook.evalsets.set_contents import SetTally
-from benchbook.evalsets.set_lines import SetForm, set_form, set_lines
-from benchbook.evalsets.spool import Spool
 
-__all__ = ["open_evalset"]
+__all__ = ["evalset_path", "open_evalset", "shipped_names", "shipped_path"]
+
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -150,3 +149,35 @@ def _refuse_duplicate_ids(evalset: EvalSet, ids: Repeats) -> None:
                 found=f"{item_id!r} again (first on line {evalset.line_of(first)})",
                 expected="an id of its own",
             )
+
+
+_FOLDER = Path(__file__).with_name("shipped")
+
+
+def shipped_names() -> list[str]:
+    """The names that `shipped_path` takes, in the order of the alphabet."""
+    return sorted(path.stem for path in _FOLDER.glob("*.jsonl"))
+
+
+def shipped_path(name: str) -> Path:
+    """The file of the set called `name`; golden_v1 may be written golden-v1, as SPEC A2 does.
+
+    Raises: UsageError.
+    """
+    known = shipped_names()
+    stem = name.replace("-", "_")
+    if stem not in known:
+        raise UsageError(f"Benchbook ships no eval set {name!r}; there are {', '.join(known)}")
+    return _FOLDER / f"{stem}.jsonl"
+
+
+def evalset_path(name: str) -> Path:
+    """A file, or with `@` a set that Benchbook ships: `@support_v1`.
+
+    Raises: UsageError.
+    """
+    if not name.startswith("@"):
+        return Path(name)
+    if name[1:].replace("-", "_") not in shipped_names():
+        raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`)")
+    return shipped_path(name[1:])

@@ -5,20 +5,162 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
 from benchbook.canonical import canonical_json
-from benchbook.evalsets.json_rows import without_nonfinite
-from benchbook.evalsets.prediction_columns import MILLISECONDS, PREDICTION_COLUMNS
-from benchbook.evalsets.prediction_parquet import read_parquet_columns
-from benchbook.evalsets.table_columns import ColumnFinder, value_at
-from benchbook.evalsets.table_values import count_at, id_at, optional_text_at
-from benchbook.evalsets.tabular import TableForm, read_table, table_form
-from benchbook.text import storable
+from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.items import KnownIds, other_expected
+from benchbook.evalsets.table_columns import (
+    EXPECTED,
+    ITEM_ID,
+    ColumnFinder,
+    KnownColumn,
+    count_at,
+    id_at,
+    optional_text_at,
+    output_column,
+    value_at,
+)
+from benchbook.evalsets.tables import TableForm, read_table, table_form, without_nonfinite
+from benchbook.text import quoted, storable
 
-__all__ = ["Predictions", "read_predictions"]
+__all__ = [
+    "MILLISECONDS",
+    "PREDICTION_COLUMNS",
+    "Predictions",
+    "align_predictions",
+    "items_frame",
+    "prediction_faults",
+    "read_parquet_columns",
+    "read_predictions",
+]
+
+
+PREDICTION_COLUMNS: Mapping[str, KnownColumn] = {
+    "item_id": ITEM_ID,
+    "predicted": output_column("predicted"),
+    "expected": EXPECTED,
+    "eval_time_ms": KnownColumn(("eval_time_ms",)),
+}
+
+
+class _Milliseconds(TypedDict):
+    most: int
+    what: str
+
+
+# Of `eval_time_ms`, which is never summed, so that whatever a column holds is kept.
+MILLISECONDS: _Milliseconds = {"most": 2**63 - 1, "what": "whole milliseconds"}
+
+_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
+
+
+def read_parquet_columns(
+    path: Path, given: Mapping[str, str], wanted: pl.Schema, *, own_keys: bool = False
+) -> tuple[dict[str, str], pl.DataFrame]:
+    """`(columns, frame)`: our name -> the file's, and a frame of `wanted`, whose `line` is the row's number from 1.
+
+    Raises: InputError for a column of another type, and a row without an id; UsageError.
+    """
+    try:
+        lazy = pl.scan_parquet(path)
+        schema = lazy.collect_schema()
+        finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
+        finder.note_names(None, _names(schema))
+        columns = finder.finish()
+        asked = {ours: _column(schema, theirs) for ours, theirs in columns.items()}
+        if own_keys and (others := [name for name in schema if name not in columns.values()]):
+            _refuse_unwritable(path, schema, others)
+            asked["own_keys"] = pl.struct(others).struct.json_encode()
+        rows = lazy.select(**asked).collect()
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
+    except pl.exceptions.PolarsError as error:
+        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
+    rows = rows.with_row_index("line", offset=1)
+    for name in columns:
+        rows = _numbers(path, rows, name) if wanted[name] == pl.Int64 else _texts(path, rows, name)
+    lacking = [pl.lit(None, dtype).alias(name) for name, dtype in wanted.items() if name not in rows.columns]
+    frame = rows.with_columns(lacking).select(wanted.names()).cast(wanted)
+    _refuse_first(path, frame, "item_id", pl.col("item_id").is_null(), "a text")
+    return columns, frame
+
+
+def _texts(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The column as texts: of ids whole numbers too, and one of NaN alone as nulls, which is how pandas writes them."""
+    dtype = rows.schema[name]
+    if dtype.is_float():
+        rows = rows.with_columns(pl.col(name).fill_nan(None))
+        if name == "item_id":
+            _refuse_first(path, rows, name, pl.col(name) != pl.col(name).floor(), "a text")
+            rows = rows.with_columns(pl.col(name).cast(pl.Int64, strict=False))
+        elif rows[name].null_count() == len(rows):
+            rows = rows.with_columns(pl.lit(None, pl.String).alias(name))
+    if rows.schema[name] not in _TEXT_TYPES and not (name == "item_id" and rows.schema[name].is_integer()):
+        raise InputError(path, field=name, found=f"a column of {dtype}", expected="texts")
+    return rows.with_columns(pl.col(name).cast(pl.String))
+
+
+def _numbers(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The column as whole numbers; floats among them if they are whole, NaN being null."""
+    column, dtype = pl.col(name), rows.schema[name]
+    what = MILLISECONDS["what"]
+    if dtype.is_float():
+        rows = rows.with_columns(column.fill_nan(None))
+        _refuse_first(path, rows, name, column.is_infinite(), f"{what}, or nothing")
+        _refuse_first(path, rows, name, column != column.floor(), f"{what}, or nothing")
+    elif not (dtype.is_integer() or dtype == pl.Null):
+        raise InputError(path, field=name, found=f"a column of {dtype}", expected=what)
+    if dtype != pl.Null:
+        _refuse_first(path, rows, name, column < 0, f"{what}, or nothing")
+        _refuse_first(path, rows, name, column.cast(pl.Int64, strict=False).is_null() & column.is_not_null(), what)
+    return rows.with_columns(column.cast(pl.Int64))
+
+
+def _refuse_unwritable(path: Path, schema: pl.Schema, names: list[str]) -> None:
+    """The run's own keys are kept as JSON, in which bytes have no place; Polars ends the process over them."""
+    for name in names:
+        if _has_bytes(schema[name]):
+            expected = "values that JSON has; leave the column out"
+            raise InputError(path, field=name, found=f"a column of {schema[name]}", expected=expected)
+
+
+def _has_bytes(dtype: Any) -> bool:
+    if isinstance(dtype, pl.Struct):
+        return any(_has_bytes(field.dtype) for field in dtype.fields)
+    if isinstance(dtype, pl.List | pl.Array):
+        return _has_bytes(dtype.inner)
+    return dtype in (pl.Binary, pl.Object)
+
+
+def _refuse_first(path: Path, rows: pl.DataFrame, name: str, is_wrong: pl.Expr, expected: str) -> None:
+    """Raises: InputError for the first row of which `is_wrong` holds."""
+    wrong = rows.filter(is_wrong)
+    if not wrong.is_empty():
+        value = wrong[name][0]
+        found = "nothing" if value is None else quoted(str(value))[1:-1]
+        raise InputError(path, line=wrong["line"][0], field=name, found=found, expected=expected)
+
+
+def _names(schema: pl.Schema) -> list[str]:
+    below = [
+        f"{name}.{field.name}"
+        for name, dtype in schema.items()
+        if isinstance(dtype, pl.Struct)
+        for field in dtype.fields
+    ]
+    return [*schema, *below]
+
+
+def _column(schema: pl.Schema, name: str) -> pl.Expr:
+    if name in schema:
+        return pl.col(name)
+    outer, inner = name.split(".", 1)
+    return pl.col(outer).struct.field(inner)
+
 
 _SCHEMA = pl.Schema(
     {
@@ -105,3 +247,76 @@ def _own_keys(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
         return canonical_json(own).decode()
     except ValueError:  # beside a lone surrogate, a NaN is not written as null
         return canonical_json(without_nonfinite(own)).decode()
+
+
+_ITEM_FIELDS = ("section", "category", "difficulty", "answer_format")
+_NAMED_LINES = 10
+
+
+def items_frame(evalset: EvalSet) -> pl.DataFrame:
+    """The items in their order: `item_id`, `expected`, section, category, difficulty, `answer_format`."""
+    rows = [(item.id, item.expected_answer, *(getattr(item, name) for name in _ITEM_FIELDS)) for item in evalset]
+    return pl.DataFrame(rows, dict.fromkeys(("item_id", "expected", *_ITEM_FIELDS), pl.String), orient="row")
+
+
+def prediction_faults(predictions: Predictions, items: pl.DataFrame) -> list[InputError]:
+    """Every prediction that can't be held against the eval set, in the order of the lines.
+
+    An id that no item has; one that an earlier line has; an expected answer that is not the item's, to the character.
+    `items` is what `items_frame` gives.
+    """
+    known = items.select("item_id", wanted="expected", is_item=pl.lit(value=True))
+    rows = predictions.frame.join(known, on="item_id", how="left", maintain_order="left")
+    other = ~_same_expected("expected", "wanted")
+    known_ids = KnownIds(items["item_id"])
+    faulty = rows.filter(pl.col("is_item").is_null() | pl.col("item_id").is_duplicated() | other)
+    faulty = faulty.with_columns(first=pl.col("line").min().over("item_id"), other=other)
+    faults = (_fault(predictions, row, known_ids) for row in faulty.iter_rows(named=True))
+    return [fault for fault in faults if fault is not None]
+
+
+def align_predictions(predictions: Predictions, items: pl.DataFrame) -> pl.DataFrame:
+    """`items` in their order with `predicted`, `eval_time_ms` and `own_keys` beside them.
+
+    These are null for an item without a prediction.
+
+    Raises: InputError for the first of `prediction_faults`, telling the lines of the others.
+    """
+    found = predictions.frame.rename({"expected": "theirs"})
+    rows = items.join(found, on="item_id", how="left", maintain_order="left")
+    # One join tells whether all is well, which is nearly always; only if not are the faults looked for.
+    all_fit = len(rows) == len(items) and rows["line"].count() == len(found)
+    if not all_fit or not rows.select(_same_expected("theirs", "expected").all()).item():
+        raise _first_of(prediction_faults(predictions, items))
+    return rows.drop("line", "theirs")
+
+
+def _same_expected(theirs: str, ours: str) -> pl.Expr:
+    """A file that gives no expected answer has none that differs."""
+    return pl.col(theirs).is_null() | pl.col(theirs).eq_missing(pl.col(ours))
+
+
+def _fault(predictions: Predictions, row: Mapping[str, Any], known: KnownIds) -> InputError | None:
+    path, line, item_id = predictions.path, row["line"], quoted(row["item_id"])
+    if row["is_item"] is None:
+        return known.unknown(path, line, row["item_id"])
+    if line != row["first"]:
+        found = f"{item_id} again (first on line {row['first']})"
+        return InputError(path, line=line, field="item_id", found=found, expected="one prediction an item")
+    if row["other"]:
+        return other_expected(path, line, row["item_id"], row["expected"], row["wanted"] or "")
+    return None  # the first of several lines with one id
+
+
+def _first_of(faults: list[InputError]) -> InputError:
+    first, others = faults[0], faults[1:]
+    if not others:
+        return first
+    lines = ", ".join(str(fault.line) for fault in others[:_NAMED_LINES])
+    lines += ", …" if len(others) > _NAMED_LINES else ""
+    more = "one more fault: line" if len(others) == 1 else f"{len(others)} more faults: lines"
+    if first.expected is None:
+        found = f"{first.found}. And {more} {lines}"
+        return InputError(first.path, line=first.line, field=first.field, found=found)
+    expected = f"{first.expected}. And {more} {lines}"
+    return InputError(first.path, line=first.line, field=first.field, found=first.found, expected=expected)

@@ -13,9 +13,21 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
+from benchbook.evalsets.evalset import EvalSet
 from benchbook.specs import load_spec
 
-__all__ = ["PROFILES", "Composition", "Profile", "ProfileName", "composition_faults", "load_profile", "vocabulary"]
+__all__ = [
+    "PROFILES",
+    "Composition",
+    "CompositionRow",
+    "Profile",
+    "ProfileName",
+    "composition_faults",
+    "composition_rows",
+    "load_profile",
+    "vocabulary",
+]
+
 
 ProfileName = Literal["golden-v1", "eval_v1", "eval_v2", "rubric"]
 PROFILES: tuple[ProfileName, ...] = get_args(ProfileName)
@@ -92,3 +104,38 @@ def _items(n: int) -> str:
 
 def _gap(n: int, wanted: int) -> str:
     return f"{n - wanted} too many" if n > wanted else f"{wanted - n} missing"
+
+
+_SHOWN = ("section", "category", "difficulty", "answer_format", "group")
+
+
+class CompositionRow(msgspec.Struct, frozen=True):
+    """How many items have a value in a field; None: they have no value there."""
+
+    field: str
+    value: str | None
+    n_items: int
+
+
+def composition_rows(evalset: EvalSet) -> list[CompositionRow]:
+    """A row for each value of section, category, difficulty, answer_format and group that some item has.
+
+    Values stand in the order of SPEC A8, others after them by the alphabet, items without a value last. A field that
+    no item has is left out.
+    """
+    counts: dict[str, Counter[str | None]] = {field: Counter() for field in _SHOWN}
+    for item in evalset:
+        for field in _SHOWN:
+            counts[field][getattr(item, field)] += 1
+    return [
+        CompositionRow(field, value, counts[field][value])
+        for field in _SHOWN
+        if counts[field].keys() != {None}
+        for value in _ordered(field, counts[field])
+    ]
+
+
+def _ordered(field: str, counts: Counter[str | None]) -> list[str | None]:
+    listed = [value for value in vocabulary(field) if value in counts]
+    others = sorted(value for value in counts if value is not None and value not in listed)
+    return [*listed, *others, *([None] if None in counts else [])]

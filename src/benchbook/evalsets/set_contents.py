@@ -7,13 +7,12 @@ from typing import Any
 
 import msgspec
 
-from benchbook.evalsets.field_names import ALIASES, FIELD_NAMES, FIELD_OF
-from benchbook.evalsets.near_names import field_meant
-from benchbook.evalsets.prompts import near_form, question, stands_in
-from benchbook.evalsets.repeats import Repeats
+from benchbook.evalsets.field_names import ALIASES, FIELD_NAMES, FIELD_OF, field_meant
+from benchbook.evalsets.prompts import Repeats, near_form, question, stands_in
 from benchbook.text import quoted, shorten
 
 __all__ = ["SetContents", "SetTally", "doubtful", "lacking", "unread"]
+
 
 _MOST_NAMES = 100  # of columns that nobody reads; a set with more of them has ids for names
 _SEEN_BY_JUDGES = {

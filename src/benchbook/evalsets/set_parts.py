@@ -13,19 +13,18 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError, InputError
-from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.evalset import EvalSet, set_lines
 from benchbook.evalsets.field_names import ALIASES
-from benchbook.evalsets.item_ids import KnownIds
+from benchbook.evalsets.items import KnownIds
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.set_contents import SetContents, SetTally
-from benchbook.evalsets.set_lines import set_lines
-from benchbook.evalsets.table_columns import ITEM_ID, ColumnFinder, value_at
-from benchbook.evalsets.table_values import id_at
-from benchbook.evalsets.tabular import TABLE_ENDINGS, read_table, table_form
+from benchbook.evalsets.table_columns import ITEM_ID, ColumnFinder, id_at, value_at
+from benchbook.evalsets.tables import TABLE_ENDINGS, read_table, table_form
 from benchbook.text import quoted, shorten
 
 __all__ = ["PartAsked", "PartSaid", "SetPart", "choose_part"]
+
 
 _MOST_SHOWN = 8
 

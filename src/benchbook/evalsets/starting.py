@@ -10,6 +10,7 @@ from benchbook.errors import UsageError
 
 __all__ = ["SetKind", "first_line", "start_evalset"]
 
+
 SetKind = Literal["answer_correctness", "rubric"]
 
 # JSON has no comments: the note is a field of its own, which is passed over.

@@ -10,24 +10,77 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.checked_line import CheckedLine, check_line
-from benchbook.evalsets.fields import field_order
-from benchbook.evalsets.finding_formats import as_json, as_line, as_sarif
-from benchbook.evalsets.findings import CODES, Fault, Finding
-from benchbook.evalsets.lines import Line, encoding_fault
+from benchbook.evalsets.evalset import SetForm, set_form, set_lines
+from benchbook.evalsets.fields import check_fields, field_order, filled_text
+from benchbook.evalsets.findings import CODES, Fault, Finding, as_json, as_line, as_sarif
+from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json, type_name
+from benchbook.evalsets.lines import MAX_LINE_BYTES, Line, encoding_fault
 from benchbook.evalsets.profiles import PROFILES, Composition, Profile, composition_faults, load_profile
-from benchbook.evalsets.prompts import near_form
-from benchbook.evalsets.repeats import Repeats
+from benchbook.evalsets.prompts import Repeats, near_form, question
 from benchbook.evalsets.set_contents import SetTally, lacking, unread
-from benchbook.evalsets.set_lines import SetForm, set_form, set_lines
 from benchbook.text import shorten
 
-__all__ = ["exit_code", "main", "validate"]
+__all__ = ["CheckedLine", "check_line", "exit_code", "main", "validate"]
+
+
+class CheckedLine(msgspec.Struct, frozen=True):
+    """A line's faults, and what later lines are compared with: None where the line has no such text.
+
+    `item` is empty where the line is none. `question` is the prompt together with its context.
+    """
+
+    faults: list[Fault]
+    item: Mapping[str, Any] = {}
+    is_blank: bool = False
+
+    @property
+    def id(self) -> str | None:
+        return filled_text(self.item.get("id"))
+
+    @property
+    def prompt(self) -> str | None:
+        return filled_text(self.item.get("prompt"))
+
+    def question(self, prompt: str) -> str:
+        """`prompt` (as it is, or its near form) with the context."""
+        return question(prompt, self.item.get("context"))
+
+
+def check_line(line: Line, profile: Profile) -> CheckedLine:
+    """Everything that is wrong with a line by itself, in the order of its fields."""
+    data = line.data
+    faults = [Fault(None, "byte_order_mark", "a byte-order mark; save the file without one")] if line.bom else []
+    if data is None:
+        limit = f"more than {MAX_LINE_BYTES // 1024**2} MiB (1024 x 1024 bytes); the line was not read"
+        return CheckedLine([*faults, Fault(None, "line_too_long", limit)])
+    if not data.strip(JSON_WHITE_SPACE):
+        if not line.bom:
+            faults.append(Fault(None, "blank_line", "nothing on this line"))
+        return CheckedLine(faults, is_blank=True)
+    read = read_line_json(data)
+    if isinstance(read, Fault):
+        return CheckedLine([*faults, read])
+    return _check_value(read, faults, profile)
+
+
+def _check_value(read: LineJson, faults: list[Fault], profile: Profile) -> CheckedLine:
+    if not isinstance(read.value, dict):
+        found = f"found {type_name(read.value)}; expected an object"
+        return CheckedLine([*faults, Fault(None, "not_an_object", found)])
+    item, found_faults = check_fields(read.value, read.repeated, profile)
+    faults.extend(found_faults)
+    if len(faults) > 1:
+        faults.sort(key=lambda fault: field_order(fault.field))
+    return CheckedLine(faults, item)
+
 
 _SUSPECT_ID, _SUSPECT_PROMPT, _SUSPECT_NEAR, _FAULTY = 1, 2, 4, 8
 

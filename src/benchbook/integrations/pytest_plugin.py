@@ -20,6 +20,7 @@ import pytest
 if TYPE_CHECKING:
     from benchbook.integrations.regression_cases import RegressionCase
 
+
 __all__: list[str] = []
 
 MARKER = "benchbook"

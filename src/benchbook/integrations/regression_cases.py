@@ -9,18 +9,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from benchbook.decisions.comparison import Comparison, compare
-from benchbook.decisions.comparison_pairing import ItemClass
-from benchbook.decisions.metadata_difference import Measured
-from benchbook.decisions.regressions import check_regressions, why_failed
-from benchbook.derivations.baselines import baseline_record
-from benchbook.derivations.compared_run import compared_run_derived
+from benchbook.comparison.baselines import baseline_record
+from benchbook.comparison.compared import Comparison, compare
+from benchbook.comparison.pairing import ItemClass
+from benchbook.comparison.records import compared_run_derived
+from benchbook.comparison.regressions import check_regressions, why_failed
 from benchbook.errors import UsageError
-from benchbook.records.folder import Record, is_record, open_record
-from benchbook.scorers.exact import as_float
+from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.measured import Measured
+from benchbook.record.folder import Record, is_record, open_record
 from benchbook.text import shorten
 
 __all__ = ["RegressionCase", "case_names", "comparison_cases", "regression_cases"]
+
 
 Outcome = Literal["passed", "failed", "skipped"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from benchbook.errors import UsageError
-from benchbook.scorers.answer_correctness import AnswerFormat, correctness
+from benchbook.evaluators.correctness.scoring import AnswerFormat, correctness
 from benchbook.text import shorten
 
 __all__ = ["AnswerReward", "completion_text"]

@@ -1,9 +1,8 @@
 """library: what `import benchbook as bb` gives. Objects over records; no logic of its own."""
 
-from benchbook.library.api import load, resume, resume_async, run, run_async, verify
+from benchbook.library.api import load, resume, resume_async, run, run_async, score, score_async, verify
 from benchbook.library.comparing import RunComparison, compare
 from benchbook.library.objects import CorrectnessRun, RubricRun, Run
-from benchbook.library.scoring import score, score_async
 
 __all__ = [
     "CorrectnessRun",

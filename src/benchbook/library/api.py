@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.derivations.verify import Verification
-from benchbook.derivations.verify import verify as verify_record
+from benchbook.ask.loop import run_async as run_in_loop
+from benchbook.ask.progress import ProgressHandler
+from benchbook.errors import UsageError
+from benchbook.evaluators.correctness.asking import resume_score, score_model
+from benchbook.evaluators.correctness.rows import RunStatus
+from benchbook.evaluators.correctness.starting import SPEC, ScoreConfig, ScoreResult, score_predictions
+from benchbook.evaluators.rubric.starting import RunResult, resume_run, start_run
+from benchbook.evaluators.settings import config_from_mapping, read_config_file
+from benchbook.evaluators.verify import Verification
+from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import CorrectnessRun, RubricRun, Run, run_of
-from benchbook.records.folder import open_record
-from benchbook.runner.config import config_from_mapping, read_config_file
-from benchbook.runner.loop import run_async as run_in_loop
-from benchbook.runner.progress import ProgressHandler
-from benchbook.runner.run import RunResult, resume_run, start_run
-from benchbook.runner.score import SPEC
-from benchbook.runner.score_model import resume_score
+from benchbook.record.folder import open_record
 
-__all__ = ["load", "resume", "resume_async", "run", "run_async", "verify"]
+__all__ = ["load", "resume", "resume_async", "run", "run_async", "score", "score_async", "verify"]
 
 
 def run(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> RubricRun:
@@ -69,3 +72,82 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
 
 def _run_of(result: RunResult) -> RubricRun:
     return RubricRun(result.record, result.derived, result.stop.reason)
+
+
+def score(
+    evalset: str | Path,
+    predictions: str | Path | None = None,
+    *,
+    model: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    run_status: RunStatus = "completed",
+    reason: str | None = None,
+    dry_run: bool = False,
+    limit: int | None = None,
+    where: Sequence[str] = (),
+    ids: str | Path | None = None,
+    training_metrics: Sequence[str | Path] = (),
+    training_columns: Mapping[str, str] | None = None,
+    runs: str | Path = "runs",
+    run_id: str | None = None,
+    on_progress: ProgressHandler | None = None,
+    **settings: Any,
+) -> CorrectnessRun:
+    """Score answers under `answer_correctness@v1` and record every item, as `benchbook score` does.
+
+    With `predictions` they are read from that file; `columns` maps our names (item_id, predicted, expected,
+    eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
+    `benchbook run` that go for a model and its limits. A run elsewhere that crashed or timed out says so in
+    `run_status`, maybe with a `reason`: it scores 0.0 (SPEC A3). `limit`, `where` (`["section=core"]`) and `ids` (a
+    file) choose a part of the items. `training_metrics` are logs of the training that led here, `training_columns`
+    maps our names of their columns (step, tokens, time, loss, …) to their own.
+
+    Raises: InputError naming the line of a prediction that does not fit the eval set; UsageError; RecordError. Nothing
+    is written then. A model that was stopped early (a limit, a refused key) returns: see `Run.stopped`.
+    """
+    if predictions is None and run_status == "completed" and not dry_run:
+        if columns or reason or training_metrics or training_columns:
+            raise UsageError(
+                "columns, reason and training_metrics: only with predictions, or a run that failed elsewhere"
+            )
+        part = {"limit": limit, "where": tuple(where), "ids": None if ids is None else str(ids)}
+        given = {name: value for name, value in part.items() if value} | settings
+        asked = score_async(evalset, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
+        return run_in_loop(asked)
+    if settings:
+        raise UsageError(f"{', '.join(settings)}: nobody is asked where there are predictions")
+    config = ScoreConfig(
+        evalset=str(evalset),
+        predictions=None if predictions is None else str(predictions),
+        columns=dict(columns or {}),
+        model=model,
+        runs=str(runs),
+        run_id=run_id,
+        run_status=run_status,
+        reason=reason,
+        dry_run=dry_run,
+        limit=limit,
+        where=tuple(where),
+        ids=None if ids is None else str(ids),
+        training_metrics=tuple(str(path) for path in training_metrics),
+        training_columns=dict(training_columns or {}),
+    )
+    return _scored_run(score_predictions(config))
+
+
+async def score_async(
+    evalset: str | Path,
+    *,
+    model: str | None,
+    runs: str | Path = "runs",
+    run_id: str | None = None,
+    on_progress: ProgressHandler | None = None,
+    **settings: Any,
+) -> CorrectnessRun:
+    """As `score` of a model that is asked, inside an event loop."""
+    given = {"evalset": str(evalset), "model": model, "runs": str(runs), "run_id": run_id, "spec": SPEC}
+    return _scored_run(await score_model(config_from_mapping(settings | given, "score"), on_progress))
+
+
+def _scored_run(result: ScoreResult) -> CorrectnessRun:
+    return CorrectnessRun(result.record, result.derived, result.stop.reason)

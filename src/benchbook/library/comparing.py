@@ -7,21 +7,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.decisions.comparison import Comparison
-from benchbook.decisions.comparison_difference import Difference
-from benchbook.decisions.comparison_items import ComparedRun
-from benchbook.decisions.comparison_set import ComparisonSet, compare_runs
-from benchbook.derivations.compared_run import compared_run, training_loss
+from benchbook.comparison.compared import Comparison, ComparisonSet, compare_runs
+from benchbook.comparison.difference import Difference
+from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.records import compared_run, training_loss
 from benchbook.library.objects import Run
-from benchbook.records.folder import Record, open_record
+from benchbook.record.folder import Record, open_record
 from benchbook.text import storable
 
 if TYPE_CHECKING:
     import polars
 
-    from benchbook.reports.comparison_model import ComparisonReport
+    from benchbook.views.comparison_model import ComparisonReport
 
 __all__ = ["RunComparison", "compare", "compare_records"]
+
 
 _NUMBERS = ("n", "mean_a", "mean_b", "difference", "low", "high", "n_lost", "n_won", "p")
 
@@ -111,7 +111,7 @@ class RunComparison:
     @cached_property
     def report(self) -> ComparisonReport:
         """What the views are made of, the training curves with it."""
-        from benchbook.reports.comparison_model import ComparisonReport
+        from benchbook.views.comparison_model import ComparisonReport
 
         return ComparisonReport(
             self.found, {run.name: training_loss(record) for run, record in zip(self.runs, self._records, strict=True)}
@@ -119,17 +119,17 @@ class RunComparison:
 
     def to_html(self) -> str:
         """One page that needs nothing but itself."""
-        from benchbook.reports.comparison_html import comparison_html
+        from benchbook.views.comparison_html import comparison_html
 
         return "".join(comparison_html(self.report))
 
     def to_markdown(self) -> str:
-        from benchbook.reports.comparison_markdown import comparison_markdown
+        from benchbook.views.comparison_markdown import comparison_markdown
 
         return "".join(comparison_markdown(self.report))
 
     def __str__(self) -> str:
-        from benchbook.reports.comparison_terminal import comparison_lines
+        from benchbook.views.comparison_terminal import comparison_lines
 
         return "\n".join(comparison_lines(self.report))
 

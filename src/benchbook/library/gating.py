@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from benchbook.decisions.comparison import Comparison, compare
-from benchbook.decisions.metadata_difference import Measured
-from benchbook.decisions.regressions import (
+from benchbook.comparison.compared import Comparison, compare
+from benchbook.comparison.records import compared_run_derived, manifest_of
+from benchbook.comparison.regressions import (
     DEFAULT_MARGIN,
     Finding,
     GateOutcome,
@@ -19,10 +19,10 @@ from benchbook.decisions.regressions import (
     failing_outcome,
     with_findings,
 )
-from benchbook.derivations.compared_run import compared_run_derived, manifest_of
 from benchbook.errors import RecordError, UsageError
-from benchbook.records.folder import Record, records_in
-from benchbook.records.whole import check_whole, inside
+from benchbook.evaluators.measured import Measured
+from benchbook.record.folder import Record, records_in
+from benchbook.record.whole import check_whole, inside
 
 __all__ = ["EXIT_CODES", "GateResult", "damaged_in", "records_on_one_evalset", "regression_gate"]
 

@@ -8,20 +8,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.decisions import Decision
-from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
-from benchbook.derivations.kinds import DerivedFiles, kind_of, samples_type
-from benchbook.derivations.panel_results import PanelAnalysis
-from benchbook.derivations.rows import AggregatesFile, Manifest, PanelManifest, RubricRow
-from benchbook.derivations.verify import Verification, verify
 from benchbook.errors import UsageError
-from benchbook.records.folder import Record
-from benchbook.records.tables import read_rows
+from benchbook.evaluators.contract import DerivedFiles, kind_of, samples_type
+from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, RubricRow
+from benchbook.evaluators.verify import Verification, verify
+from benchbook.labels.panel import PanelAnalysis
+from benchbook.record.folder import Record
+from benchbook.record.tables import read_rows
 
 if TYPE_CHECKING:
     import polars
 
-    from benchbook.derivations.rubric_tables import Confidence
+    from benchbook.evaluators.rubric.tables import Confidence
 
 __all__ = ["CorrectnessRun", "RubricRun", "Run", "run_of"]
 
@@ -97,14 +97,14 @@ class Run:
 
     def write_reports(self, folder: str | Path) -> list[Path]:
         """The spec's reports, such as report.html and report.md, in `folder`."""
-        from benchbook.reports.views import view_of
+        from benchbook.views.views import view_of
 
         Path(folder).mkdir(parents=True, exist_ok=True)
         view = view_of(self.spec)
         return view.write(view.report(self.record, self._derived, self._stored_rows), Path(folder))
 
     def __str__(self) -> str:
-        from benchbook.reports.views import view_of
+        from benchbook.views.views import view_of
 
         view = view_of(self.spec)
         return "\n".join(view.summary_lines(view.report(self.record, self._derived, self._stored_rows)))
@@ -143,14 +143,14 @@ class RubricRun(Run):
         """What is said of a panel of judges; None where one judge judged."""
         if not isinstance(self.manifest.panel, PanelManifest):
             return None
-        from benchbook.derivations.panel_analysis import panel_analysis
+        from benchbook.labels.panel import panel_analysis
 
         return panel_analysis(self.manifest, self.aggregates, self._stored_rows())
 
     def gate(self, *, confidence: Confidence | None = None) -> Decision | None:
         """The decision, derived anew from the journal, by what is shown at `confidence`; "none": by the values alone,
         in the worst and the best case (R6.4). By default as the run was configured."""
-        from benchbook.derivations.rubric_tables import derive
+        from benchbook.evaluators.rubric.tables import derive
 
         with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
             return derive(self.record, Path(folder), confidence=confidence).decision

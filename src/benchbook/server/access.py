@@ -28,6 +28,7 @@ from benchbook.server.tokens import SCOPES, Token, TokenFile, default_token_file
 
 __all__ = ["CSRF_COOKIE", "SESSION_COOKIE", "Access", "Principal", "check_setup", "is_loopback"]
 
+
 SESSION_COOKIE, CSRF_COOKIE = "benchbook_session", "benchbook_csrf"
 _SESSION_S = 12 * 3600
 _MOST_SESSIONS = 10_000

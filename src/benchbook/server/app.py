@@ -22,7 +22,7 @@ from benchbook.errors import BenchbookError
 from benchbook.server.access import Principal
 from benchbook.server.below import path_before
 from benchbook.server.decoding import decoded_body, decoded_query
-from benchbook.server.logs import Log, no_log
+from benchbook.server.events import Log, no_log
 from benchbook.server.operations import JSON, Bytes, Call, NotModified, Operation, Router, Stream
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.server.pages import PAGE_POLICY, Pages
@@ -32,6 +32,7 @@ from benchbook.server.services import Services
 from benchbook.text import shorten
 
 __all__ = ["App"]
+
 
 _API_POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 _NO_STORE = (b"cache-control", b"no-store")

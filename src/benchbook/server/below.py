@@ -11,6 +11,7 @@ from benchbook.errors import ConfigError
 
 __all__ = ["checked_root_path", "path_before"]
 
+
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)+")
 
 

@@ -6,13 +6,13 @@ import sys
 
 import msgspec
 
+from benchbook.ask.limits import Stop
+from benchbook.ask.loop import run_async
 from benchbook.errors import BenchbookError
-from benchbook.runner.config import RunConfig, config_from_mapping
-from benchbook.runner.loop import run_async
-from benchbook.runner.run import start_run
-from benchbook.runner.score import SPEC
-from benchbook.runner.score_model import score_model
-from benchbook.runner.stopping import Stop
+from benchbook.evaluators.correctness.asking import score_model
+from benchbook.evaluators.correctness.starting import SPEC
+from benchbook.evaluators.rubric.starting import start_run
+from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.text import visible
 
 

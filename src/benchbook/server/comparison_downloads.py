@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.library.comparing import compare_records
-from benchbook.reports.table_csv import inert
 from benchbook.server.comparisons import found_runs, item_condition, item_list
 from benchbook.server.operations import Bytes, Call, Stream
 from benchbook.text import visible
+from benchbook.views.table_csv import inert
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = ["item_csv", "item_lines", "item_parquet", "report"]
+
 
 _AT_ONCE = 2_000
 _PIECE = 1 << 18

@@ -1,4 +1,4 @@
-"""What the API answers about comparisons (SPEC A11): plain data from `decisions.comparison` and its neighbours."""
+"""What the API answers about comparisons (SPEC A11): plain data from the room `comparison`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.decisions.comparison_difference import Difference, SliceDifference, Verdict
-from benchbook.decisions.comparison_metrics import MetricDifference
-from benchbook.decisions.comparison_pairing import ItemClass
-from benchbook.decisions.history import HistoryName
-from benchbook.decisions.leaderboard import Leaderboard
-from benchbook.decisions.metadata_difference import LeafDifference, Measured
+from benchbook.comparison.difference import Difference, SliceDifference, Verdict
+from benchbook.comparison.leaderboard import HistoryName, Leaderboard
+from benchbook.comparison.pairing import ItemClass, MetricDifference
+from benchbook.evaluators.measured import LeafDifference, Measured
 
 __all__ = [
     "ComparedSet",

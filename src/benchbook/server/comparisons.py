@@ -7,16 +7,13 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from benchbook.decisions.comparison import Comparison, compare
-from benchbook.decisions.comparison_items import ComparedRun
-from benchbook.decisions.comparison_pairing import paired_items
-from benchbook.decisions.comparison_set import compare_runs
-from benchbook.decisions.history import History, history
-from benchbook.decisions.leaderboard import leaderboard
-from benchbook.decisions.text_difference import text_difference
-from benchbook.derivations.compared_run import RowsOfItems, compared_part, compared_run, rows_of_items
-from benchbook.reports.comparison_tables import run_notices
-from benchbook.scorers.exact import NANO
+from benchbook.comparison.compared import Comparison, compare, compare_runs
+from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.leaderboard import History, history, leaderboard
+from benchbook.comparison.pairing import paired_items
+from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
+from benchbook.comparison.text_difference import text_difference
+from benchbook.evaluators.exact import NANO
 from benchbook.server.comparison_types import (
     ComparedSet,
     ContainmentCounts,
@@ -37,14 +34,24 @@ from benchbook.server.row_lists import Page, RowList, contains, page_of_parts
 from benchbook.server.samples import CUT
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten, storable
+from benchbook.views.comparison_tables import run_notices
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = [
-    "compared", "found_runs", "get_item", "get_pair", "get_set", "history_page", "history_summary", "item_condition",
-    "item_list", "list_items",
-]  # fmt: skip
+    "compared",
+    "found_runs",
+    "get_item",
+    "get_pair",
+    "get_set",
+    "history_page",
+    "history_summary",
+    "item_condition",
+    "item_list",
+    "list_items",
+]
+
 
 _WHOLE = ("item_id_b", "context", "expected_b", "sample_a", "sample_b")
 _ITEM_TEXTS = ("item_id", "prompt", "expected", "text_a", "text_b")

@@ -16,6 +16,7 @@ from benchbook.text import shorten
 
 __all__ = ["decoded_body", "decoded_query"]
 
+
 _Type = TypeVar("_Type", bound=msgspec.Struct)
 _MOST_PARAMETERS = 100
 

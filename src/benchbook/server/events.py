@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeAlias
 
 import msgspec
 
 from benchbook.canonical import canonical_json
+from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
 
-__all__ = ["Events"]
+__all__ = ["Audit", "Events", "Log", "log_to_stderr", "no_log"]
+
 
 _MOST_LISTENERS = 200
 _MOST_WAITING = 1_000
@@ -78,3 +84,45 @@ class Events:
                 yield message
         finally:
             self._listeners.discard(queue)
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
+    at: str
+    who: str
+    via: str
+    operation: str
+    target: dict[str, str]
+    status: int
+    detail: str | None
+
+
+class Audit:
+    """Appends to a file that only its owner can read. Bodies and tokens are never in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "audit.jsonl"
+        self._lock = Lock()
+
+    def note(self, who: str, via: str, operation: str, target: dict[str, str], status: int, detail: str | None) -> None:
+        entry = _Entry(at=utc_now(), who=who, via=via, operation=operation, target=target, status=status, detail=detail)
+        line = canonical_json(entry) + b"\n"
+        with self._lock:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+
+
+Log: TypeAlias = Callable[[str, dict[str, Any]], None]
+
+
+def log_to_stderr(event: str, fields: dict[str, Any]) -> None:
+    """`event` names what happened; the line is plain ASCII where the stream can't take more."""
+    line = canonical_json({"at": utc_now(), "event": event, **fields}).decode("utf-8", "replace")
+    sys.stderr.write(line + "\n")
+
+
+def no_log(event: str, fields: dict[str, Any]) -> None:
+    del event, fields

@@ -5,13 +5,16 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from benchbook.catalog.queries import RunFilter, list_runs
-from benchbook.derivations.kinds import kind_of
-from benchbook.derivations.protocol_plan import protocol_plan_of
-from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolRow
-from benchbook.derivations.protocol_samples import ProtocolSamples, open_samples
-from benchbook.records.tables import read_rows
-from benchbook.scorers.judge_protocol_spec import protocol
+from benchbook.evaluators.contract import kind_of
+from benchbook.evaluators.protocol.plan import protocol_plan_of
+from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
+from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
+from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, PanelRow
+from benchbook.record.tables import read_rows
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
@@ -26,12 +29,15 @@ from benchbook.server.types import (
     EvaluationSummary,
     ExperimentList,
     JudgesOfRun,
+    PanelOfRun,
 )
+from benchbook.views.panel_tables import agreement_table, judges_table, panel_lines, panel_notices
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["get_evaluation", "get_judges", "list_evaluations", "list_experiments"]
+__all__ = ["get_evaluation", "get_judges", "get_panel", "list_evaluations", "list_experiments"]
+
 
 _SPEC = "judge_protocol@v1"
 _MOST = 200
@@ -171,3 +177,35 @@ def _condition(wanted: EvaluationsAsked) -> polars.Expr | None:
     if wanted.flag:
         found.append(pl.col("flags").list.contains(wanted.flag))
     return pl.all_horizontal(*found) if found else None
+
+
+_MOST_SPLITS = 100
+_ABOUT_BYTES = 1 << 16  # of an answer in memory
+
+
+def get_panel(call: Call) -> PanelOfRun:
+    """Computed when it is first asked for, and kept."""
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "panel")
+    return call.services.kept.get(
+        ("panel", found.row.run_id, found.state_id), lambda: _answer(found), lambda _: _ABOUT_BYTES
+    )
+
+
+def _answer(found: FoundRun) -> PanelOfRun:
+    derived = kind_of(found.row.spec or "").read(found.record)
+    manifest, file = derived.manifest, derived.aggregates
+    if not isinstance(manifest, Manifest) or not isinstance(manifest.panel, PanelManifest):
+        raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")
+    assert isinstance(file, AggregatesFile)  # noqa: S101 - as is its manifest
+    from benchbook.labels.panel import panel_analysis
+
+    panel = panel_analysis(manifest, file, read_rows(found.record.samples, PanelRow))
+    return PanelOfRun(
+        lines=tuple(panel_lines(panel)),
+        notices=tuple(panel_notices(panel)),
+        judges_table=judges_table(panel, file),
+        agreement_table=agreement_table(panel),
+        n_splits=len(panel.splits),
+        panel=msgspec.structs.replace(panel, splits=panel.splits[:_MOST_SPLITS]),
+    )

@@ -10,23 +10,43 @@ from http import HTTPStatus
 from pathlib import Path
 
 from benchbook.canonical import canonical_json
-from benchbook.derivations.labels_sheet import sample_labels
-from benchbook.errors import BenchbookError
-from benchbook.records.facts import LabelField
-from benchbook.records.folder import RUN_ID
-from benchbook.records.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
-from benchbook.records.labels_progress import progress_of
-from benchbook.records.labels_session import MEANING, Question, disputed_questions, next_question
-from benchbook.records.labels_state import FIELDS, Given
+from benchbook.errors import BenchbookError, RecordError, UsageError
+from benchbook.labels.judge_card import between_people, judge_card
+from benchbook.labels.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
+from benchbook.labels.session import MEANING, Question, disputed_questions, next_question, progress_of
+from benchbook.labels.sheet import sample_labels
+from benchbook.labels.state import FIELDS, Given
+from benchbook.record.facts import LabelField
+from benchbook.record.folder import RUN_ID
 from benchbook.server.operations import Call
-from benchbook.server.problems import ProblemError
-from benchbook.server.services import Services
-from benchbook.server.types import Book, BookList, Dispute, DisputesPage, LabelQuestion, LabelStep, Opinion
+from benchbook.server.problems import ProblemError, problem_of
+from benchbook.server.questions import CalibrationAsked
+from benchbook.server.services import FoundRun, Services
+from benchbook.server.types import (
+    Book,
+    BookList,
+    CalibrationAnswer,
+    Dispute,
+    DisputesPage,
+    LabelQuestion,
+    LabelStep,
+    Opinion,
+)
 from benchbook.text import shorten
+from benchbook.views.judge_card import card_words
+from benchbook.views.judge_card_tables import people_table
 
 __all__ = [
-    "book_of", "create_book", "get_book", "give_label", "list_books", "list_disputes", "next_label", "undo_label",
-]  # fmt: skip
+    "book_of",
+    "create_book",
+    "get_book",
+    "get_calibration",
+    "give_label",
+    "list_books",
+    "list_disputes",
+    "next_label",
+    "undo_label",
+]
 
 
 def list_books(call: Call) -> BookList:
@@ -192,3 +212,47 @@ def _is_book(path: Path) -> bool:
             return b'"kind":"labels_started"' in file.read(1 << 20).partition(b"\n")[0]
     except OSError:
         return False
+
+
+_ABOUT_BYTES = 1 << 18  # of an answer in memory
+
+
+def get_calibration(call: Call) -> CalibrationAnswer:
+    """Computed when it is first asked for, and kept until a label or the run changes."""
+    book, asked = book_of(call), call.query
+    run, missing = _run_of(call.services, book.started.run_id)
+    state = run.state_id if run is not None else "none"
+    call.is_of(book.sha256[:32], state, str(asked.confidence), str(asked.seed))
+    return call.services.kept.get(
+        ("calibration", book.path.name, call.etag),
+        lambda: _answer(call.services, book, run, missing, asked),
+        lambda _: _ABOUT_BYTES,
+    )
+
+
+def _run_of(services: Services, run_id: str) -> tuple[FoundRun | None, str | None]:
+    """The run that was labelled; or why it can't be read here: labels travel without it."""
+    try:
+        return services.finished(run_id), None
+    except ProblemError as problem:
+        return None, problem.detail
+
+
+def _answer(
+    services: Services, book: LabelBook, run: FoundRun | None, reason: str | None, asked: CalibrationAsked
+) -> CalibrationAnswer:
+    people, card = between_people(book, confidence=asked.confidence, seed=asked.seed), None
+    if run is not None:
+        try:
+            card = judge_card(run.record, book, confidence=asked.confidence, seed=asked.seed)
+        except (UsageError, RecordError) as error:
+            reason = problem_of(error, str(services.settings.runs)).detail
+    return CalibrationAnswer(
+        book=book.path.name,
+        run_id=book.started.run_id,
+        between_people=people,
+        between_people_table=people_table(people),
+        card=card,
+        words=None if card is None else card_words(card),
+        reason=reason,
+    )

@@ -6,9 +6,9 @@ from http import HTTPStatus
 
 from benchbook.catalog.queries import EvalSetRow, eval_sets
 from benchbook.catalog.queries import leaderboard as best_runs
-from benchbook.decisions.leaderboard import Leaderboard, leaderboard
-from benchbook.evalsets.shipped_sets import shipped_names
-from benchbook.scorers.exact import as_float
+from benchbook.comparison.leaderboard import Leaderboard, leaderboard
+from benchbook.evalsets.opening import shipped_names
+from benchbook.evaluators.exact import as_float
 from benchbook.server.comparisons import compared
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
@@ -17,6 +17,7 @@ from benchbook.server.types import EvalSet, EvalSetList
 from benchbook.text import shorten
 
 __all__ = ["get_leaderboard", "list_of_evalsets"]
+
 
 _MOST_RUNS = 50
 

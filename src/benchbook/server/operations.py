@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JSON", "Bytes", "Call", "NotModified", "Operation", "Router", "Scope", "Stream"]
 
+
 JSON = "application/json"
 _VERSION = version("benchbook")  # another version may answer otherwise
 Scope: TypeAlias = Literal["read", "label", "write"]

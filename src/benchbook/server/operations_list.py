@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from benchbook.decisions.leaderboard import Leaderboard
-from benchbook.derivations.correctness_rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
-from benchbook.derivations.protocol_rows import ProtocolAggregates, ProtocolManifest
-from benchbook.derivations.rows import AggregatesFile, Manifest
+from benchbook.comparison.leaderboard import Leaderboard
+from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
+from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest
 from benchbook.server import (
-    calibrating,
     comparison_downloads,
     comparison_types,
     comparisons,
     judging,
     labelling,
     leaderboards,
-    own,
-    panels,
     predictions,
     questions,
     runs,
@@ -25,10 +22,14 @@ from benchbook.server import (
     training,
     types,
 )
-from benchbook.server.measures import METRICS_MEDIA
+from benchbook.server import judging as panels
+from benchbook.server import labelling as calibrating
+from benchbook.server import openapi as own
 from benchbook.server.operations import Operation
+from benchbook.server.services import METRICS_MEDIA
 
 __all__ = ["OPERATIONS"]
+
 
 _API = "/api/v1"
 _NDJSON, _PARQUET = "application/x-ndjson", "application/vnd.apache.parquet"

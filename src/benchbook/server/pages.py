@@ -17,6 +17,7 @@ from benchbook.server.problems import ProblemError
 
 __all__ = ["PAGE_POLICY", "File", "Pages"]
 
+
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"

@@ -18,6 +18,7 @@ from benchbook.errors import RecordError
 
 __all__ = ["Block", "PredictionTable", "joined"]
 
+
 _FIELDS = ("item_id", "expected", "predicted", "correctness", "eval_time_ms")
 _BLOCK_ROWS = 16_384  # each block costs a look at the file's footer, and the first page of it waits for all of it
 _BLOCK_BYTES = 8 << 20  # of the file, before it was compressed

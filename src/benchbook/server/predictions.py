@@ -15,9 +15,8 @@ from sqlalchemy import BigInteger, Text, bindparam, select, type_coerce
 
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.catalog.indexing import is_as_indexed
-from benchbook.catalog.pages import cursor_of, position_of
-from benchbook.catalog.schema import predictions
-from benchbook.catalog.stored_text import from_stored
+from benchbook.catalog.queries import cursor_of, position_of
+from benchbook.catalog.schema import from_stored, predictions
 from benchbook.server.operations import Bytes, Call, Stream
 from benchbook.server.prediction_blocks import Block, PredictionTable, joined
 from benchbook.server.problems import ProblemError
@@ -25,6 +24,7 @@ from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import PredictionsUnavailable
 
 __all__ = ["kept_predictions", "prediction_lines", "tunix_predictions"]
+
 
 _MOST_AHEAD = 16  # pages
 _AT_ONCE = 1_000  # rows of a stream

@@ -12,6 +12,7 @@ from benchbook.text import storable
 
 __all__ = ["PROBLEM_MEDIA", "ProblemError", "problem_bytes", "problem_of"]
 
+
 PROBLEM_MEDIA = "application/problem+json"
 _LONGEST = 1_000
 

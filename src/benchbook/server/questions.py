@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from benchbook.decisions.comparison_pairing import ItemClass
-from benchbook.decisions.history import HistoryName
-from benchbook.records.facts import LabelField
+from benchbook.comparison.leaderboard import HistoryName
+from benchbook.comparison.pairing import ItemClass
+from benchbook.record.facts import LabelField
 
 __all__ = [
     "BookNew",
@@ -40,6 +40,7 @@ __all__ = [
     "SubmittedPrediction",
     "TagsNew",
 ]
+
 
 RunId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a run's id")]
 Word: TypeAlias = Annotated[str, Meta(max_length=500)]

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.catalog.pages import cursor_of, position_of, wrong_cursor
+from benchbook.catalog.queries import cursor_of, position_of, wrong_cursor
 from benchbook.server.problems import ProblemError
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = ["Page", "RowList", "contains", "page_asked", "page_of_parts"]
+
 
 _KEPT_ORDERS = 16
 _PAGING = ("limit", "offset", "cursor")

@@ -13,14 +13,53 @@ from pathlib import Path
 
 import uvicorn
 
+from benchbook.catalog.database import open_catalog
 from benchbook.errors import BenchbookError, UsageError
-from benchbook.server.access import is_loopback
+from benchbook.server.access import Access, check_setup, is_loopback
 from benchbook.server.app import App
-from benchbook.server.logs import Log
-from benchbook.server.making import make_app
-from benchbook.server.services import Settings
+from benchbook.server.events import Audit, Events, Log, no_log
+from benchbook.server.kept import Kept, TagStore
+from benchbook.server.services import STATE_FOLDER, Measures, Services, Settings
+from benchbook.server.starting import Children
+from benchbook.server.submissions import Submissions
+from benchbook.server.watching import Watcher
 
-__all__ = ["address_of", "listening_socket", "serve"]
+__all__ = ["address_of", "listening_socket", "make_app", "serve"]
+
+
+def make_app(settings: Settings, log: Log = no_log) -> App:
+    """The application; the folder of records is looked through once before it is returned.
+
+    Raises: ConfigError for an address that others can reach, without a token; BenchbookError for a catalog or a folder
+    that can't be opened.
+    """
+    check_setup(settings)
+    settings.runs.mkdir(parents=True, exist_ok=True)
+    state = settings.runs / STATE_FOLDER
+    catalog = open_catalog(settings.catalog)
+    made: list[App] = []
+    try:
+        watcher = Watcher(settings, catalog, lambda found: made[0].changed(found) if made else None)
+        services = Services(
+            settings=settings,
+            catalog=catalog,
+            access=Access(settings),
+            audit=Audit(state),
+            measures=Measures(),
+            events=Events(),
+            watcher=watcher,
+            tags=TagStore(state),
+            children=Children(settings),
+            submissions=Submissions(settings),
+            kept=Kept(settings.kept_bytes),
+        )
+        watcher.look()
+        made.append(App(services, log))
+    except BaseException:
+        catalog.close()
+        raise
+    return made[0]
+
 
 _GRACE_S = 20
 _MOST_CONNECTIONS = 1_000

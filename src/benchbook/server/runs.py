@@ -9,11 +9,10 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.catalog.queries import RunFilter, RunRow, RunsPage, list_runs
-from benchbook.decisions import Decision
-from benchbook.derivations.kinds import DerivedFiles, kind_of
-from benchbook.derivations.verify import verify
-from benchbook.reports.words import reason
-from benchbook.scorers.exact import as_float
+from benchbook.evaluators.contract import DerivedFiles, kind_of
+from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.verify import verify
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import RunsAsked
@@ -22,10 +21,19 @@ from benchbook.server.training import spark_line
 from benchbook.server.types import DecisionOfRun, FindingRow, RefusedDecision, Tags, VerificationAnswer
 from benchbook.server.types import RunRow as RunAnswer
 from benchbook.server.types import RunsPage as RunsAnswer
+from benchbook.views.words import reason
 
 __all__ = [
-    "get_aggregates", "get_decision", "get_manifest", "get_run", "list_of_runs", "put_tags", "run_answer", "verify_run",
-]  # fmt: skip
+    "get_aggregates",
+    "get_decision",
+    "get_manifest",
+    "get_run",
+    "list_of_runs",
+    "put_tags",
+    "run_answer",
+    "verify_run",
+]
+
 
 _FROM_RECORDS = 1_000  # rows that are looked at together where a tag is asked for
 

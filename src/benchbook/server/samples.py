@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.derivations.recorded_set import recorded_evalset
 from benchbook.evalsets import EvalSet, Item
-from benchbook.records.tables import ROW_GROUP
+from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.record.tables import ROW_GROUP
 from benchbook.server.operations import Call, Stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = ["CUT", "get_sample", "json_lines", "list_samples", "sample_lines", "sample_table", "whole_file"]
+
 
 CUT = 400  # characters of a text in a list
 _PIECE = 1 << 18

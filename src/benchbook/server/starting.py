@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
+from benchbook.ask.judge_config import JudgeConfig, numbered_judges
 from benchbook.canonical import canonical_json
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
-from benchbook.records.folder import RUN_ID, open_record, write_file
-from benchbook.runner.config import RunConfig, config_from_mapping
-from benchbook.runner.judge_config import JudgeConfig, numbered_judges
-from benchbook.runner.run import new_run_id, storable_config
+from benchbook.evaluators.settings import RunConfig, config_from_mapping
+from benchbook.evaluators.starting import new_run_id, storable_config
+from benchbook.record.folder import RUN_ID, open_record, write_file
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import STATE_FOLDER, Services, Settings
@@ -32,6 +32,7 @@ from benchbook.server.types import CancelAnswer, Started
 from benchbook.text import shorten
 
 __all__ = ["Children", "cancel_run", "checked_config", "evalset_file", "start_run"]
+
 
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
 _OURS = ("runs", "reports", "cache")

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from benchbook.ask.model_id import parse_model_id
 from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.derivations.model_id import parse_model_id
 from benchbook.evalsets import open_evalset
-from benchbook.records.folder import RUN_ID, write_file
-from benchbook.runner.preparing import evalset_path
-from benchbook.runner.score import ScoreConfig, score_predictions
+from benchbook.evalsets.opening import evalset_path
+from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+from benchbook.record.folder import RUN_ID, write_file
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SubmittedPrediction
@@ -36,9 +36,8 @@ from benchbook.text import shorten
 if TYPE_CHECKING:
     from benchbook.server.services import Settings
 
-__all__ = [
-    "Submissions", "begin_submission", "drop_submission", "finish_submission", "get_submission", "put_chunk",
-]  # fmt: skip
+__all__ = ["Submissions", "begin_submission", "drop_submission", "finish_submission", "get_submission", "put_chunk"]
+
 
 _KEY = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _decoder = msgspec.json.Decoder(ready(SubmittedPrediction))

@@ -19,10 +19,11 @@ import msgspec
 
 from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, UsageError
-from benchbook.records.journal import utc_now
-from benchbook.records.labels import labeller_name
+from benchbook.labels.labels import labeller_name
+from benchbook.record.journal import utc_now
 
 __all__ = ["SCOPES", "Token", "TokenFile", "default_token_file"]
+
 
 SCOPES = ("read", "label", "write")
 _NO_HASH = hashlib.sha256(b"").hexdigest()

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from benchbook.catalog.queries import RunRow
-from benchbook.records.folder import Record
+from benchbook.record.folder import Record
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import Curve, TrainingMetrics
 from benchbook.text import shorten
-from benchbook.training.curves import curves
+from benchbook.training.curves import curves, telling_places
 from benchbook.training.points import MetricPoint
 from benchbook.training.table import TRAINING_TABLE
-from benchbook.training.thinning import telling_places
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = ["get_curve", "get_curves", "spark_line"]
+
 
 _SPARK_POINTS = 32
 

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchbook.decisions import Decision
-from benchbook.derivations.judge_card import BetweenPeople, JudgeCard
-from benchbook.derivations.panel_results import PanelAnalysis
-from benchbook.reports.judge_card import CardWords
-from benchbook.reports.tables import Table
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.labels.judge_card import BetweenPeople, JudgeCard
+from benchbook.labels.panel import PanelAnalysis
+from benchbook.views.judge_card import CardWords
+from benchbook.views.tables import Table
 
 __all__ = [
     "Appended",

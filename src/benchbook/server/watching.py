@@ -18,6 +18,7 @@ from benchbook.text import shorten
 
 __all__ = ["Watcher"]
 
+
 _logger = logging.getLogger("benchbook.server")
 _SHARE = 10  # at most a tenth of the time goes into looking
 

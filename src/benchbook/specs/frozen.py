@@ -14,6 +14,7 @@ from benchbook.errors import SpecChangedError, UsageError
 
 __all__ = ["FROZEN", "FrozenSpec", "load_spec"]
 
+
 _FOLDER = Path(__file__).parent
 
 # name@vN -> SHA-256 over its files, each as `<name> NUL <bytes' sha256> LF`, in the order of their names.

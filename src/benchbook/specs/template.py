@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = ["Template", "as_text"]
 
+
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 
 

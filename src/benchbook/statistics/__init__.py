@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
     from benchbook.statistics.bounded_differences import Widening, bounded_difference, cluster_widening
     from benchbook.statistics.bounded_means import bounded_mean
-    from benchbook.statistics.corrected import CorrectedRate, rogan_gladen
-    from benchbook.statistics.correlation import RankCorrelation, rank_correlation
-    from benchbook.statistics.finite_bets import FiniteBet
+    from benchbook.statistics.corrected import CorrectedRate, Stratum, post_stratified_rate, rogan_gladen
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
     from benchbook.statistics.margins import Margin, equivalence, non_inferiority
     from benchbook.statistics.means import clustered_mean, mean_interval, t_interval
-    from benchbook.statistics.mid_p import paired_rates
     from benchbook.statistics.multiplicity import AdjustedPValues, adjust_p_values, tarone_holm
     from benchbook.statistics.paired import (
         McNemar,
@@ -38,31 +35,33 @@ if TYPE_CHECKING:
         mcnemar,
         paired_binary,
         paired_difference,
+        paired_rates,
     )
     from benchbook.statistics.percentiles import percentile_interval, percentile_ranks
     from benchbook.statistics.planning import (
         SampleSize,
         design_effect,
+        n_to_settle_bounded_mean,
+        n_to_settle_mean,
+        n_to_settle_percentile,
+        n_to_settle_rate,
         sample_size_mid_p,
         sample_size_paired_binary,
         sample_size_paired_mean,
         sample_size_two_proportions,
     )
-    from benchbook.statistics.post_stratified import Stratum, post_stratified_rate
     from benchbook.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
     from benchbook.statistics.proportions import clopper_pearson, wilson
-    from benchbook.statistics.ranking import RankedRun, Ranking, rank_runs
+    from benchbook.statistics.ranking import RankCorrelation, RankedRun, Ranking, rank_correlation, rank_runs
     from benchbook.statistics.repeats import Repeats, VarianceComponents, repeat_summary, variance_components
     from benchbook.statistics.results import REASONS, WARNINGS, Estimate, RankInterval
-    from benchbook.statistics.sequences import ConfidenceSequence, confidence_sequence
-    from benchbook.statistics.settling import (
-        n_to_settle_bounded_mean,
-        n_to_settle_mean,
-        n_to_settle_percentile,
-        n_to_settle_rate,
+    from benchbook.statistics.sequences import ConfidenceSequence, FiniteBet, confidence_sequence
+    from benchbook.statistics.sign_tests import (
+        PermutationTest,
+        SignedRanks,
+        paired_permutation_test,
+        wilcoxon_signed_rank,
     )
-    from benchbook.statistics.sign_flips import PermutationTest, paired_permutation_test
-    from benchbook.statistics.signed_ranks import SignedRanks, wilcoxon_signed_rank
 
 __all__ = [
     "REASONS",
@@ -142,28 +141,24 @@ _NAMES_BY_MODULE = {
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
     "bounded_differences": "Widening bounded_difference cluster_widening",
     "bounded_means": "bounded_mean",
-    "corrected": "CorrectedRate rogan_gladen",
-    "correlation": "RankCorrelation rank_correlation",
-    "finite_bets": "FiniteBet",
+    "corrected": "CorrectedRate rogan_gladen Stratum post_stratified_rate",
+    "ranking": "RankCorrelation rank_correlation RankedRun Ranking rank_runs",
+    "sequences": "FiniteBet ConfidenceSequence confidence_sequence",
     "many_raters": "fleiss_kappa krippendorff_alpha",
     "margins": "Margin equivalence non_inferiority",
     "means": "clustered_mean mean_interval t_interval",
-    "mid_p": "paired_rates",
+    "paired": "paired_rates McNemar PairedBinary bonett_price mcnemar paired_binary paired_difference",
     "multiplicity": "AdjustedPValues adjust_p_values tarone_holm",
-    "paired": "McNemar PairedBinary bonett_price mcnemar paired_binary paired_difference",
     "percentiles": "percentile_interval percentile_ranks",
-    "planning": "SampleSize design_effect sample_size_mid_p"
-    " sample_size_paired_binary sample_size_paired_mean sample_size_two_proportions",
-    "post_stratified": "Stratum post_stratified_rate",
+    "planning": (
+        "SampleSize design_effect sample_size_mid_p sample_size_paired_binary sample_size_paired_mean "
+        "sample_size_two_proportions n_to_settle_bounded_mean n_to_settle_mean n_to_settle_percentile n_to_settle_rate"
+    ),
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
     "proportions": "clopper_pearson wilson",
-    "ranking": "RankedRun Ranking rank_runs",
     "repeats": "Repeats VarianceComponents repeat_summary variance_components",
     "results": "REASONS WARNINGS Estimate RankInterval",
-    "sequences": "ConfidenceSequence confidence_sequence",
-    "settling": "n_to_settle_bounded_mean n_to_settle_mean n_to_settle_percentile n_to_settle_rate",
-    "sign_flips": "PermutationTest paired_permutation_test",
-    "signed_ranks": "SignedRanks wilcoxon_signed_rank",
+    "sign_tests": "PermutationTest paired_permutation_test SignedRanks wilcoxon_signed_rank",
 }
 _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 

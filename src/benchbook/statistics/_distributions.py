@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 __all__ = ["beta_quantile", "binomial_cdf", "binomial_quantile", "normal_cdf", "normal_quantile", "t_cdf", "t_quantile"]
 
+
 _NORMAL = NormalDist()
 
 

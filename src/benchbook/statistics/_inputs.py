@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
+    "Bools",
+    "Floats",
+    "Ints",
+    "Labels",
+    "Values",
     "all_alike",
     "as_pairs",
     "as_values",
@@ -18,6 +23,15 @@ __all__ = [
     "cluster_codes",
     "sums_by_cluster",
 ]
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+Bools: TypeAlias = NDArray[np.bool_]
+Values: TypeAlias = Sequence[float] | NDArray[Any]
+"""What callers hand in for numbers, one a sample."""
+Labels: TypeAlias = Sequence[Hashable] | NDArray[Any]
+"""What callers hand in for clusters or items, one a sample."""
 
 ROUNDING = 1e-13
 LARGEST, SMALLEST = 1e60, 1e-60  # cubes, and sums of them, neither overflow nor vanish
@@ -92,3 +106,6 @@ def check_counts(successes: int, n: int, what: str = "successes") -> None:
     """Raises: ValueError unless 0 <= successes <= n."""
     if not 0 <= successes <= n:
         raise ValueError(f"{what} must lie between 0 and {n}, not {successes}")
+
+
+FEW_CLUSTERS = 10

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Ints, Labels
-from benchbook.statistics._inputs import cluster_codes
+from benchbook.statistics._inputs import Floats, Ints, Labels, cluster_codes
 from benchbook.statistics.bootstrap import Statistic, Units
 from benchbook.statistics.posterior import MOST_KINDS, weighted_interval
 from benchbook.statistics.results import Estimate
 
 __all__ = ["Agreement", "AgreementMethod", "Weights", "cohens_kappa", "gwet_ac", "with_agreement"]
+
 
 Weights = Literal["unweighted", "linear", "quadratic"]
 AgreementMethod = Literal["weighted", "bca"]

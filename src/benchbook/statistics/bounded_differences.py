@@ -17,22 +17,14 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from benchbook.statistics._distributions import beta_quantile, normal_quantile, t_quantile
-from benchbook.statistics._inputs import all_alike, as_values, check_confidence, cluster_codes
-from benchbook.statistics.means import FEW_CLUSTERS
+from benchbook.statistics._inputs import FEW_CLUSTERS, all_alike, as_values, check_confidence, cluster_codes
 from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
+    from benchbook.statistics._inputs import Floats, Ints, Labels, Values
 
-__all__ = [
-    "PairDesign",
-    "Widening",
-    "bounded_difference",
-    "bounds",
-    "cluster_widening",
-    "design_of_pairs",
-    "worth",
-]
+__all__ = ["PairDesign", "Widening", "bounded_difference", "bounds", "cluster_widening", "design_of_pairs", "worth"]
+
 
 PRIOR_CLUSTERS = 0.25  # by simulation (docs/decisions/0020-comparisons-that-are-sure.md)
 _NO_SPREAD = 1e-12

@@ -19,12 +19,11 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from benchbook.statistics._distributions import beta_quantile, normal_quantile, t_quantile
-from benchbook.statistics._inputs import all_alike, as_values, check_confidence, cluster_codes
-from benchbook.statistics.means import FEW_CLUSTERS
+from benchbook.statistics._inputs import FEW_CLUSTERS, all_alike, as_values, check_confidence, cluster_codes
 from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Labels, Values
+    from benchbook.statistics._inputs import Labels, Values
 
 __all__ = ["Design", "bounded_mean", "bounds_of_mean", "clustered_jeffreys", "design_of", "jeffreys", "rescaled"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from benchbook.statistics._distributions import normal_quantile
 from benchbook.statistics._inputs import check_confidence, check_counts, check_draws
-from benchbook.statistics.results import Estimate
+from benchbook.statistics.results import Estimate, without_interval
 
-__all__ = ["CorrectedRate", "rogan_gladen"]
+__all__ = ["FEW_LABELS_OF_STRATA", "CorrectedRate", "Stratum", "post_stratified_rate", "rogan_gladen"]
+
 
 FEW_LABELS = 10
 
@@ -215,3 +217,61 @@ def _nothing(counts: _Counts, confidence: float, reason: str) -> CorrectedRate:
 
 def _clip(share: float) -> float:
     return min(1.0, max(0.0, share))
+
+
+FEW_LABELS_OF_STRATA = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Of `n` samples with one judgement people labelled `n_labelled`, and found `positives` of these positive."""
+
+    n: int
+    n_labelled: int
+    positives: int
+
+    def __post_init__(self) -> None:
+        check_counts(self.n_labelled, self.n, "n_labelled")
+        check_counts(self.positives, self.n_labelled, "positives")
+
+    @property
+    def share(self) -> float:
+        """A half where nobody labelled any: Jeffreys' mean."""
+        return self.positives / self.n_labelled if self.n_labelled else 0.5
+
+
+def post_stratified_rate(
+    strata: Mapping[bool, Stratum], *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
+) -> Estimate:
+    """The share of positives among all samples; `strata[True]` are those that the judge flagged.
+
+    Null, `no_data`, without samples or labels. Warning `few_labels` where a stratum with samples has fewer than 10.
+
+    Raises: ValueError for impossible counts.
+    """
+    check_confidence(confidence)
+    check_draws(n_resamples, "n_resamples")
+    flagged, others = strata[True], strata[False]
+    n, n_labelled = flagged.n + others.n, flagged.n_labelled + others.n_labelled
+    if not n_labelled:
+        return without_interval(None, n=n, confidence=confidence, method="post_stratified", reason="no_data")
+    rng = np.random.default_rng(seed)
+    weight = rng.beta(flagged.n + 0.5, others.n + 0.5, n_resamples)
+    of_flagged, of_others = (
+        rng.beta(one.positives + 0.5, one.n_labelled - one.positives + 0.5, n_resamples) for one in (flagged, others)
+    )
+    found = weight * of_flagged + (1 - weight) * of_others
+    estimate = (flagged.n * flagged.share + others.n * others.share) / n
+    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
+    few = any(one.n and one.n_labelled < min(FEW_LABELS_OF_STRATA, one.n) for one in (flagged, others))
+    return Estimate(
+        estimate=estimate,
+        low=min(float(low), estimate),
+        high=max(float(high), estimate),
+        confidence=confidence,
+        method="post_stratified",
+        n=n,
+        warnings=("few_labels",) * few,
+        standard_error=float(found.std()),
+        seed=seed,
+    )

@@ -8,9 +8,8 @@ from fractions import Fraction
 from math import sqrt
 
 from benchbook.statistics._distributions import t_quantile
-from benchbook.statistics._inputs import check_confidence
+from benchbook.statistics._inputs import FEW_CLUSTERS, check_confidence
 from benchbook.statistics.bounded_means import clustered_jeffreys, jeffreys, rescaled
-from benchbook.statistics.means import FEW_CLUSTERS
 from benchbook.statistics.repeats import VarianceComponents
 from benchbook.statistics.results import Estimate, without_interval
 

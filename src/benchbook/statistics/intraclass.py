@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum, inf, sqrt
 
-from benchbook.statistics._inputs import check_confidence
+from benchbook.statistics._inputs import FEW_CLUSTERS, check_confidence
 from benchbook.statistics.bounded_means import Design, bounds_of_mean, rescaled
-from benchbook.statistics.means import FEW_CLUSTERS
 from benchbook.statistics.results import Estimate, without_interval
 
 __all__ = ["ClusterCounts", "Worth", "mean_of_clusters", "worth_of_clusters"]
+
 
 ClusterCounts = Mapping[tuple[int, int, int], float]
 """`(size, sum, sum of squares)` of a cluster, and how many clusters are so; need not be whole, to try other numbers."""

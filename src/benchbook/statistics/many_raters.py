@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Ints, Labels
-from benchbook.statistics._inputs import as_values, cluster_codes
+from benchbook.statistics._inputs import Floats, Ints, Labels, as_values, cluster_codes
 from benchbook.statistics.agreement import Agreement, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
 from benchbook.statistics.posterior import MOST_KINDS, weighted_interval
 from benchbook.statistics.results import without_interval
 
 __all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]
+
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 MOST_CELLS = 1_000_000  # a resample sums, over distinct items, tables of values by values

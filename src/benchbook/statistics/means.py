@@ -6,16 +6,16 @@ from math import sqrt
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from benchbook.statistics._distributions import t_quantile
-from benchbook.statistics._inputs import ROUNDING, all_alike, as_values, check_confidence, cluster_codes
+from benchbook.statistics._inputs import FEW_CLUSTERS, ROUNDING, all_alike, as_values, check_confidence, cluster_codes
 from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Labels, Values
+    from benchbook.statistics._inputs import Labels, Values
 
 __all__ = ["MeanMethod", "clustered_mean", "mean_interval", "t_interval"]
 
+
 MeanMethod = Literal["t", "bca"]
-FEW_CLUSTERS = 10
 
 
 def mean_interval(

@@ -19,6 +19,7 @@ from benchbook.statistics.intraclass import Worth
 
 __all__ = ["SIDES", "Side", "least_to_show", "one_sided_bound", "one_sided_bound_of_clusters"]
 
+
 Side = Literal["low", "high"]
 SIDES: tuple[Side, Side] = ("low", "high")
 

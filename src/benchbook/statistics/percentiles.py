@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from benchbook.statistics._distributions import binomial_cdf, binomial_quantile
 from benchbook.statistics._inputs import as_values, check_confidence
+from benchbook.statistics.intraclass import worth_of_clusters
+from benchbook.statistics.one_sided import Side, one_sided_bound_of_clusters
 from benchbook.statistics.results import Estimate, RankInterval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Values
+    from numpy.typing import NDArray
 
-__all__ = ["percentile_interval", "percentile_ranks"]
+    from benchbook.statistics._inputs import Values
+
+__all__ = ["percentile_bound_of_clusters", "percentile_interval", "percentile_ranks"]
 
 
 def percentile_ranks(n: int, q: float, confidence: float = 0.95) -> RankInterval:
@@ -60,3 +65,49 @@ def percentile_interval(values: Values, q: float, confidence: float = 0.95) -> E
         n=ranks.n,
         reason=ranks.reason,
     )
+
+
+def percentile_bound_of_clusters(
+    side: Side, values: Sequence[float], clusters: Sequence[int], q: float, confidence: float
+) -> float | None:
+    """What the `q` quantile is at least (`low`) or at most (`high`), as one of the values; None where too few, or too
+    few clusters, tell. `clusters[i]` numbers the cluster of `values[i]`; a value may be infinite.
+
+    Raises: ValueError for a confidence or q outside 0..1.
+    """
+    import numpy as np
+
+    check_confidence(confidence)
+    if not 0 < q < 1:
+        raise ValueError(f"q must lie between 0 and 1, not {q}")
+    x = np.asarray(values, dtype=np.float64)
+    numbers, codes = np.unique(np.asarray(clusters), return_inverse=True)
+    if numbers.size < 2:
+        return None
+    sizes = np.bincount(codes)
+    distinct = np.unique(x)
+    if side == "low":  # the greatest value that surely as many reach as lie beyond the quantile
+        distinct = distinct[::-1]
+
+    def is_bound(candidate: float) -> bool:
+        beyond = x >= candidate if side == "low" else x > candidate
+        found = _bound(side, np.bincount(codes, beyond.astype(np.float64)), sizes, confidence)
+        return found >= 1 - q if side == "low" else found <= 1 - q
+
+    first, last = 0, len(distinct)
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if is_bound(distinct[middle]) else (middle + 1, last)
+    return float(distinct[first]) if first < len(distinct) and np.isfinite(distinct[first]) else None
+
+
+def _bound(side: Side, beyond: NDArray[Any], sizes: NDArray[Any], confidence: float) -> float:
+    import numpy as np
+
+    kinds, times = np.unique(np.stack([sizes, beyond.astype(np.int64)]), axis=1, return_counts=True)
+    counts = {
+        (size, many, many): float(count) for size, many, count in zip(*kinds.tolist(), times.tolist(), strict=True)
+    }
+    mean = float(beyond.sum() / sizes.sum())
+    furthest = float(mean > 0) if side == "low" else float(mean == 1)
+    return one_sided_bound_of_clusters(side, worth_of_clusters(counts), mean, furthest, confidence)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats
 from benchbook.statistics._distributions import normal_quantile, t_quantile
-from benchbook.statistics._inputs import check_confidence, check_draws
+from benchbook.statistics._inputs import FEW_CLUSTERS, Floats, check_confidence, check_draws
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval, value_of_units
-from benchbook.statistics.means import FEW_CLUSTERS
 from benchbook.statistics.results import Estimate, without_interval
 
 __all__ = ["MOST_KINDS", "weighted_interval"]
+
 
 MOST_KINDS = 256  # beyond, one unit spread over so many says nothing
 MOST_ROWS = 2_000  # distinct units; beyond, resampling says the same and is quicker

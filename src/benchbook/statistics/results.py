@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = ["REASONS", "WARNINGS", "Estimate", "RankInterval", "refuse_nan", "without_interval"]
 
+
 REASONS: Mapping[str, str] = {
     "no_data": "there are no values to compute it from",
     "one_value": "one value alone says nothing about spread",

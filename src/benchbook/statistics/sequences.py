@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Values
-from benchbook.statistics._inputs import as_values, check_confidence
+from benchbook.statistics._inputs import Floats, Values, as_values, check_confidence
 from benchbook.statistics.results import Estimate, without_interval
 
-__all__ = ["ConfidenceSequence", "SequenceMethod", "confidence_sequence"]
+__all__ = ["FRACTIONS", "ConfidenceSequence", "FiniteBet", "SequenceMethod", "confidence_sequence"]
+
 
 SequenceMethod = Literal["betting", "empirical_bernstein"]
 
@@ -137,3 +137,50 @@ def _never_empty(low: Floats, high: Floats) -> tuple[Floats, Floats, bool]:
     before = (lows[first - 1], highs[first - 1]) if first else (0.0, 1.0)
     lows[first:], highs[first:] = before
     return lows, highs, True
+
+
+FRACTIONS = (*(place / 20 for place in range(1, 20)), 0.99)
+"""The parts of the capital that are bet each time: 5 % to 95 %, and 99 %. It is split evenly over them at the start:
+whichever suits the values best soon owns nearly all of it."""
+
+
+class FiniteBet:
+    """Bets that a set of `size` values, none below 0, adds up to `size * limit` at least (with `or_more` False: to more
+    than that), against every smaller sum: those would owe less, so the same bets earn more against them.
+
+    Values and `limit` are integers of one unit; a value is at most what 1 would be, the limit any part of that.
+    """
+
+    __slots__ = ("_capitals", "_left", "_or_more", "_owed", "is_proved")
+
+    def __init__(self, size: int, limit: int, *, or_more: bool = True) -> None:
+        self._left = size
+        self._owed = size * limit  # what the values that are left must add up to, were `limit` the mean
+        self._or_more = or_more
+        self._capitals = [1.0 / len(FRACTIONS)] * len(FRACTIONS)
+        self.is_proved = self._is_reached()
+
+    @property
+    def evidence(self) -> float:
+        """What 1 has become: an e-value. Once `is_proved` it says nothing more: the sum is reached, by counting."""
+        return sum(self._capitals)
+
+    def shows(self, error: float) -> bool:
+        """Whether the claim stands, with at most this chance of being wrong, whenever it is asked."""
+        return self.is_proved or self.evidence * error >= 1.0
+
+    def add(self, value: int) -> None:
+        """The next value. Raises: ValueError for more values than the set has."""
+        if self._left == 0:
+            raise ValueError("more values than the set has")
+        if not self.is_proved and self._owed > 0:
+            worth = value * self._left / self._owed - 1.0  # against what each value that is left owes on average
+            self._capitals = [
+                capital * (1.0 + fraction * worth) for capital, fraction in zip(self._capitals, FRACTIONS, strict=True)
+            ]
+        self._left -= 1
+        self._owed -= value
+        self.is_proved = self.is_proved or self._is_reached()
+
+    def _is_reached(self) -> bool:
+        return self._owed < 0 or (self._or_more and self._owed == 0)

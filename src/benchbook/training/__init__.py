@@ -5,14 +5,11 @@ segment     a stretch of a log between two starts of the training.
 curve       a metric's points, each step once: where training was started again, the last time counts.
 """
 
-from benchbook.training.alignment import Alignment, align
 from benchbook.training.columns import resolve_columns
-from benchbook.training.curves import Axis, Curve, curves
+from benchbook.training.curves import Alignment, Axis, Curve, align, curves, smooth, thin
 from benchbook.training.forms import LogForm, recognise
 from benchbook.training.points import MetricPoint
 from benchbook.training.reading import read_training_metrics
-from benchbook.training.smoothing import smooth
-from benchbook.training.thinning import thin
 
 __all__ = [
     "Alignment",

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchbook.errors import InputError, UsageError
-from benchbook.training.log_rows import LogRow
+from benchbook.training.points import LogRow
 
 __all__ = ["EVENT_STEP", "EVENT_TIME", "event_files", "event_rows"]
+
 
 # What an event says of itself, beside its tags.
 EVENT_STEP, EVENT_TIME = "event.step", "event.wall_time"

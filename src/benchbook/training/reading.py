@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 from benchbook.errors import InputError
 from benchbook.evalsets.table_columns import value_at
 from benchbook.text import shorten
-from benchbook.training.columns import AXES
+from benchbook.training.columns import AXES, Unfit, seconds, value, whole
 from benchbook.training.forms import LogForm, log_rows
-from benchbook.training.log_rows import LogRow
-from benchbook.training.numbers import Unfit, seconds, value, whole
-from benchbook.training.points import MetricPoint, Segments
+from benchbook.training.points import LogRow, MetricPoint, Segments
 
 __all__ = ["read_training_metrics"]
+
 
 _Number = TypeVar("_Number")
 

@@ -11,6 +11,7 @@ from benchbook.training.points import MetricPoint
 
 __all__ = ["TRAINING_TABLE", "TrainingMetricRow", "read_training_table", "training_rows", "write_training_table"]
 
+
 TRAINING_TABLE = "training_metrics.parquet"
 
 
@@ -44,7 +45,7 @@ def write_training_table(path: Path, rows: Iterable[TrainingMetricRow]) -> None:
 
     Raises: RecordError where it can't be written, and what reading the rows raises.
     """
-    from benchbook.records.tables import write_table
+    from benchbook.record.tables import write_table
 
     write_table(path, TrainingMetricRow, rows)
 
@@ -54,6 +55,6 @@ def read_training_table(path: Path) -> Iterator[TrainingMetricRow]:
 
     Raises: RecordError.
     """
-    from benchbook.records.tables import read_rows
+    from benchbook.record.tables import read_rows
 
     yield from read_rows(path, TrainingMetricRow)

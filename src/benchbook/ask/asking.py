@@ -1,0 +1,345 @@
+"""One call, from waiting its turn to the fact that tells what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.cache import ResponseCache
+from benchbook.ask.limits import Budget, Gate, RateLimit, Stop
+from benchbook.ask.providers.calls import Answer, CallFailed, Provider
+from benchbook.ask.requests import request_sha256
+from benchbook.ask.server_pace import ServerPace
+from benchbook.ask.unanswered import Who, advice_on, said_by
+from benchbook.record.facts import Failure, FailureEnds, Reply, Role
+from benchbook.record.journal import JournalWriter
+from benchbook.text import sentences
+
+__all__ = ["Asker", "Call", "Endpoint", "backoff_s"]
+
+
+OVERLOADED = (429, 503, 529)
+_GOOD_WHILE_S = 60.0  # a limit by the minute lets somebody in within that
+_PATIENCE = 3  # times `max_wait_ms`, in which a server lets nobody in: then the run stops
+_MILLION = Decimal(1_000_000)
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """A model that is asked, the gate in front of it, and its prices (US dollars per million tokens)."""
+
+    provider: Provider
+    gate: Gate
+    server: ServerPace = field(default_factory=ServerPace)  # one for all endpoints at one server
+    input_price: Decimal | None = None
+    output_price: Decimal | None = None
+    cache_scope: str = ""  # what the response cache's key holds besides the request: the address and model id
+    who: Who | None = None  # as texts name it
+    refuses: bool = False  # it has shown what only a person can mend: nobody need ask it any more
+
+    def cost_usd(self, input_tokens: int | None, output_tokens: int | None) -> Decimal:
+        cost = Decimal(0)
+        if self.input_price is not None:
+            cost += self.input_price * (input_tokens or 0)
+        if self.output_price is not None:
+            cost += self.output_price * (output_tokens or 0)
+        return cost / _MILLION
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What is asked: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt.
+
+    `endpoint` names who is asked: the role, where there is one of each.
+    """
+
+    sample: int
+    role: Role
+    attempt: int
+    body: bytes
+    endpoint: str
+    cacheable: bool = False
+    begins: bool = False  # the sample's first: nothing is lost where it is not sent
+    judge: int = 0  # which of a panel's judges
+
+    @property
+    def whose(self) -> str:
+        """Who is asked, for messages."""
+        return self.endpoint if self.judge else self.role
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks within the limits, retries transport faults (SPEC R3.6), and writes every outcome to the journal."""
+
+    journal: JournalWriter
+    endpoints: Mapping[str, Endpoint]
+    stop: Stop
+    budget: Budget
+    max_retries: int
+    max_wait_ms: int
+    requests: RateLimit | None = None
+    tokens: RateLimit | None = None
+    cache: ResponseCache | None = None
+    jitter: random.Random = field(default_factory=random.Random)
+    asks_again: bool = False  # what others were answered beside, once more at the end of the sitting
+    on_wait: Callable[[], None] = lambda: None  # a server wants to be asked less; `waiting` says so
+    _waiting: set[asyncio.Task[Any]] = field(default_factory=set)
+    _woken: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.stop.on_stop = self._wake_waiting
+
+    async def ask(self, call: Call) -> Reply | Failure | None:
+        """The reply, or the failure that ended the sample or the run; it is in the journal already.
+
+        None where the run stops before the request was sent: it is asked when the run is resumed.
+        """
+        endpoint = self.endpoints[call.endpoint]
+        sha256 = request_sha256(call.body)
+        if call.cacheable and self.cache is not None:
+            hit = self.cache.get(endpoint.cache_scope, call.role, sha256)
+            if hit is not None:
+                return self._write_reply(call, hit, sha256, queue_ms=0, retry_ms=0, cached=True)
+        started = first_sent = time.monotonic()
+        queued = 0.0
+        tries = retries = 0  # all that were made, and those that failed and were made again
+        while True:
+            asked_for = time.monotonic()
+            if not await self._has_turn(endpoint, call, tries):
+                return None
+            sent = time.monotonic()
+            first_sent = sent if tries == 0 else first_sent
+            queued += sent - asked_for
+            queue_ms, retry_ms = round(queued * 1000), round((sent - started - queued) * 1000)
+            try:
+                answer = await endpoint.provider.ask(call.body)
+            except CallFailed as failed:
+                kept_waiting = self._kept_waiting(endpoint, call, failed, sent, first_sent)
+                if kept_waiting is None:
+                    ends, wait_s = self._count_failure(endpoint, call, failed, retries)
+                    retries += 1
+                else:
+                    ends, wait_s = kept_waiting
+                failure = self._write_failure(call, failed, ends, sha256, queue_ms=queue_ms, retry_ms=retry_ms)
+                if ends != "attempt":
+                    return failure
+            else:
+                endpoint.gate.answered(answer.latency_e2e_ms or 0)
+                endpoint.server.answered(sent)
+                self._charge(endpoint, answer)
+                if call.cacheable and self.cache is not None:
+                    self.cache.put(endpoint.cache_scope, call.role, sha256, answer)
+                return self._write_reply(call, answer, sha256, queue_ms=queue_ms, retry_ms=retry_ms)
+            finally:
+                self._leave(endpoint)
+            tries += 1
+            if not await self._unless_stopped(partial(asyncio.sleep, wait_s)):
+                return None
+
+    async def _has_turn(self, endpoint: Endpoint, call: Call, tries: int) -> bool:
+        """Wait for the rate limits and the gate. False, at once, where the run stops and this can wait for the next
+        sitting: a sample that is not begun, another attempt after a failed one, or whoever refuses everybody."""
+        can_wait = call.begins or tries > 0
+        if not can_wait:
+            await self._wait_for_turn(endpoint, urgent=True)
+        elif not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
+            return False
+        if endpoint.refuses or (can_wait and self.stop.reason is not None):  # since the moment in which the turn came
+            self._leave(endpoint)
+            return False
+        return True
+
+    def _leave(self, endpoint: Endpoint) -> None:
+        endpoint.server.leave()
+        endpoint.gate.leave()
+
+    async def _wait_for_turn(self, endpoint: Endpoint, *, urgent: bool) -> None:
+        if self.requests is not None:
+            await self.requests.take(1, urgent=urgent)
+        if self.tokens is not None:
+            await self.tokens.take(0, urgent=urgent)
+        await endpoint.gate.enter()
+        try:
+            await endpoint.server.enter()
+        except asyncio.CancelledError:
+            endpoint.gate.leave()
+            raise
+
+    async def _unless_stopped(self, wait: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Wait; False as soon as the run stops."""
+        task = asyncio.current_task()
+        if self.stop.reason is not None or task is None:
+            return False
+        self._waiting.add(task)
+        try:
+            await wait()
+        except asyncio.CancelledError:
+            # Ours, unless somebody else cancels the task too: a second Ctrl-C, a worker that failed.
+            if task not in self._woken or task.uncancel() > 0:
+                raise
+            return False
+        finally:
+            self._waiting.discard(task)
+            self._woken.discard(task)
+        return True
+
+    def _wake_waiting(self) -> None:
+        self._woken |= self._waiting
+        for task in self._waiting:
+            task.cancel()
+
+    def _charge(self, endpoint: Endpoint, answer: Answer) -> None:
+        if self.tokens is not None:
+            self.tokens.charge((answer.input_tokens or 0) + (answer.output_tokens or 0))
+        if endpoint.input_price is not None or endpoint.output_price is not None:
+            self.budget.spend(endpoint.cost_usd(answer.input_tokens, answer.output_tokens))
+
+    def cost_of(self, call: Call, reply: Reply) -> Decimal:
+        """What a reply cost, in dollars: nothing where it came from the cache or no price is known."""
+        if self.budget.limit_usd is None or reply.cached:
+            return Decimal(0)
+        return self.endpoints[call.endpoint].cost_usd(reply.input_tokens, reply.output_tokens)
+
+    def _kept_waiting(
+        self, endpoint: Endpoint, call: Call, failed: CallFailed, sent: float, first_sent: float
+    ) -> tuple[FailureEnds, float] | None:
+        """What a limit of the server, or of this machine, makes of a call that it refused (R3.6a).
+
+        None where the call failed for another reason, or counts as a failed try. A wait that the server names is none;
+        a 429 without one is, where nothing else was under way and the server has answered nobody for a good while.
+        """
+        server = endpoint.server
+        named_s = failed.retry_after_s or None  # "Retry-After: 0" names no wait
+        is_local = failed.cause == "local" and failed.retryable
+        if not (is_local or failed.status in OVERLOADED or failed.cause == "rate_limit"):
+            others_are_answered = server.answered_at is not None and server.answered_at > first_sent
+            if named_s is None or not failed.retryable or others_are_answered or self.asks_again:
+                return None  # what is wrong is this request
+        at_a_rate = named_s is not None or is_local or failed.cause == "rate_limit"
+        status = None if is_local else failed.status
+        alone = server.refused(sent, status=status, named_s=named_s, at_a_rate=at_a_rate)
+        if failed.stops_run or not failed.retryable:
+            return None
+        if not at_a_rate:
+            return None  # overloaded: asked less, and tried again as after any other fault of a server
+        if named_s is None and alone and (is_local or server.unanswered_for_s() > _GOOD_WHILE_S):
+            return None
+        wait_s = named_s or backoff_s(server.refusals - 1, self.jitter)
+        if failed.retry_after_s == 0:
+            wait_s = min(wait_s, 1.0)
+        most_s = self.max_wait_ms / 1000
+        if wait_s > most_s:
+            asks = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
+            self.stop.because(asks, failed=True)
+            return "run", 0.0
+        if (silent_s := server.silent_s()) > _PATIENCE * most_s:
+            lets = f"the {call.whose}'s provider has let nobody in for {silent_s:.0f} s: {failed.detail}"
+            self.stop.because(lets, failed=True)
+            return "run", 0.0
+        server.hold(wait_s)
+        self.on_wait()
+        return "attempt", wait_s
+
+    def _count_failure(
+        self, endpoint: Endpoint, call: Call, failed: CallFailed, retries: int
+    ) -> tuple[FailureEnds, float]:
+        """What a failed try ends. At a limit the tries of all who ask the server count together, and wait together."""
+        if failed.cause not in ("rate_limit", "local"):
+            return self._judge_failure(call, failed, retries)
+        ends, wait_s = self._judge_failure(call, failed, max(retries, endpoint.server.alone_refused - 1))
+        endpoint.server.hold(wait_s)
+        return ends, wait_s
+
+    @property
+    def waiting(self) -> str | None:
+        """Why calls wait, in words, where a server or this machine wants fewer; None where none waits."""
+        for endpoint in self.endpoints.values():
+            if (words := endpoint.server.waiting()) is not None:
+                return words
+        return None
+
+    def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
+        """What a failure ends, and how long to wait where that is only the attempt."""
+        who = self.endpoints[call.endpoint].who or Who(role=call.role, prefix=f"{call.role}_")
+        said = said_by(who, failed.cause, failed.detail)
+        advice = advice_on(who, failed.cause, failed.parameter)
+        if failed.stops_run:
+            self.endpoints[call.endpoint].refuses = True
+            self.stop.because(sentences(said, advice), failed=True)
+            return "run", 0.0
+        if failed.error == "timeout" and call.role == "candidate":
+            return "sample", 0.0  # R1.3: the candidate's time-out is its outcome
+        most = self.max_retries if failed.most_retries is None else min(self.max_retries, failed.most_retries)
+        if not (failed.retryable or failed.error == "timeout") or retries >= most:
+            # R1.3a: it is no outcome of the model's. A file that lacks outputs is no server that is down.
+            self.stop.note_unanswered(said, advice, in_a_row=failed.cause != "not_recorded")
+            return "sitting", 0.0
+        wait_s = failed.retry_after_s if failed.retry_after_s is not None else backoff_s(retries, self.jitter)
+        if wait_s * 1000 > self.max_wait_ms:
+            reason = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
+            self.stop.because(reason, failed=True)
+            return "run", 0.0
+        return "attempt", wait_s
+
+    def _write_reply(
+        self, call: Call, answer: Answer, sha256: str, *, queue_ms: int, retry_ms: int, cached: bool = False
+    ) -> Reply:
+        reply = Reply(
+            sample=call.sample,
+            role=call.role,
+            judge=call.judge,
+            attempt=call.attempt,
+            text=answer.text,
+            finish_reason=answer.finish_reason,
+            request_sha256=sha256,
+            latency_e2e_ms=answer.latency_e2e_ms,
+            latency_model_ms=answer.latency_model_ms,
+            time_to_first_token_ms=answer.time_to_first_token_ms,
+            queue_ms=queue_ms,
+            retry_ms=retry_ms,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            output_tokens_reported=answer.output_tokens_reported,
+            reasoning_characters=answer.reasoning_characters,
+            model_reported=answer.model_reported,
+            fingerprint=answer.fingerprint,
+            cached=cached,
+        )
+        self.journal.append(reply)
+        return reply
+
+    def _write_failure(
+        self, call: Call, failed: CallFailed, ends: FailureEnds, sha256: str, *, queue_ms: int, retry_ms: int
+    ) -> Failure:
+        failure = Failure(
+            sample=call.sample,
+            role=call.role,
+            judge=call.judge,
+            attempt=call.attempt,
+            error=failed.error,
+            ends=ends,
+            status=failed.status,
+            detail=failed.detail,
+            cause=failed.cause,
+            parameter=failed.parameter,
+            request_sha256=sha256,
+            latency_ms=failed.latency_ms,
+            queue_ms=queue_ms,
+            retry_ms=retry_ms,
+        )
+        self.journal.append(failure)
+        return failure
+
+
+def backoff_s(retries: int, jitter: random.Random) -> float:
+    """Half a second, doubled each time up to 30 s, and half of it by chance: clients that failed together part."""
+    whole: float = min(30.0, 0.5 * 2**retries)
+    return whole / 2 + jitter.uniform(0, whole / 2)

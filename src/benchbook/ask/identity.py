@@ -1,0 +1,157 @@
+"""Who was asked, and who answered: model versions out of what providers call themselves (SPEC R7.1, R7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.ask.model_id import (
+    ModelId,
+    asked_name,
+    can_be_same,
+    is_content_hash,
+    is_dated,
+    names_snapshot,
+    read_name,
+    snapshots_differ,
+)
+from benchbook.record.state import Reported
+from benchbook.text import shorten
+
+__all__ = [
+    "OtherModel",
+    "Role",
+    "floating_ids",
+    "floating_of",
+    "identity_caps",
+    "identity_warnings",
+    "is_same_model",
+    "model_version",
+    "other_model",
+    "self_judging",
+]
+
+_SHOWN = 80  # characters of a name that a server gave itself
+_ASKED_BY_NAME = frozenset({"openai", "any-llm"})  # elsewhere nobody but us says which model it is
+
+
+def floating_ids(models: Mapping[str, ModelId]) -> dict[str, str]:
+    """Which of the models float, and why: recorded when a run begins, for the list of known names grows."""
+    return {role: why for role, model_id in models.items() if (why := model_id.floats_because) is not None}
+
+
+def floating_of(identity: Mapping[str, Any]) -> Mapping[str, str]:
+    """What `floating_ids` found when the run began."""
+    found: Mapping[str, str] = identity.get("floating", {})
+    return found
+
+
+def model_version(model_id: ModelId, reported: Reported, derivation: int, *, only_snapshot: bool = False) -> str | None:
+    """The exact version: a dated snapshot that the provider names, else the declared one, else the fingerprint.
+
+    None where nobody tells; such a run lacks required metadata. `only_snapshot`: the id floats in a benchmark, and what
+    it declares is no version.
+    """
+    name, fingerprint = reported.most_common()
+    if derivation < 3:
+        if name is not None and is_dated(name):
+            return name
+        return model_id.version or (model_id.name if is_dated(model_id.name) else fingerprint)
+    if name is not None and names_snapshot(name):
+        return name
+    return None if only_snapshot else model_id.declared_version or fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class OtherModel:
+    """A server that answered as another model, or as another snapshot of it, than was asked for."""
+
+    answered_as: str
+    asked_for: str
+    is_snapshot: bool
+
+    def __str__(self) -> str:
+        kind = "the declared snapshot is" if self.is_snapshot else "asked for was"
+        return f"server answered as '{self.answered_as}'; {kind} '{self.asked_for}'"
+
+
+def other_model(model_id: ModelId, reported: Reported) -> OtherModel | None:
+    """What the provider calls the model, held against what was asked for (R7.2)."""
+    if model_id.provider not in _ASKED_BY_NAME:
+        return None
+    asked = asked_name(model_id)
+    for name in reported.names:
+        answered = read_name(name)
+        if can_be_same(asked, answered):
+            continue
+        is_snapshot = model_id.version is not None and snapshots_differ(asked, answered)
+        asked_for = model_id.version if is_snapshot and model_id.version else model_id.name
+        return OtherModel(shorten(name, _SHOWN), shorten(asked_for, _SHOWN), is_snapshot)
+    return _other_fingerprint(model_id, reported)
+
+
+def _other_fingerprint(model_id: ModelId, reported: Reported) -> OtherModel | None:
+    """A fingerprint may be declared, too."""
+    version = model_id.version
+    told = sorted({fingerprint for _, fingerprint in reported.counts if fingerprint and fingerprint != version})
+    if version is None or not version.startswith("fp_") or not told:
+        return None
+    return OtherModel(shorten(told[0], _SHOWN), version, is_snapshot=True)
+
+
+def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported]) -> bool:
+    """The same by their ids, by their weights, or by what their servers call them."""
+    (id_one, reported_one), (id_other, reported_other) = one, other
+    if id_one == id_other or (is_content_hash(id_one.version) and id_one.version == id_other.version):
+        return True
+    names_one, names_other = reported_one.names, reported_other.names
+    if names_one and names_other:
+        first, second = read_name(names_one[0]), read_name(names_other[0])
+        if id_one.name == id_other.name and id_one.version != id_other.version and not (first.date and second.date):
+            return False  # two versions of it are declared, and nobody says otherwise
+        return bool(first.words) and first.base == second.base and can_be_same((first,), second)
+    if names_one or names_other:
+        told, asked = (names_one[0], id_other) if names_one else (names_other[0], id_one)
+        answered = read_name(told)
+        return bool(answered.words) and any(
+            name.base == answered.base and can_be_same((name,), answered) for name in asked_name(asked)
+        )
+    return (id_one.name, id_one.version) == (id_other.name, id_other.version)
+
+
+# What texts call it, its id, and what it said that it is.
+Role = tuple[str, ModelId, Reported]
+
+
+def identity_warnings(identity: Mapping[str, Any], roles: Iterable[Role]) -> list[str]:
+    """`identity` is that of the record's first fact."""
+    floating = floating_of(identity)
+    warnings = []
+    for name, model_id, reported in roles:
+        if name in floating and not any(names_snapshot(told) for told in reported.names):
+            warnings.append(
+                f"The {name} {model_id} may be another model tomorrow: {floating[name]}, and no reply names a dated "
+                "snapshot."
+            )
+        if (other := other_model(model_id, reported)) is not None:
+            warnings.append(f"The {name}'s {other}.")
+    return warnings
+
+
+def identity_caps(roles: Iterable[Role]) -> list[str]:
+    """What a benchmark's decision can't be READY with."""
+    return [
+        f"the {name}'s {other}"
+        for name, model_id, reported in roles
+        if (other := other_model(model_id, reported)) is not None
+    ]
+
+
+def self_judging(model: Role, judges: Iterable[Role]) -> list[str]:
+    """Which judges are the model that they judge."""
+    return [
+        f"The {name} is the model itself: models tend to favour their own answers."
+        for name, model_id, reported in judges
+        if is_same_model(model[1:], (model_id, reported))
+    ]

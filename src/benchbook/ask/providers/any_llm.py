@@ -1,0 +1,156 @@
+"""Every other vendor, through any-llm (an extra: `pip install 'benchbook[any-llm]'`).
+
+A model is named `any-llm/<vendor>:<model>@<version>`. Slower than `openai`, which is the hot path: use that where the
+vendor has an OpenAI-compatible address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.providers.calls import Answer, CallFailed
+from benchbook.ask.providers.error_body import Told, read_error, refused_parameter
+from benchbook.ask.providers.faults import refused
+from benchbook.ask.providers.http_connection import cause_of_error
+from benchbook.ask.providers.openai_wire import LEFT_OUT, read_completion
+from benchbook.ask.providers.secrets import Secret, redact
+from benchbook.canonical import canonical_json, decode_json
+from benchbook.errors import ConfigError, UsageError
+from benchbook.record.facts import FailureCause
+from benchbook.text import one_line
+
+__all__ = ["AnyLLMProvider"]
+
+
+_request = msgspec.json.Decoder(dict[str, Any])
+# What vendors' libraries call an error of the connection, which has no status: OSError, httpx.TransportError,
+# openai.APIConnectionError, aiohttp.ClientConnectionError, botocore's EndpointConnectionError, …
+_TRANSPORT = ("ConnectionError", "TransportError", "TimeoutError", "ConnectError", "OSError")
+
+
+class AnyLLMProvider:
+    """One model of one vendor. Keys are read by any-llm from the vendor's usual variable, or from `secret`."""
+
+    def __init__(self, name: str, secret: Secret | None, *, timeout_ms: int, setting: str) -> None:
+        try:
+            import any_llm
+        except ImportError:
+            raise UsageError("provider any-llm needs an extra: pip install 'benchbook[any-llm]'") from None
+        vendor, colon, self._model = name.partition(":")
+        if not colon:
+            raise ConfigError(setting, f"any-llm/{name}", "any-llm/<vendor>:<model>@<version>")
+        self._secret = secret
+        self._timeout_s = timeout_ms / 1000
+        try:
+            self._llm: Any = any_llm.AnyLLM.create(vendor, api_key=None if secret is None else secret.reveal())
+        except Exception as error:
+            found = f"any-llm/{name} ({self._described(error)})"
+            raise ConfigError(setting, found, "a vendor of any-llm, its packages installed and its key set") from None
+        self._client: Any = getattr(self._llm, "client", None)
+        if self._client is not None and hasattr(self._client, "max_retries"):
+            self._client.max_retries = 0  # the runner retries, and tells (SPEC R1.2, R3.6)
+
+    async def ask(self, body: bytes) -> Answer:
+        """Raises: CallFailed. A stream is asked for whole: each vendor cuts it in another way."""
+        request: dict[str, Any] = decode_json(body, _request) | {"model": self._model}
+        request.pop("stream", None)
+        request.pop(LEFT_OUT, None)
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                completion = await self._llm.acompletion(**request)
+            latency_ms = _ms(started)
+            data = canonical_json(completion.model_dump(mode="json"))
+        except TimeoutError:
+            raise CallFailed(
+                "timeout", "no answer within the time limit", latency_ms=_ms(started), cause="time_limit"
+            ) from None
+        except Exception as error:
+            raise self._failure(error, body, _ms(started)) from None
+        if self._secret is None:
+            return read_completion(data, {}, latency_ms, body)
+        answer = read_completion(self._secret.removed_from(data), {}, latency_ms, body)  # where it is told as an error
+        return self._secret.removed_from_answer(answer)  # and where it came in escapes
+
+    def _failure(self, error: Exception, body: bytes, latency_ms: int) -> CallFailed:
+        """Vendors' libraries raise their own errors; most carry the HTTP status, and what the body said."""
+        described, told = self._described(error), _told(error)
+        if (status := _status_of(error)) is not None:
+            return refused(status, told, described, _headers_of(error), body, latency_ms)
+        parameter = refused_parameter(told, body)
+        cause: FailureCause = "parameter" if parameter else _cause_of(error)
+        return CallFailed(
+            "provider_error",
+            described,
+            retryable=cause in ("connection", "dns", "local") and not isinstance(error, ImportError),
+            stops_run=cause in ("parameter", "tls"),
+            latency_ms=latency_ms,
+            cause=cause,
+            parameter=parameter,
+        )
+
+    def _described(self, error: Exception) -> str:
+        text = f"{type(error).__name__}: {error}"
+        if self._secret is not None:
+            text = self._secret.removed_from(text.encode("utf-8", "replace")).decode("utf-8")
+        return one_line(redact(text))[:500]
+
+    async def close(self) -> None:
+        closing = self._client.close() if hasattr(self._client, "close") else None
+        if inspect.isawaitable(closing):
+            await closing
+
+
+def _ms(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
+
+
+def _status_of(error: Exception) -> int | None:
+    """`status_code` for most, `code` for Google's library."""
+    for value in (getattr(error, "status_code", None), getattr(error, "code", None)):
+        if isinstance(value, int) and 400 <= value <= 599:
+            return value
+    return None
+
+
+def _told(error: Exception) -> Told:
+    """The body, where the library hands it on; else the error's own words."""
+    body = getattr(error, "body", None)
+    told = read_error(body if isinstance(body, dict | list) else str(error))
+    if told.message:
+        return told
+    return read_error(str(error))
+
+
+def _cause_of(error: Exception) -> FailureCause:
+    """Of an error without a status: the first in the chain that led to it which tells, else that the reply can't be
+    read."""
+    for one in _chain(error):
+        if isinstance(one, ImportError):
+            return "local"  # a vendor's package is not installed
+        if isinstance(one, OSError | MemoryError):
+            return cause_of_error(one)
+    if any(base.__name__.endswith(_TRANSPORT) for one in _chain(error) for base in type(one).__mro__):
+        return "connection"
+    return "broken_reply"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, and those that it came of."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__
+
+
+def _headers_of(error: Exception) -> dict[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return {str(name).lower(): str(value) for name, value in headers.items()} if isinstance(headers, Mapping) else {}

@@ -1,0 +1,227 @@
+"""POSTs to one address over connections that are kept open: TLS, proxies, time limits, bounded bodies.
+
+Our own, because it is the runner's hot path: the same exchange costs aiohttp three times the CPU (docs/decisions/0005).
+Nothing here is general: one method, one path, no redirects, no cookies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ipaddress
+import ssl
+import weakref
+from collections import deque
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from benchbook.ask.providers.http_connection import BodyHandler, Connection, HttpError, Response, is_local
+from benchbook.ask.providers.http_opening import Phase, open_connection
+from benchbook.ask.providers.secrets import redact
+from benchbook.errors import ConfigError
+
+__all__ = ["HttpClient"]
+
+
+_END_WITHIN_S = 5.0  # a body whose reply was whole has so long to end; else its connection is given up
+_HELD_UP_S = 1.0  # a time limit that comes so late was not the server's: this process did not run meanwhile
+_clients: weakref.WeakSet[HttpClient] = weakref.WeakSet()
+
+
+class HttpClient:
+    """Posts bytes to `url`. Belongs to one event loop; `close` it there.
+
+    The proxy that the environment names for this address is used (`https_proxy`, `http_proxy`, `all_proxy`,
+    `no_proxy`). Raises: ConfigError for a proxy that is no HTTP proxy.
+    """
+
+    def __init__(self, url: str, headers: dict[str, str], *, timeout_s: float, max_body: int) -> None:
+        parts = urlsplit(url)
+        self._host = parts.hostname or ""
+        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._timeout_s = timeout_s
+        self._max_body = max_body
+        self._proxy = _proxy_for(parts, self._port)
+        self._head = self._request_head(parts, headers)
+        self._idle: deque[Connection] = deque()
+        self._ending: set[Connection] = set()  # whose reply was whole before their body
+        _clients.add(self)
+
+    def _request_head(self, parts: SplitResult, headers: dict[str, str]) -> bytes:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        if self._proxy is not None and self._tls is None:
+            target = f"http://{parts.netloc}{target}"
+            headers = headers | _proxy_authorization(self._proxy)
+        return _head(f"POST {target} HTTP/1.1", {"Host": parts.netloc} | headers) + b"Content-Length: "
+
+    async def post(self, body: bytes, on_body: BodyHandler | None = None) -> Response:
+        """The whole reply, whatever its status.
+
+        Raises: TimeoutError when the request was sent and the reply is not whole in time; HttpError; OSError
+        where no connection can be made.
+        """
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None  # noqa: S101 - we are in one
+        cancelling = task.cancelling()
+        limit = _Limit(task, loop.time() + self._timeout_s)
+        timer = loop.call_at(limit.at_s, limit.reach, loop)
+        phase: Phase | None = None
+        try:
+            connection = self._idle_connection()
+            if connection is None:
+                phase = Phase()
+                connection = await self._connect(phase)
+                phase = None
+            request = b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
+            response = await connection.exchange(request, self._max_body, on_body)
+        except asyncio.CancelledError:
+            if limit.reached and task.uncancel() <= cancelling:
+                raise limit.error(phase) from None
+            raise
+        finally:
+            timer.cancel()
+        if connection.usable:
+            self._idle.append(connection)
+        elif connection.ending:
+            self._await_end(connection, loop)
+        else:
+            connection.abort()
+        return response
+
+    def _await_end(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        """Use the connection again once its body has ended, where that comes soon."""
+        timer = loop.call_later(_END_WITHIN_S, connection.abort)
+
+        def ended(connection: Connection) -> None:
+            timer.cancel()
+            self._ending.discard(connection)
+            if connection.usable:
+                self._idle.append(connection)
+            else:
+                connection.abort()
+
+        self._ending.add(connection)
+        connection.on_end = ended
+
+    def _idle_connection(self) -> Connection | None:
+        """The one used last: it is the least likely to have been closed meanwhile."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                return connection
+        return None
+
+    async def _connect(self, phase: Phase) -> Connection:
+        """Raises: OSError, HttpError."""
+        try:
+            if self._proxy is not None:
+                return await self._connect_by_proxy(self._proxy, phase)
+            _, connection = await open_connection(self._host, self._port, self._tls, phase)
+        except (OSError, MemoryError, RuntimeError) as error:
+            if is_local(error):
+                for client in list(_clients):
+                    client.drop_idle()  # each holds a file that another connection may need more
+            elif phase.by_proxy and isinstance(error, OSError):
+                raise HttpError(f"the proxy: {type(error).__name__}: {error}", cause="proxy") from None
+            raise
+        return connection
+
+    async def _connect_by_proxy(self, proxy: SplitResult, phase: Phase) -> Connection:
+        """For TLS through a tunnel (RFC 9110, section 9.3.6)."""
+        phase.by_proxy = True
+        transport, connection = await open_connection(proxy.hostname or "", proxy.port or 80, None, phase)
+        if self._tls is None:
+            return connection
+        place = f"[{self._host}]:{self._port}" if ":" in self._host else f"{self._host}:{self._port}"
+        head = _head(f"CONNECT {place} HTTP/1.1", {"Host": place} | _proxy_authorization(proxy))
+        status = await connection.connect_through(head + b"\r\n")
+        if status != 200:
+            connection.abort()
+            raise HttpError(f"the proxy refuses to connect to {place} (status {status})", cause="proxy")
+        phase.by_proxy, phase.cause = False, "tls"
+        inner = Connection()
+        secured = await asyncio.get_running_loop().start_tls(transport, inner, self._tls, server_hostname=self._host)
+        if secured is None:
+            raise HttpError("TLS through the proxy failed", cause="tls")
+        inner.connection_made(secured)
+        return inner
+
+    def drop_idle(self) -> None:
+        """Close the connections that no exchange uses."""
+        while self._idle:
+            self._idle.pop().abort()
+
+    async def close(self) -> None:
+        self.drop_idle()
+        for connection in list(self._ending):
+            connection.abort()
+        await asyncio.sleep(0)
+
+
+class _Limit:
+    """Cancels a task when its time is up, and remembers that it was that (as asyncio.timeout does, for less)."""
+
+    __slots__ = ("_task", "at_s", "late_s", "reached")
+
+    def __init__(self, task: asyncio.Task[object], at_s: float) -> None:
+        self._task = task
+        self.at_s = at_s
+        self.late_s = 0.0
+        self.reached = False
+
+    def reach(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.reached = True
+        self.late_s = loop.time() - self.at_s
+        self._task.cancel()
+
+    def error(self, phase: Phase | None) -> Exception:
+        """Whose fault it is: only a server that was asked, and could be heard, took too long."""
+        if self.late_s > _HELD_UP_S:
+            return HttpError(f"this process was held up for {self.late_s:.0f} s at least", cause="local")
+        if phase is not None:
+            return HttpError(f"no connection within the time limit ({phase.words})", cause=phase.blamed)
+        return TimeoutError()
+
+
+def _head(first_line: str, headers: dict[str, str]) -> bytes:
+    lines = [first_line, *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n").encode("latin-1")
+
+
+def _proxy_for(parts: SplitResult, port: int) -> SplitResult | None:
+    """The proxy that the environment names for an address. There is none to this machine itself.
+
+    Raises: ConfigError for one that speaks something other than HTTP: to go past it unasked would be wrong.
+    """
+    host = parts.hostname or ""
+    if _is_loopback(host) or proxy_bypass(host) or proxy_bypass(f"{host}:{port}"):
+        return None
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    if not found:
+        return None
+    try:
+        proxy = urlsplit(found if "//" in found else f"http://{found}")
+        usable = proxy.scheme == "http" and proxy.hostname and proxy.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            f"{parts.scheme}_proxy", redact(found), f"http://host:port, or {host} among the hosts in no_proxy"
+        )
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _proxy_authorization(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
+    return {"Proxy-Authorization": "Basic " + base64.b64encode(pair).decode("ascii")}

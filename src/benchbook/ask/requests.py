@@ -1,0 +1,47 @@
+"""Renders every request of a plan again, from inputs and frozen templates: while running, and to verify."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.providers.calls import Generation
+from benchbook.ask.providers.local import bounded
+from benchbook.ask.providers.openai_wire import chat_body
+from benchbook.canonical import canonical_json
+
+__all__ = ["RolePlan", "body_of", "generation_of", "plan_sha256", "request_sha256"]
+
+
+class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How one model is asked. `provider` is its wire format; `recorded` was asked elsewhere."""
+
+    model_id: str
+    provider: str
+    name: str  # as it is sent
+    params: dict[str, Any]
+    json_schema: bool = False  # JSON of the spec's schema is asked for (R2.3)
+    stream: bool = False
+    reasoning_tags: tuple[str, ...] = ()  # R3.7
+
+
+def plan_sha256(plan: msgspec.Struct) -> str:
+    return hashlib.sha256(canonical_json(plan)).hexdigest()
+
+
+def request_sha256(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def generation_of(role: RolePlan, schema: Mapping[str, Any]) -> Generation:
+    if not role.json_schema:
+        return Generation(role.params)
+    asked = {key: value for key, value in schema.items() if key not in ("$schema", "title")}
+    return Generation(role.params, bounded(asked) if role.provider == "local" else asked)
+
+
+def body_of(role: RolePlan, prompt: str, generation: Generation) -> bytes:
+    return chat_body(role.name, prompt, generation, stream=role.stream)

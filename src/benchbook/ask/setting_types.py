@@ -1,0 +1,160 @@
+"""What every config file's settings are made of: their types, their checks, and the file itself."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from benchbook.errors import ConfigError, InputError, UsageError
+from benchbook.evalsets.table_columns import comma_hint
+
+__all__ = [
+    "Count",
+    "Positive",
+    "Price",
+    "SittingSettings",
+    "check_money",
+    "checked_params",
+    "expected_words",
+    "read_toml",
+    "value_at_place",
+]
+
+
+Positive = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0)]
+Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
+
+
+class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whatever is asked: within which limits, and where it goes."""
+
+    max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    max_cost_usd: Decimal | None = None
+    max_seconds: Positive | None = None
+    timeout_ms: Positive = 60_000
+    max_retries: Count = 4
+    max_wait_ms: Count = 60_000
+    accept_unanswered: bool = False
+    cache: str | None = None
+
+    runs: str = "runs"
+    run_id: str | None = None
+    reports: str | None = "reports"
+
+
+def _not_money(value: Any) -> str | None:
+    """A decimal that can't be dollars, as text; None for all else."""
+    return str(value) if isinstance(value, Decimal) and not (value.is_finite() and value >= 0) else None
+
+
+def check_money(values: Mapping[str, Any], prefix: str) -> None:
+    """Raises: ConfigError naming the first decimal that can't be dollars, with `prefix` before its name."""
+    for name, value in values.items():
+        if (found := _not_money(value)) is not None:
+            raise ConfigError(f"{prefix}{name}", found, "dollars, 0 or more")
+
+
+def checked_params(params: dict[str, Any], setting: str) -> None:
+    """Raises: ConfigError for generation parameters that no request can hold."""
+    if (found := _not_in_json(params)) is not None:
+        raise ConfigError(setting, found, "values that JSON has")
+
+
+def _not_in_json(value: Any) -> str | None:
+    """What TOML can say and a request can't: nan, inf, a date. None where there is nothing of the kind."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return next((found for one in inner if (found := _not_in_json(one)) is not None), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return None if isinstance(value, str | int | float | None) else f"{type(value).__name__} {value}"
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as it stands. Raises: UsageError, InputError."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            path, found=f"byte {error.object[error.start]:#04x} at {error.start}", expected="UTF-8"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(path, found=f"no TOML: {error}", expected="lines such as name = value") from None
+
+
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "decimal": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+_TYPE = re.compile(r"`(\w+(?: \| \w+)*)`")
+_STEP = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
+_BOUND = re.compile(r" (>=|<=|>|<) ([\d.]+)")
+_BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
+
+
+def value_at_place(values: Mapping[str, Any], place: str) -> Any:
+    """What stands at a place as messages name it, `judges[0].input_price`; None where nothing does."""
+    value: Any = values
+    for index, name in _STEP.findall(place):
+        if index:
+            value = value[int(index)] if isinstance(value, list | tuple) and int(index) < len(value) else None
+        else:
+            value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def expected_words(message: str, settings: type[msgspec.Struct], name: str, found: Any = None) -> str:
+    """`` Expected `int` >= 1 `` as `a whole number, 1 or more`; of a number with a comma, what it is with a point.
+
+    Where a setting is one of a few words, they are listed. Other messages stay as they are.
+    """
+    if isinstance(found, str) and (hint := comma_hint(found)) and ("decimal" in message or "float" in message):
+        return hint
+    if message.startswith("Invalid decimal"):
+        return "a decimal number, such as 0.25"
+    if message.startswith("Invalid enum value"):
+        hint = get_type_hints(settings).get(name)
+        also = ["a number"] if float in _types_of(hint) else []
+        return " or ".join([*also, *_words_of(hint)]) or message
+    if not message.startswith("Expected "):
+        return message
+    wanted, _, _ = message.removeprefix("Expected ").partition(", got ")
+    wanted = _TYPE.sub(lambda found: " or ".join(_TYPES.get(name, name) for name in found[1].split(" | ")), wanted)
+    return _BOUND.sub(lambda found: ", " + _BOUNDS[found[1]].format(found[2]), wanted)
+
+
+def _words_of(hint: Any) -> Iterator[str]:
+    """The words of every `Literal` in a type."""
+    if get_origin(hint) is Literal:
+        yield from map(str, get_args(hint))
+    else:
+        for part in get_args(hint):
+            yield from _words_of(part)
+
+
+def _types_of(hint: Any) -> Iterator[Any]:
+    """Every plain type in a type."""
+    parts = get_args(hint) if get_origin(hint) is not Literal else ()
+    if not parts:
+        yield hint
+    for part in parts:
+        yield from _types_of(part)

@@ -1,0 +1,181 @@
+"""The bounded pipeline: a generator of planned samples and a fixed number of workers. Memory does not grow."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import Protocol
+
+from benchbook.ask.asking import Asker, Call
+from benchbook.ask.pinning import PinCheck
+from benchbook.ask.progress import Resume
+from benchbook.record.facts import Failure, Reply
+
+__all__ = ["Job", "OneCall", "Steps", "Work", "is_answered"]
+
+
+# What is no other a while later: the request itself is refused, or nobody can be asked.
+_LASTING = frozenset({"request", "not_recorded"})
+
+
+class Steps(Protocol):
+    """One sample, as far as it has come."""
+
+    def next_call(self) -> Call | None:
+        """What is to be asked next; None where the sample is finished."""
+        ...
+
+    def add(self, fact: Reply | Failure) -> None: ...
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be asked of it, in a later sitting neither."""
+        ...
+
+
+class Job(Protocol):
+    """What is to be asked: a plan's samples, numbered from 0."""
+
+    @property
+    def n_samples(self) -> int: ...
+
+    def order(self) -> Iterable[int]:
+        """Every sample's number, in the order in which they are asked."""
+        ...
+
+    def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> Steps:
+        """A sample with the facts that a journal has of it already."""
+        ...
+
+
+class Work:
+    """Asks everything that a job still lacks, until it is done or there is a reason to stop."""
+
+    def __init__(
+        self,
+        job: Job,
+        asker: Asker,
+        resume: Resume,
+        pins: PinCheck,
+        *,
+        workers: int,
+        max_seconds: int | None,
+        on_sample: Callable[[], None],
+    ) -> None:
+        self._job = job
+        self._asker = asker
+        self._resume = resume
+        self._pins = pins
+        self._workers = workers
+        self._deadline = None if max_seconds is None else time.monotonic() + max_seconds
+        self._max_seconds = max_seconds
+        self._on_sample = on_sample
+        self._may_pass: list[int] = []  # unanswered for what may be over by the end of the sitting
+
+    async def run(self) -> None:
+        """Raises: RecordError where the journal can't be written; then every worker ends at once."""
+        pending = self._pending(self._job.order())
+        if self._first_alone():
+            await self._worker(islice(pending, 1))
+        await self._ask(pending)
+        # What passed meanwhile is no reason to be resumed by hand: each is asked once more (R1.3a).
+        if self._may_pass and self._asker.stop.n_answered and self._asker.stop.reason is None:
+            again, self._may_pass = self._may_pass, []
+            self._asker.asks_again = True
+            await self._ask(self._pending(again))
+
+    async def _ask(self, pending: Iterator[int]) -> None:
+        count = min(self._workers, self._job.n_samples - self._resume.n_done)
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(count):
+                    workers.create_task(self._worker(pending))
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    def _first_alone(self) -> bool:
+        """Whether one sample is to come back before others are paid for: it tells what they cost, and who answers."""
+        return self._asker.budget.limit_usd is not None or self._pins.unsure
+
+    def _pending(self, samples: Iterable[int]) -> Iterator[int]:
+        """Unfinished samples in the order given, as long as no limit says to stop."""
+        for sample in samples:
+            if self._resume.is_done(sample):
+                continue
+            self._look_at_limits()
+            if self._asker.stop.reason is not None:
+                return
+            yield sample
+
+    def _look_at_limits(self) -> None:
+        stop, budget = self._asker.stop, self._asker.budget
+        if not budget.allows_another():
+            stop.because(f"the cost limit: {budget.spent_usd:.4f} of {budget.limit_usd} dollars are spent")
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            stop.because(f"the time limit: {self._max_seconds} seconds have passed")
+
+    async def _worker(self, pending: Iterator[int]) -> None:
+        for sample in pending:
+            self._asker.budget.begin()
+            if await self._sample(sample):
+                self._resume.mark_done(sample)
+            self._on_sample()
+
+    async def _sample(self, sample: int) -> bool:
+        """Ask what this sample lacks, one step after the other; whether it is finished."""
+        facts = list(self._resume.begun.pop(sample, ()))
+        steps = self._job.begin(sample, facts)
+        cost = Decimal(0)
+        fact: Reply | Failure | None = None
+        try:
+            while (call := steps.next_call()) is not None:
+                fact = await self._asker.ask(call)
+                if fact is None:
+                    return False
+                steps.add(fact)
+                facts.append(fact)
+                if isinstance(fact, Reply):
+                    cost += self._asker.cost_of(call, fact)
+                    self._pins.look_at(call.endpoint, fact, self._asker.stop)
+                elif fact.ends == "run":
+                    return False
+        finally:
+            self._asker.budget.end(cost)
+        if steps.is_finished:
+            self._asker.stop.note_answer()
+            return True
+        if isinstance(fact, Failure) and fact.cause not in _LASTING:
+            self._may_pass.append(sample)
+        self._resume.begun[sample] = facts
+        return False
+
+
+def is_answered(facts: Sequence[Reply | Failure]) -> bool:
+    """Whether nothing is left to be asked of a sample with these facts."""
+    return any(isinstance(fact, Reply) or fact.ends == "sample" for fact in facts)
+
+
+class OneCall:
+    """The steps of such a sample (`work.Steps`). `on_reply` is told of the reply that comes in this sitting."""
+
+    def __init__(
+        self, call: Call, facts: Sequence[Reply | Failure], on_reply: Callable[[Reply], None] | None = None
+    ) -> None:
+        self._call = call
+        self._on_reply = on_reply
+        self._asked = False  # in this sitting
+        self.is_finished = is_answered(facts)
+
+    def add(self, fact: Reply | Failure) -> None:
+        self.is_finished = is_answered([fact])
+        if isinstance(fact, Reply) and self._on_reply is not None:
+            self._on_reply(fact)
+
+    def next_call(self) -> Call | None:
+        if self.is_finished or self._asked:
+            return None
+        self._asked = True
+        return self._call

@@ -1,0 +1,306 @@
+"""Two runs compared: what regressed, what improved, by how much, and whether the same was measured (SPEC A11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from benchbook.comparison.difference import (
+    MOST_FLIPPED_IN_SLICE,
+    Difference,
+    SliceDifference,
+    item_difference,
+    with_p,
+    with_tarone_holm,
+)
+from benchbook.comparison.items import GROUPINGS, ComparedRun
+from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard, measured_by
+from benchbook.comparison.pairing import (
+    CLASSES,
+    COMPARED,
+    METRICS,
+    ItemClass,
+    MetricDifference,
+    metric_differences,
+    paired_items,
+)
+from benchbook.errors import UsageError
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.measured import (
+    LeafDifference,
+    Measured,
+    MeasuredDifference,
+    measured_differences,
+    metadata_difference,
+    unknown_in_both,
+)
+from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
+from benchbook.statistics import adjust_p_values
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["CHANGES", "Change", "Comparison", "ComparisonSet", "Containment", "compare", "compare_runs"]
+
+
+Change = Literal["regressed", "improved", "answer_lost", "answer_won", "expected_changed", "text_changed"]
+CHANGES: tuple[Change, ...] = get_args(Change)
+MOST_SLICES = 200  # values of one field; a field with more is free text, and is not sliced
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """SPEC A7's diagnosis in both runs: the expected answer is the text, or stands inside it.
+
+    It stands beside the score and never in its place. `lost` and `won` are A's and B's ids of the items in question.
+    """
+
+    n_a: int
+    n_b: int
+    lost: tuple[str, ...]
+    won: tuple[str, ...]
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A, item by item. `items` is what `paired_items` gives; `counts` its classes, all of them.
+
+    `score` is over the `n_compared` items that both have; `passing` is the same for the share of items that are right
+    or pass, where the score is graded. `measured` says which parts of what was measured differ, `unknown` which of
+    them neither run knows. `containment` is None where a scorer does not say why an item missed. `metrics` are what
+    else both runs measured.
+
+    What a run was not given an answer to (R1.3a) is a pair that is missing, never a loss: `n_unanswered_a` and
+    `n_unanswered_b` items.
+    """
+
+    a: ComparedRun
+    b: ComparedRun
+    items: polars.DataFrame
+    counts: Mapping[ItemClass, int]
+    score: Difference
+    passing: Difference | None
+    metrics: tuple[MetricDifference, ...]
+    slices: tuple[SliceDifference, ...]
+    containment: Containment | None
+    measured: tuple[MeasuredDifference, ...]
+    unknown: tuple[Measured, ...]
+    metadata: tuple[LeafDifference, ...]
+    n_unscored: int  # items that no run has a score for; they are not among `items`
+
+    @property
+    def n_compared(self) -> int:
+        return sum(self.counts[name] for name in COMPARED)
+
+    @property
+    def n_unanswered_a(self) -> int:
+        return self.a.unanswered.n_items
+
+    @property
+    def n_unanswered_b(self) -> int:
+        return self.b.unanswered.n_items
+
+    def n_not_asked(self, run: Literal["a", "b"]) -> int:
+        """Items of the other run alone, for this one ended early without asking them."""
+        return int(self.was_not_asked(run).sum())
+
+    def was_not_asked(self, run: Literal["a", "b"]) -> polars.Series:
+        """For each of `items`, whether it is one of those. Of another eval set nobody can tell."""
+        ended = (self.a if run == "a" else self.b).ended_early is not None
+        is_one_set = all(one.name != "evalset" for one in self.measured)
+        return self.items[f"sample_{run}"].is_null() & (ended and is_one_set)
+
+    @property
+    def shown_by_its_end(self) -> PairVerdict | None:
+        """Better or worse, where B was held against this very A while it went on, and ended by that."""
+        early = self.b.ended_early
+        if early is None or early.against_sha256 is None:
+            return None
+        return early.verdict if early.against_sha256 == self.a.manifest.get("journal_sha256") else None
+
+    @property
+    def n_left_out(self) -> int:
+        """Items that are not compared: in one run only, with another expected answer, or without any score."""
+        return sum(self.counts.values()) - self.n_compared + self.n_unscored
+
+    @property
+    def n_changed(self) -> int:
+        """Items of both runs in which anything changed."""
+        return len(self._changes)
+
+    def changed(self, most: int) -> polars.DataFrame:
+        """The first `most` items in which anything changed: `change` (one of CHANGES), `row`, and the item's columns.
+
+        They come in the order of CHANGES. Where score and class stay, the expected answer inside the text is lost or
+        won (A7's diagnosis), or the text alone is another. `row` is the item's place in `items`.
+        """
+        import polars as pl
+
+        changes = self._changes.head(most)
+        return pl.concat([changes, self.items[changes["row"]]], how="horizontal")
+
+    @cached_property
+    def _changes(self) -> polars.DataFrame:
+        """`change` and `row` of each item that has one, in order; no more of them, since runs are large."""
+        import polars as pl
+
+        changed_class = pl.col("class").is_in(("regressed", "improved", "expected_changed"))
+        change = (
+            pl.when(changed_class)
+            .then(pl.col("class").cast(pl.String))
+            .when(pl.col("contained_a") & ~pl.col("contained_b"))
+            .then(pl.lit("answer_lost"))
+            .when(pl.col("contained_b") & ~pl.col("contained_a"))
+            .then(pl.lit("answer_won"))
+            .when(pl.col("text_a").ne_missing(pl.col("text_b")))
+            .then(pl.lit("text_changed"))
+        )
+        is_in_both = pl.all_horizontal(
+            *(pl.col(f"sample_{run}").is_not_null() & pl.col(f"unanswered_why_{run}").is_null() for run in "ab")
+        )
+        rows = self.items.select(
+            pl.when(is_in_both).then(change).cast(pl.Enum(CHANGES)).alias("change"), pl.int_range(pl.len()).alias("row")
+        )
+        return rows.drop_nulls("change").sort("change", maintain_order=True)
+
+
+def compare(
+    a: ComparedRun, b: ComparedRun, *, confidence: float = 0.95, margin: float | None = None, seed: int = 0
+) -> Comparison:
+    """Compare two runs of one scorer. `margin` asks whether B is not worse by more than that.
+
+    Raises: UsageError for runs under different scorers, and for a margin or confidence that can't be.
+    """
+    _check(a, b, confidence, margin)
+    items, n_unscored = paired_items(a.items, b.items)
+    sizes = dict(items["class"].value_counts().iter_rows())
+    rows = _compared_rows(items)
+
+    def difference(column: str, margin: float | None = None) -> Difference:
+        chosen = rows.select("cluster", a=f"{column}_a", b=f"{column}_b")
+        return item_difference(chosen, confidence=confidence, margin=margin, seed=seed)
+
+    return Comparison(
+        a=a,
+        b=b,
+        items=items,
+        counts={name: sizes.get(name, 0) for name in CLASSES},
+        score=difference("score_nano", margin),
+        passing=None if a.has_reasons else difference("correct"),
+        metrics=metric_differences(rows, confidence=confidence, seed=seed),
+        slices=with_tarone_holm(list(_slices(rows, confidence, seed))),
+        containment=_containment(rows, difference("contained")) if a.has_reasons else None,
+        measured=measured_differences(a.manifest, b.manifest),
+        unknown=unknown_in_both(a.manifest, b.manifest),
+        metadata=metadata_difference(a.manifest, b.manifest),
+        n_unscored=n_unscored,
+    )
+
+
+def _check(a: ComparedRun, b: ComparedRun, confidence: float, margin: float | None) -> None:
+    names = [run.spec.partition("@")[0] for run in (a, b)]
+    if names[0] != names[1]:
+        raise UsageError(
+            f"{a.name} was scored under {a.spec}, {b.name} under {b.spec}: their scores answer different questions; "
+            "compare runs of one scorer"
+        )
+    if not 0.5 < confidence < 1:
+        raise UsageError(f"confidence {confidence}: expected a number between 0.5 and 1")
+    if margin is not None and not 0 < margin <= 1:
+        raise UsageError(f"margin {margin}: expected a number above 0, at most 1")
+
+
+def _compared_rows(items: polars.DataFrame) -> polars.DataFrame:
+    """The items that are compared, with their cluster; truths as nano-units, so that all can be held against another.
+
+    An item without a group is a cluster of its own where others have one.
+    """
+    import polars as pl
+
+    rows = items.filter(pl.col("class").is_in(COMPARED))
+    cluster = pl.lit(None, pl.Int64)
+    if rows["group"].null_count() < len(rows):
+        alone = -1 - pl.int_range(pl.len(), dtype=pl.Int64)
+        cluster = pl.coalesce(pl.col("group").rank("dense").cast(pl.Int64), alone)
+    truths = (f"{name}_{run}" for name in ("correct", "contained") for run in "ab")
+    return rows.select(
+        "item_id", *GROUPINGS, "score_nano_a", "score_nano_b", *(pl.col(name).cast(pl.Int64) * NANO for name in truths),
+        *(f"{name}_{run}" for name in METRICS for run in "ab" if f"{name}_{run}" in rows.columns),
+        cluster=cluster,
+    )  # fmt: skip
+
+
+def _slices(rows: polars.DataFrame, confidence: float, seed: int) -> Iterator[SliceDifference]:
+    for field in GROUPINGS:
+        known = rows.select(field, "cluster", a="score_nano_a", b="score_nano_b").drop_nulls(field)
+        if known[field].n_unique() > MOST_SLICES:
+            continue
+        parts = known.partition_by(field, as_dict=True)
+        for (value,), part in sorted(parts.items()):
+            found = item_difference(part, confidence=confidence, seed=seed, most_flipped=MOST_FLIPPED_IN_SLICE)
+            yield SliceDifference(field=field, value=str(value), difference=found)
+
+
+def _containment(rows: polars.DataFrame, difference: Difference) -> Containment:
+    import polars as pl
+
+    def ids(condition: Any) -> tuple[str, ...]:
+        return tuple(rows.filter(condition)["item_id"].to_list())
+
+    a, b = pl.col("contained_a"), pl.col("contained_b")
+    return Containment(
+        n_a=int(rows.select((a > 0).sum()).item()),
+        n_b=int(rows.select((b > 0).sum()).item()),
+        lost=ids(b < a),
+        won=ids(b > a),
+        difference=difference,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSet:
+    """`pairs` hold the later runs against the first, and `p_holm` each pair's p adjusted for the others, by which the
+    verdicts of their scores are given.
+
+    `histories` (three runs or more) are by correctness and, where a scorer says why an item missed, by containment.
+    `leaderboard` is None for two runs, and where the runs are not over one eval set.
+    """
+
+    runs: tuple[ComparedRun, ...]
+    pairs: tuple[Comparison, ...]
+    p_holm: tuple[float | None, ...]
+    histories: tuple[History, ...]
+    leaderboard: Leaderboard | None
+
+
+def compare_runs(
+    runs: Sequence[ComparedRun], *, confidence: float = 0.95, margin: float | None = None, seed: int = 0
+) -> ComparisonSet:
+    """Compare two runs or more, in the order given: checkpoints of one training from the first to the last.
+
+    Raises: UsageError for fewer than two, for two of one name, and as `compare`.
+    """
+    if len(runs) < 2:
+        raise UsageError(f"{len(runs)} run: a comparison needs two")
+    names = [run.name for run in runs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"{twice}: named twice; compare runs of different names")
+    pairs = tuple(compare(runs[0], run, confidence=confidence, margin=margin, seed=seed) for run in runs[1:])
+    histories: tuple[History, ...] = ()
+    if len(runs) > 2:
+        histories = (history(runs),)
+        if all(run.has_reasons for run in runs):
+            histories += (history(runs, by="contained"),)
+    p_holm = adjust_p_values([pair.score.p for pair in pairs]).holm
+    pairs = tuple(replace(pair, score=with_p(pair.score, p)) for pair, p in zip(pairs, p_holm, strict=True))
+    is_one_set = len({measured_by(run) for run in runs}) == 1
+    return ComparisonSet(
+        runs=tuple(runs),
+        pairs=pairs,
+        p_holm=p_holm,
+        histories=histories,
+        leaderboard=leaderboard(runs, confidence=confidence) if len(runs) > 2 and is_one_set else None,
+    )

@@ -1,0 +1,244 @@
+"""One run as a table of items, whatever scored it: what comparisons, histories and rankings work on (SPEC A11)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.comparison.pairing import METRICS
+from benchbook.errors import UsageError
+from benchbook.evaluators.exact import NANO, as_float, mean
+from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
+from benchbook.evaluators.rubric.scoring import NO_ANSWER
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["GROUPINGS", "ComparedRun", "EndedEarly", "Unanswered", "compared_items", "unanswered_why"]
+
+
+GROUPINGS = ("section", "category", "difficulty")
+INSIDE = "expected_inside_longer_text"
+UNANSWERED = "unanswered"  # why an item missed that the user gave up on (A3)
+_FAILED_BEFORE = frozenset({"score_origin", "answer_seq", "error_detail", "timed_out"})
+
+# What a scorer's own table calls the score, whether it is right, and the model's text.
+_COLUMNS: Mapping[str, tuple[str, str, str]] = {
+    "answer_correctness": ("correctness", "correctness", "predicted"),
+    "rubric": ("sample_score", "passed", "candidate_answer"),
+}
+_METRICS: Mapping[str, tuple[str, ...]] = {"rubric": METRICS}  # shown beside the score
+_TEXTS = ("prompt", "expected", "context", *GROUPINGS, "group", "miss_reason")
+
+
+class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was not given an answer to: `n_items` have no answer at all, in any repeat; `why` are the classes."""
+
+    n_items: int
+    n_samples: int
+    why: tuple[str, ...]
+
+
+class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that ended before all items were asked: once its gates had decided, or, with `against` (a run's id and its
+    journal's last hash), once it was shown better or worse than that, with at most `error` where there's no difference.
+    """
+
+    after_items: int
+    n_items: int
+    error: float
+    verdict: PairVerdict | None = None
+    against: str | None = None
+    against_sha256: str | None = None
+
+    @property
+    def words(self) -> str:
+        """`ended early, after 312 of 1,000 items, once it was shown better than BASE`."""
+        shown = "decided" if self.verdict is None else f"shown {self.verdict} than {self.against}"
+        return f"ended early, after {self.after_items:,} of {self.n_items:,} items, once it was {shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run ready to be compared: `items` is what `compared_items` gives, `manifest` the record's manifest.json."""
+
+    name: str
+    spec: str
+    items: polars.DataFrame
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    ended_early: EndedEarly | None = None  # its items are then those that were counted
+
+    @property
+    def score_nano(self) -> int | None:
+        """The mean of all scored samples in nano-units: A4's `primary_score`, R4's `aggregate_score`.
+
+        Unanswered samples are no part of it, whatever the record's own derivation made of them (R1.3a).
+        """
+        return mean(int(self.items["sum_nano"].sum()), int(self.items["n_scored"].sum()))
+
+    @property
+    def score(self) -> float | None:
+        return as_float(self.score_nano)
+
+    @property
+    def unanswered(self) -> Unanswered:
+        """The items without any answer that counts, for want of one that is not the model's fault (R1.3a)."""
+        import polars as pl
+
+        lacking = self.items.filter((pl.col("n_scored") == 0) & (pl.col("n_unanswered") > 0))
+        return Unanswered(
+            n_items=len(lacking),
+            n_samples=int(self.items["n_unanswered"].sum()),
+            why=tuple(sorted(self.items["unanswered_why"].drop_nulls().unique())),
+        )
+
+    @property
+    def why_failed(self) -> str | None:
+        """What became of a run that failed as a whole, as `crashed` (A3); None where it did not."""
+        status = str(self.manifest.get("run_status", "completed"))
+        return None if status == "completed" else status.replace("_", " ")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the run came to its end, and every sample that it planned was answered or given up by the user."""
+        return str(self.manifest.get("state", "complete")) == "complete"
+
+    @property
+    def has_reasons(self) -> bool:
+        """Whether its scorer says why an item missed (SPEC A7)."""
+        return self.spec.partition("@")[0] == "answer_correctness"
+
+
+def compared_items(samples: polars.DataFrame, spec: str, manifest: Mapping[str, Any] | None = None) -> polars.DataFrame:
+    """A row an item, in the order of the samples, of a record's samples.parquet.
+
+    `samples` has, beside its scorer's columns, `prompt` and `expected` (and maybe `context`: what the prompt is asked
+    about). `manifest` is the record's, which says whether the run failed as a whole, or has not come to its end. The
+    columns of the result:
+
+    item_id, prompt, expected, context, section, category, difficulty, group
+    sample, text, miss_reason     of the first repeat
+    n_samples, n_scored           its repeats, and those that have a score
+    n_unanswered, unanswered_why  those without an answer for a reason that is not the model's (R1.3a): they have no
+                                  score here, whatever the record says; and the first one's class
+    n_correct                     scored repeats that are right (A1), or passed (R5.1)
+    sum_nano                      the sum of its scores in nano-units, exact; over n_scored
+    score_nano                    their mean, rounded half to even; null without a score
+    correct                       right in more than half of its scored repeats; null without a score
+    contained                     the expected answer is the text or stands inside it (A7), in more than half
+    accuracy_score, …             of rubric runs: METRICS, means over the repeats that have one
+
+    Raises: UsageError for a scorer whose runs can't be compared item by item.
+    """
+    import polars as pl
+
+    name = spec.partition("@")[0]
+    columns = _COLUMNS.get(name)
+    if columns is None:
+        raise UsageError(f"runs under {spec} can't be compared item by item; expected {' or '.join(_COLUMNS)}")
+    score, right, text = columns
+    metrics = tuple(one for one in _METRICS.get(name, ()) if one in samples.columns)
+    rows = samples.with_columns(unanswered_why=unanswered_why(samples.columns, spec, manifest or {}))
+    is_scored = pl.col(score).is_not_null() & pl.col("unanswered_why").is_null()
+    rows = rows.select(
+        "item_id",
+        "sample",
+        *(_text(samples, name) for name in _TEXTS),
+        "unanswered_why",
+        text=pl.col(text),
+        n_samples=pl.lit(1, pl.Int64),
+        n_scored=is_scored.cast(pl.Int64),
+        n_unanswered=pl.col("unanswered_why").is_not_null().cast(pl.Int64),
+        n_correct=(pl.col(right).cast(pl.Boolean) & is_scored).fill_null(value=False).cast(pl.Int64),
+        sum_nano=pl.when(is_scored).then((pl.col(score) * NANO).round().cast(pl.Int64)).otherwise(0),
+        **{one: pl.when(pl.col("unanswered_why").is_null()).then(pl.col(one).cast(pl.Float64)) for one in metrics},
+    )
+    # By the reason and not by the score: the texts of a run that failed (A3) are what they are.
+    contained = pl.col("miss_reason").is_null() | (pl.col("miss_reason") == INSIDE)
+    has_reasons = "miss_reason" in samples.columns
+    n_contained = pl.when(pl.col("n_scored") > 0).then(contained.cast(pl.Int64)).otherwise(0)
+    rows = rows.with_columns(n_contained=n_contained if has_reasons else pl.col("n_correct"))
+    if "repeat" in samples.columns and samples["repeat"].max():
+        rows = _one_row_an_item(rows, metrics)
+    return rows.with_columns(
+        score_nano=_half_even("sum_nano", "n_scored"), correct=_in_most("n_correct"), contained=_in_most("n_contained")
+    ).drop("n_contained")
+
+
+def unanswered_why(columns: Collection[str], spec: str, manifest: Mapping[str, Any]) -> polars.Expr:
+    """The class of what kept a sample from being answered (R1.3a); null where the model answered, or had its chance.
+
+    Records of before derivation 3 counted such a sample as a wrong answer; their rows still tell. Of a run that failed
+    as a whole every sample counts as it is scored, 0.0 (A3).
+    """
+    import polars as pl
+
+    if manifest.get("run_status", "completed") != "completed":
+        return pl.lit(None, pl.String)
+    if spec.partition("@")[0] == "rubric":
+        return _unanswered_rubric(columns)
+    has_ended = manifest.get("state", "complete") == "complete"
+    by_error = pl.col("error") if "error" in columns else pl.lit(None, pl.String)
+    has_none = pl.col("predicted").is_null()
+    kept_from = has_none & by_error.is_in(["provider_error", "cancelled"])
+    if not has_ended:
+        kept_from = kept_from | (has_none & by_error.is_null())
+    by_reason = pl.col("miss_reason") == UNANSWERED
+    return pl.when(by_reason | kept_from | pl.col("correctness").is_null()).then(
+        pl.coalesce(by_error, pl.lit("not asked"))
+    )
+
+
+def _unanswered_rubric(columns: Collection[str]) -> polars.Expr:
+    import polars as pl
+
+    if "candidate_error" in columns:
+        return pl.when(pl.col("accuracy_score").is_null()).then(pl.col("candidate_error"))
+    if not _FAILED_BEFORE.issubset(columns):
+        return pl.lit(None, pl.String)
+    # No reply, though a call failed, and not by the time limit: a fault of the provider, or of what was recorded.
+    failed = (
+        (pl.col("score_origin") == NO_ANSWER)
+        & pl.col("answer_seq").is_null()
+        & pl.col("error_detail").is_not_null()
+        & ~pl.col("timed_out")
+    )
+    return pl.when(failed).then(pl.lit("provider_error"))
+
+
+def _text(samples: polars.DataFrame, name: str) -> polars.Expr:
+    import polars as pl
+
+    return pl.col(name) if name in samples.columns else pl.lit(None, pl.String).alias(name)
+
+
+def _one_row_an_item(rows: polars.DataFrame, metrics: Collection[str]) -> polars.DataFrame:
+    import polars as pl
+
+    counts = ("n_samples", "n_scored", "n_unanswered", "n_correct", "n_contained", "sum_nano")
+    first = ("sample", "text", *_TEXTS)
+    return rows.group_by("item_id", maintain_order=True).agg(
+        *(pl.col(name).sort_by("sample").first() for name in first),
+        pl.col("unanswered_why").drop_nulls().first(),
+        *(pl.col(name).sum() for name in counts),
+        *(pl.col(name).mean() for name in metrics),
+    )
+
+
+def _half_even(total: str, n: str) -> polars.Expr:
+    """The quotient of two integer columns, rounded half to even (SPEC C2); null for a divisor of 0."""
+    import polars as pl
+
+    divisor = pl.when(pl.col(n) > 0).then(pl.col(n))
+    quotient, twice = pl.col(total) // divisor, 2 * (pl.col(total) % divisor)
+    up = (twice > divisor) | ((twice == divisor) & (quotient % 2 == 1))
+    return quotient + up.cast(pl.Int64)
+
+
+def _in_most(n: str) -> polars.Expr:
+    import polars as pl
+
+    return pl.when(pl.col("n_scored") > 0).then(2 * pl.col(n) > pl.col("n_scored"))

@@ -1,0 +1,219 @@
+"""A record as a run that can be compared: its samples with what was asked beside them, and its manifest."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.canonical import canonical_json, ready
+from benchbook.comparison.items import ComparedRun, EndedEarly, compared_items, unanswered_why
+from benchbook.errors import RecordError
+from benchbook.evaluators.contract import kind_of_record
+from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
+from benchbook.record.folder import Record
+from benchbook.record.reading import why_unreadable
+from benchbook.record.whole import check_whole
+from benchbook.text import storable
+
+if TYPE_CHECKING:
+    import polars
+
+    from benchbook.training.curves import Curve
+
+__all__ = [
+    "RowsOfItems",
+    "compared_part",
+    "compared_run",
+    "compared_run_derived",
+    "manifest_of",
+    "rows_of_items",
+    "training_loss",
+]
+
+
+# All that a comparison reads of samples.parquet; each scorer's table has some of them.
+_COLUMNS = frozenset({
+    "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "predicted",
+    "correctness", "miss_reason", "error", "candidate_answer", "sample_score", "passed", "accuracy_score",
+    "faithfulness_score", "latency_e2e_ms", "total_tokens", "candidate_error", "score_origin", "answer_seq",
+    "error_detail", "timed_out",
+})  # fmt: skip
+
+
+def compared_run(record: Record) -> ComparedRun:
+    """The run by its derived files as they are on disk; `verify` tells whether these hold.
+
+    Raises: RecordError where one is missing or can't be read, or its journal is gone; UsageError for a scorer without
+    items to compare.
+    """
+    check_whole(record)
+    return _read(record, record)
+
+
+def compared_run_derived(record: Record) -> ComparedRun:
+    """The run with every derived file derived anew from the journal: a file that was edited changes nothing.
+
+    Raises: as `compared_run`, and RecordDamagedError.
+    """
+    with tempfile.TemporaryDirectory(prefix="benchbook-compare-") as folder:
+        kind_of_record(record).derive(record, Path(folder))
+        return _read(record, Record(folder))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfItems:
+    """A table whose row n is item n of the eval set of that hash: two runs of equal ones are aligned row by row."""
+
+    spec: str
+    evalset_sha256: str
+    n_items: int
+
+
+def rows_of_items(record: Record) -> RowsOfItems | None:
+    """What is known of a run's table without reading a row of it; None where its rows are not those of the eval set.
+
+    A run of `answer_correctness@v1` has a row for every item, asked or not (SPEC A5), and one repeat makes it the only.
+    Where some were not answered (R1.3a), they may be missing from a comparison, and its rows are others.
+
+    Raises: as `compared_run`.
+    """
+    import polars as pl
+
+    check_whole(record)
+    manifest = manifest_of(record)
+    spec, inputs, n_items = manifest.get("spec"), manifest.get("inputs"), manifest.get("n_items")
+    if spec != "answer_correctness@v1" or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
+        return None
+    evalset = inputs.get("evalset") if manifest.get("part") is None else None  # a part's rows are other items
+
+    def counted(rows: polars.LazyFrame) -> polars.LazyFrame:
+        lacks = unanswered_why(rows.collect_schema().names(), spec, manifest).is_not_null()
+        return rows.select(n=pl.len(), n_unanswered=lacks.sum())
+
+    n, n_unanswered = _scanned(record, counted).row(0)
+    return RowsOfItems(spec, evalset, n) if isinstance(evalset, str) and n == n_items and not n_unanswered else None
+
+
+def compared_part(record: Record, spec: str, first: int, end: int) -> polars.DataFrame:
+    """The items of the rows from `first` up to `end`, where `rows_of_items` holds: no other row is read.
+
+    Raises: as `compared_run`.
+    """
+    part = _scanned(record, lambda rows: rows.slice(first, end - first))
+    return compared_items(part, spec, manifest_of(record))
+
+
+def training_loss(record: Record) -> Curve | None:
+    """The loss that the run's trainer logged; None where the record has no training metrics, or no loss among them.
+
+    Raises: RecordError where its table can't be read.
+    """
+    from benchbook.training.curves import curves
+    from benchbook.training.table import TRAINING_TABLE, read_training_table
+
+    path = record.path / TRAINING_TABLE
+    if not path.exists():
+        return None
+    losses = [row for row in read_training_table(path) if row.name == "loss"]
+    points = [row.point() for row in losses if row.source == losses[0].source]  # each log has a curve of its own
+    return curves(points).get("loss")
+
+
+def _read(record: Record, derived: Record) -> ComparedRun:
+    manifest = manifest_of(derived)
+    spec = str(manifest.get("spec"))
+    samples = _samples(derived)
+    if "prompt" not in samples.columns:
+        samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
+    items = compared_items(samples, spec, manifest)
+    return ComparedRun(storable(record.run_id), spec, items, manifest, _ended_early(derived, spec))
+
+
+class _Early(msgspec.Struct):
+    """The part of a rubric run's aggregates.json that says whether it ended early."""
+
+    early_stop: EarlyStop | None = None
+
+
+def _ended_early(derived: Record, spec: str) -> EndedEarly | None:
+    if spec.partition("@")[0] != "rubric":
+        return None
+    try:
+        found = msgspec.json.decode(derived.aggregates.read_bytes(), type=ready(_Early)).early_stop
+    except FileNotFoundError:
+        raise RecordError(f"{derived.aggregates}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = why_unreadable(derived.aggregates, f"can't be read ({error}); `benchbook rescore` it")
+        raise RecordError(f"{derived.aggregates}: {why}") from None
+    if found is None or found.after_items is None:
+        return None
+    early = EndedEarly(after_items=found.after_items, n_items=found.n_items, error=found.error)
+    if not isinstance(found.against, PairedStop):
+        return early
+    return msgspec.structs.replace(
+        early,
+        verdict=found.against.verdict,
+        against=found.against.run_id,
+        against_sha256=found.against.journal_sha256,
+    )
+
+
+def manifest_of(derived: Record) -> dict[str, Any]:
+    """A record's manifest.json, whatever its spec, as it is on disk.
+
+    Raises: RecordError where it is missing or can't be read.
+    """
+    try:
+        manifest = msgspec.json.decode(derived.manifest.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError:
+        raise RecordError(f"{derived.manifest}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"{derived.manifest}: can't be read ({error}); `benchbook rescore` it") from None
+    return manifest
+
+
+def _samples(derived: Record) -> polars.DataFrame:
+    return _scanned(derived, lambda rows: rows)
+
+
+def _scanned(derived: Record, chosen: Callable[[polars.LazyFrame], polars.LazyFrame]) -> polars.DataFrame:
+    import polars as pl
+
+    try:
+        rows = pl.scan_parquet(derived.samples, glob=False, cache=False)
+        names = [name for name in rows.collect_schema() if name in _COLUMNS]
+        return chosen(rows.select(names)).collect()
+    except FileNotFoundError:
+        raise RecordError(f"{derived.samples}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        why = why_unreadable(derived.samples, f"not a readable table ({error}); `benchbook rescore` it")
+        raise RecordError(f"{derived.samples}: {why}") from None
+
+
+def _asked(record: Record, manifest: dict[str, Any]) -> polars.DataFrame:
+    """Each item's prompt, expected answer and context, out of the eval set that the record keeps."""
+    import polars as pl
+
+    try:
+        path = record.input(manifest["inputs"]["evalset"])
+    except (KeyError, TypeError):
+        raise RecordError(f"{record.manifest}: names no eval set among its inputs") from None
+    if not path.is_file():
+        raise RecordError(f"{path}: the record's eval set is missing")
+    with recorded_evalset(record, record.started()) as evalset:
+        rows = [
+            (
+                storable(item.id),
+                storable(item.prompt),
+                None if item.expected_answer is None else storable(item.expected_answer),
+                None if item.context is None else canonical_json(item.context).decode("utf-8"),
+            )
+            for item in evalset
+        ]
+    return pl.DataFrame(rows, dict.fromkeys(("item_id", "prompt", "expected", "context"), pl.String), orient="row")

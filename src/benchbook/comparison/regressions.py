@@ -1,0 +1,254 @@
+"""The regression gate: is it shown that a run is not worse than its baseline, and is it good enough in all?
+
+Of a model that is asked twice some items are lost and some won, by chance alone: so what is asked of a run is that its
+score is not worse by more than a margin, by the one-sided bound of the paired difference (non-inferiority). Where the
+items can't tell, the gate says that, and neither yes nor no. How many items may regress can be limited instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from decimal import Decimal
+from math import ceil
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from benchbook.comparison.compared import Comparison
+from benchbook.comparison.items import ComparedRun
+from benchbook.evaluators.exact import NANO, as_float, mean
+from benchbook.evaluators.measured import Measured
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = [
+    "DEFAULT_MARGIN",
+    "Finding",
+    "GateOutcome",
+    "RegressionCheck",
+    "check_regressions",
+    "check_score",
+    "failing_outcome",
+    "why_failed",
+    "with_findings",
+]
+
+
+DEFAULT_MARGIN = 0.05
+"""Five points of the score: what a hundred items of which few change can rule out, and nobody would want to lose."""
+
+GateOutcome = Literal["holds", "does_not_hold", "undecided", "not_complete"]
+_WORST_FIRST: tuple[GateOutcome, ...] = ("not_complete", "does_not_hold", "undecided")
+
+
+class Finding(NamedTuple):
+    """What keeps the gate from holding, and what it makes of it."""
+
+    outcome: GateOutcome
+    words: str
+
+
+class RegressionCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the gate holds; `reasons` say why it does not, most important first.
+
+    `outcome` tells apart what is no (`does_not_hold`), what the items can't tell (`undecided`), and a run that has not
+    come to its end (`not_complete`). `margin` is the loss that is allowed, a part of the score's 0 to 1, at the
+    one-sided `confidence`; `max_regressions` the number of items, where that was asked instead.
+    """
+
+    holds: bool
+    outcome: GateOutcome
+    reasons: tuple[str, ...]
+    margin: float | None = None
+    confidence: float | None = None
+    max_regressions: int | None = None
+    shown: str | None = None  # what the margin's bound shows, where it holds
+    regressed: tuple[str, ...] = ()  # ids of the items, as the baseline names them
+    missing: tuple[str, ...] = ()  # ids of the baseline's items that have no score in the run
+    unanswered: tuple[str, ...] = ()  # of these, what the run was not given an answer to (R1.3a)
+
+
+def check_regressions(
+    comparison: Comparison,
+    *,
+    max_regressions: int | None = None,
+    allow_different: Collection[Measured] = (),
+) -> RegressionCheck:
+    """Hold B against its baseline A: by the margin that the comparison was asked about, by `max_regressions`, or both.
+
+    A run that was held against this very baseline while it went on, and ended early by that, has its answer already:
+    better or worse by its passes. Another that ended early can't tell: the margin's bound takes the number of items as
+    fixed before.
+
+    What was measured must be the same, but for what is allowed to differ; and every item of the baseline must have a
+    score in the run (what is missing may have regressed), unless another eval set is allowed. An item that was not
+    answered (R1.3a) is no regression, but the gate can't hold without it. A run that itself failed (A3), or has not
+    come to its end, passes no gate: at a baseline's floor nothing can regress.
+
+    Where neither was asked, no item may regress.
+    """
+    not_worse = comparison.score.not_worse
+    if not_worse is None and max_regressions is None:
+        max_regressions = 0
+    regressed = _ids(comparison, comparison.items["class"] == "regressed")
+    alone = (comparison.items["class"] == "only_in_a") & ~comparison.was_not_asked("b")
+    lacking = comparison.items["unanswered_why_b"].is_not_null() & alone
+    unanswered = _ids(comparison, lacking)
+    missing = unanswered if "evalset" in allow_different else _ids(comparison, alone)
+    found = [
+        *(Finding(failing_outcome(comparison.b), words) for words in why_failed(comparison.b)),
+        *_not_the_same(comparison, allow_different),
+        *_too_many(regressed, max_regressions),
+        *_missing(len(missing) - len(unanswered), unanswered, comparison.b),
+        *(_by_margin(comparison) if comparison.b.ended_early is None else _by_its_end(comparison, max_regressions)),
+    ]
+    check = RegressionCheck(
+        holds=True,
+        outcome="holds",
+        reasons=(),
+        margin=None if not_worse is None else not_worse.margin,
+        confidence=None if not_worse is None else not_worse.confidence,
+        max_regressions=max_regressions,
+        shown=_shown(comparison),
+        regressed=regressed,
+        missing=missing,
+        unanswered=unanswered,
+    )
+    return with_findings(check, found)
+
+
+def with_findings(check: RegressionCheck, found: Collection[Finding]) -> RegressionCheck:
+    """The check with more that keeps it from holding: the worst comes first, and gives the outcome."""
+    if not found:
+        return check
+    before = () if check.holds else tuple(Finding(check.outcome, words) for words in check.reasons)
+    every = sorted(dict.fromkeys((*before, *found)), key=lambda one: _WORST_FIRST.index(one.outcome))
+    return msgspec.structs.replace(
+        check, holds=False, outcome=every[0].outcome, reasons=tuple(dict.fromkeys(one.words for one in every))
+    )
+
+
+def failing_outcome(run: ComparedRun) -> GateOutcome:
+    """What `why_failed` and `check_score` come to."""
+    return "does_not_hold" if run.is_complete else "not_complete"
+
+
+def why_failed(run: ComparedRun) -> tuple[str, ...]:
+    """Why the run itself can't pass, whatever its items (A3): it is not at its end, or it failed."""
+    if not run.is_complete:
+        return (f"the run is not complete: it is {run.manifest.get('state')}",)
+    return () if run.why_failed is None else (f"the run itself failed: {run.why_failed}",)
+
+
+def check_score(run: ComparedRun, at_least: Decimal) -> tuple[str, ...]:
+    """Why the run does not end with a mean score of `at_least` that much; nothing where it does.
+
+    Exact, in nano-units. It must hold in the worst case too: with every sample that has no score taken at 0 (R6.3).
+    """
+    limit = at_least * NANO
+    total, n = int(run.items["sum_nano"].sum()), int(run.items["n_samples"].sum())
+    if failed := why_failed(run):
+        return failed
+    if run.score_nano is None:
+        return ("no sample has a score",)
+    wanted = f"the gate asks for at least {at_least}"
+    if run.score_nano < limit:
+        return (f"the score is {run.score:.9g}; {wanted}",)
+    worst = mean(total, n)
+    if worst is not None and worst < limit:
+        return (f"the score is {as_float(worst):.9g} with unscored samples taken at 0; {wanted}",)
+    return ()
+
+
+def _not_the_same(comparison: Comparison, allowed: Collection[Measured]) -> Iterator[Finding]:
+    for one in comparison.measured:
+        if one.name not in allowed:
+            words = (
+                f"what was measured differs: {one.name} ({', '.join(leaf.path for leaf in one.leaves)}); allow it with "
+                f"--allow-different {one.name}, or make a new baseline"
+            )
+            yield Finding("does_not_hold", words)
+    if not comparison.n_compared:
+        outcome: GateOutcome = "undecided" if comparison.n_unanswered_b else "does_not_hold"
+        yield Finding(outcome, "the run and its baseline have no scored item in common")
+
+
+def _too_many(regressed: tuple[str, ...], allowed: int | None) -> Iterator[Finding]:
+    if allowed is not None and len(regressed) > allowed:
+        yield Finding("does_not_hold", f"{_items(len(regressed))} regressed; the gate allows {allowed}")
+
+
+def _missing(n_unscored: int, unanswered: tuple[str, ...], run: ComparedRun) -> Iterator[Finding]:
+    if n_unscored:
+        has = "have" if n_unscored > 1 else "has"
+        yield Finding("does_not_hold", f"{_items(n_unscored)} of the baseline {has} no score here")
+    if unanswered:
+        were = "were" if len(unanswered) > 1 else "was"
+        why = ", ".join(run.unanswered.why)
+        words = f"{_items(len(unanswered))} of the baseline {were} not answered here ({why}): missing, not regressed"
+        yield Finding("undecided", words)
+
+
+def _by_margin(comparison: Comparison) -> Iterator[Finding]:
+    """Nothing where no item regressed: that needs no statistics."""
+    found, asked = comparison.score, comparison.score.not_worse
+    if asked is None or asked.holds or not found.n_lost or found.difference is None or asked.low is None:
+        return
+    if found.verdict == "worse":
+        words = (
+            f"the score is worse: {found.difference:+.4f} (p {_p(found.p)}); the gate allows a loss of {asked.margin:g}"
+        )
+        yield Finding("does_not_hold", words)
+        return
+    words = (
+        f"whether the score is worse by more than {asked.margin:g} can't be told from {_items(found.n)}: the "
+        f"difference may be down to {asked.low:+.4f}"
+    )
+    needed = _items_to_tell(found.n, found.difference, asked.low, asked.margin)
+    yield Finding("undecided", words if needed is None else f"{words}; about {needed:,} items would tell")
+
+
+def _by_its_end(comparison: Comparison, max_regressions: int | None) -> Iterator[Finding]:
+    """What a run that ended early shows, and what nobody asked of it."""
+    early, verdict = comparison.b.ended_early, comparison.shown_by_its_end
+    if early is None:
+        return
+    if verdict == "worse":
+        yield Finding("does_not_hold", f"the run {early.words}")
+    elif verdict is None or max_regressions is not None:
+        asked = "worse by more than the margin" if max_regressions is None else "within the limit of regressions"
+        yield Finding("undecided", f"the run {early.words}: whether it is {asked}, a run that asks all items tells")
+
+
+def _items_to_tell(n: int, difference: float, low: float, margin: float) -> int | None:
+    """How many items would bring the bound to the margin if the difference stayed; None where it is beyond."""
+    room = difference + margin
+    return ceil(n * ((difference - low) / room) ** 2) if room > 0 else None
+
+
+def _shown(comparison: Comparison) -> str | None:
+    asked, early = comparison.score.not_worse, comparison.b.ended_early
+    if early is not None and comparison.shown_by_its_end == "better":
+        return f"the run {early.words}: by its passes, with an error of at most {100 * early.error:g} %"
+    if asked is None or asked.low is None or early is not None:
+        return None
+    if asked.holds:
+        smaller = " It is worse, by less than that." if comparison.score.verdict == "worse" else ""
+        return (
+            f"not worse by more than {asked.margin:g}: at {100 * asked.confidence:g} % confidence the difference is "
+            f"above {asked.low:+.4f}.{smaller}"
+        )
+    return None if comparison.score.n_lost else "no item regressed."
+
+
+def _p(p: float | None) -> str:
+    return "unknown" if p is None else "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+def _ids(comparison: Comparison, chosen: polars.Series) -> tuple[str, ...]:
+    return tuple(comparison.items.filter(chosen)["item_id"].to_list())
+
+
+def _items(n: int) -> str:
+    return f"{n:,} {'item' if n == 1 else 'items'}"

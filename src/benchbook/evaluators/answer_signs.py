@@ -1,0 +1,113 @@
+"""What answers show of how they came, which a reader must know before the numbers (SPEC R1.4, R3.7).
+
+A run's settings, or its server's, are at fault where nothing was measured, thoughts were judged, or a text never came.
+Told from derivation 3 on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from benchbook.ask.requests import RolePlan
+from benchbook.record.facts import Reply
+
+__all__ = ["AnswerSigns"]
+
+
+# The marks that models put around their thoughts: <think>, </think>, [THINK], ◁think▷, <|channel|>analysis.
+_THOUGHTS = re.compile(
+    r"<(?P<closing>/?)(?P<tag>think|thinking|thought|thoughts|reasoning|reflection|scratchpad|seed:think)>"
+    r"|\[/?THINK\]|◁/?think▷|<\|channel\|>analysis",
+    re.IGNORECASE,
+)
+
+
+class AnswerSigns:
+    """Counts answers by what they show, while their samples go by. `done` is what was done with them: `judged`."""
+
+    def __init__(self, model: RolePlan, unmeasured: tuple[str, ...] = (), *, done: str = "judged") -> None:
+        self._model = model
+        self._unmeasured = unmeasured
+        self._done = done
+        self._n_replies = self._n_with_tokens = self._n_with_latency = 0
+        self._n_cut_before_text = self._n_text_apart = 0
+        self._marks: Counter[tuple[str, str | None]] = Counter()  # as it stands in the answer, and the tag's name
+        self.n_cut_and_judged = 0
+
+    def add(self, reply: Reply, answer: str | None) -> None:
+        """`answer` is its text without declared thoughts; None where there is none."""
+        self._n_replies += 1
+        self._n_with_tokens += reply.input_tokens is not None and reply.output_tokens is not None
+        self._n_with_latency += reply.latency_e2e_ms is not None
+        if answer is None:
+            self._add_without_text(reply)
+            return
+        self.n_cut_and_judged += reply.finish_reason == "length"
+        if (mark := _mark_in(answer)) is not None:
+            self._marks[mark] += 1
+
+    def _add_without_text(self, reply: Reply) -> None:
+        if reply.finish_reason == "length":
+            self._n_cut_before_text += 1
+        elif reply.reasoning_characters:
+            self._n_text_apart += 1
+
+    def first_warnings(self) -> Iterator[str]:
+        """What stands before anything else: nothing was measured (R1.4)."""
+        if not self._n_replies:
+            return
+        measured = {"latency": self._n_with_latency, "tokens": self._n_with_tokens}
+        lacking = [name for name, n in measured.items() if not n and name not in self._unmeasured]
+        if not lacking:
+            return
+        if self._model.provider == "recorded":
+            names = ", ".join(f'"{name}"' for name in lacking)
+            yield (
+                f"The recorded outputs tell no {' and no '.join(lacking)}, so that no sample can pass (R1.4). If that "
+                f"was never measured, declare it: unmeasured = [{names}]."
+            )
+        elif "tokens" in lacking:
+            yield "No usage came from the model's server: tokens are not measured, so that no sample can pass (R1.4)."
+
+    def warnings(self) -> Iterator[str]:
+        for (mark, tag), n in sorted(self._marks.items(), key=lambda pair: (-pair[1], pair[0][0])):
+            were = f"thoughts were {self._done} as part of {_it(n)}"
+            yield f"{_answers(n, 'holds', 'hold')} {mark}: {were}{self._advice(tag)}."
+        if n := self._n_cut_before_text:
+            yield (
+                f"{_answers(n, 'was', 'were')} cut by max_tokens before any text came: thoughts count, too; raise it "
+                "(model_params)."
+            )
+        if n := self._n_text_apart:
+            yield (
+                f"{_answers(n, 'came', 'came')} without text; the text stood apart, as thoughts (reasoning_content or "
+                "the like): set the server's reasoning parser right, or turn thinking off."
+            )
+
+    def _advice(self, tag: str | None) -> str:
+        if tag is None:
+            return "; have the server send them apart"
+        if tag in self._model.reasoning_tags:
+            return f", for it does not begin with <{tag}>…</{tag}> (R3.7); have the server send them apart"
+        return f'; declare model_reasoning_tags = ["{tag}"], or have the server send them apart'
+
+
+def _mark_in(answer: str) -> tuple[str, str | None] | None:
+    """The mark of thoughts that ends them, if there is one, else the first."""
+    first: tuple[str, str | None] | None = None
+    for found in _THOUGHTS.finditer(answer):
+        mark = found[0].lower(), found["tag"] and found["tag"].lower()
+        if found["closing"]:
+            return mark
+        first = first or mark
+    return first
+
+
+def _answers(n: int, one: str, many: str) -> str:
+    return f"1 answer {one}" if n == 1 else f"{n:,} answers {many}"
+
+
+def _it(n: int) -> str:
+    return "it" if n == 1 else "them"

@@ -1,0 +1,230 @@
+"""`answer_correctness@v1` over whole columns: the same results as the reference on every string (SPEC A1, A2, A7).
+
+ASCII text is compared in Polars. Polars has no `str.casefold`, so a row with any other character goes through the
+reference, unless its two texts are the same to begin with, which is most of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import polars as pl
+
+from benchbook.errors import InputError, RecordError, UsageError
+from benchbook.evalsets import open_evalset
+from benchbook.evalsets.opening import evalset_path
+from benchbook.evaluators.correctness.scorecard import Scorecard, tally_columns
+from benchbook.evaluators.correctness.scoring import REASONS, AnswerFormat, MissReason, compared_text, reason
+from benchbook.evaluators.exact import DECIMAL, same_number
+from benchbook.text import shorten
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["WHITE_SPACE", "score_columns", "score_table"]
+
+
+# What str.strip takes (a test goes through all of Unicode). Polars' own default knows nothing of U+001C to U+001F.
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+_NUMBER = f"^(?:{DECIMAL})$"
+
+
+def score_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """`correctness` (0.0 or 1.0) and `reason` (null where correct), a row for each row of `frame` in its order.
+
+    `frame` has the texts `expected` and `predicted` (null: no prediction), and maybe `answer_format`; further columns
+    are passed over.
+
+    Raises: UsageError naming the row (from 1) where `expected` is null or blank, or an `answer_format` is unknown.
+    """
+    expected, compared = frame["expected"], _compared(frame)
+    _refuse_missing(expected)
+    rows = pl.DataFrame({"expected": expected, "compared": compared}).with_row_index("row")
+    unlike = rows.filter(pl.col("expected") != pl.col("compared")).with_columns(
+        ascii=_is_ascii("expected") & _is_ascii("compared"),
+        wanted=_ascii_normalized("expected"),
+        found=_ascii_normalized("compared"),
+    )
+    missed = unlike.filter(~(pl.col("ascii") & (pl.col("wanted") == pl.col("found"))))
+    reasons = pl.concat([_ascii_reasons(missed.filter("ascii")), _reference_reasons(missed.filter(~pl.col("ascii")))])
+    return (
+        rows.select("row")
+        .join(reasons, on="row", how="left", maintain_order="left")
+        .select(correctness=pl.when(pl.col("reason").is_null()).then(1.0).otherwise(0.0), reason="reason")
+    )
+
+
+def _compared(frame: pl.DataFrame) -> pl.Series:
+    """The compared texts (SPEC A2), null predictions as the empty string: both are `no_prediction`."""
+    predicted = frame["predicted"].fill_null("")
+    if "answer_format" not in frame.columns:
+        return predicted
+    formats = frame["answer_format"]
+    known: AnswerFormat = "answer_prefix"
+    unknown = formats.is_not_null() & (formats != known)
+    if unknown.any():
+        row = unknown.arg_true()[0]
+        raise UsageError(f"row {row + 1}: answer_format {formats[row]!r} is not known; expected {known} or nothing")
+    # Case folds to ASCII from outside it (U+017F is an s), so only an ASCII text can be told to have no prefix.
+    may_have = pl.col("predicted").str.contains_any(["answer:"], ascii_case_insensitive=True) | ~_is_ascii("predicted")
+    rows = pl.DataFrame({"predicted": predicted}).select(has=may_have)["has"] & formats.is_not_null()
+    places = rows.arg_true()
+    extracted = [compared_text(text, known) for text in predicted.gather(places).to_list()]
+    return predicted.scatter(places, pl.Series(extracted, dtype=pl.String)) if extracted else predicted
+
+
+def _refuse_missing(expected: pl.Series) -> None:
+    missing = expected.is_null() | (expected.str.strip_chars(WHITE_SPACE) == "")
+    if missing.any():
+        raise UsageError(
+            f"row {missing.arg_true()[0] + 1}: the expected answer is missing: an error in the eval set, not a score "
+            "(SPEC A3)"
+        )
+
+
+def _is_ascii(column: str) -> pl.Expr:
+    return pl.col(column).str.len_bytes() == pl.col(column).str.len_chars()
+
+
+def _ascii_normalized(column: str) -> pl.Expr:
+    """`normalize`, right for ASCII alone."""
+    return pl.col(column).str.strip_chars(WHITE_SPACE).str.to_lowercase()
+
+
+def _ascii_reasons(missed: pl.DataFrame) -> pl.DataFrame:
+    no_prediction, inside, equal, different = REASONS
+    numbers = pl.col("wanted").str.contains(_NUMBER) & pl.col("found").str.contains(_NUMBER)
+    reasons = missed.select(
+        "row", "wanted", "found",
+        reason=pl.when(pl.col("found") == "")
+        .then(pl.lit(no_prediction))
+        .when(pl.col("found").str.contains(pl.col("wanted"), literal=True))
+        .then(pl.lit(inside))
+        .when(~numbers)
+        .then(pl.lit(different)),
+    )  # fmt: skip
+    two_numbers = reasons.filter(pl.col("reason").is_null())
+    decided = [
+        equal if same_number(wanted, found) else different
+        for wanted, found in zip(two_numbers["wanted"].to_list(), two_numbers["found"].to_list(), strict=True)
+    ]
+    rest = two_numbers.select("row", reason=pl.Series(decided, dtype=pl.String))
+    return pl.concat([reasons.filter(pl.col("reason").is_not_null()).select("row", "reason"), rest])
+
+
+def _reference_reasons(missed: pl.DataFrame) -> pl.DataFrame:
+    """Row by row; the reason is null where the texts turn out to be the same once folded."""
+    reasons: list[MissReason | None] = [
+        reason(expected, compared)
+        for expected, compared in zip(missed["expected"].to_list(), missed["compared"].to_list(), strict=True)
+    ]
+    return missed.select("row", reason=pl.Series(reasons, dtype=pl.String))
+
+
+_TEXTS = ("section", "category", "difficulty", "answer_format")
+_NAMES = {"item_id": ("item_id", "id"), "expected": ("expected", "expected_answer")}
+
+
+def score_table(
+    evalset: str | Path, predictions: str | Path, target: Path, *, columns: Mapping[str, str] | None = None
+) -> Scorecard:
+    """Score `predictions` and write a row an item to `target`, a Parquet file; returns the scorecard of A4.
+
+    `evalset` is JSONL, `@NAME`, or Parquet with the columns item_id (or id) and expected (or expected_answer), and
+    maybe section, category, difficulty and answer_format. `columns` is as in `score_predictions`. Nothing is recorded:
+    what must be shown to others later goes through `score_predictions`.
+
+    Raises: InputError naming the row, UsageError; RecordError where `target` can't be written.
+    """
+    import polars as pl
+
+    from benchbook.evalsets.predictions import align_predictions, read_predictions
+
+    items = _items(str(evalset))
+    rows = align_predictions(read_predictions(predictions, columns=columns), items).drop("own_keys")
+    try:
+        scored = rows.hstack(score_columns(rows))
+    except UsageError:
+        _refuse_texts(Path(evalset), items)
+        raise
+    _write(scored.rename({"reason": "miss_reason"}), target)
+    names = [name for name in ("reason", *_TEXTS[:3]) if name in scored.columns]
+    return tally_columns(pl.DataFrame(scored.select(names))).scorecard()
+
+
+def _items(evalset: str) -> polars.DataFrame:
+    from benchbook.evalsets.predictions import items_frame
+
+    if evalset.endswith(".parquet"):
+        return _parquet_items(Path(evalset))
+    with open_evalset(evalset_path(evalset), needs_expected_answer=True) as items:
+        return items_frame(items)
+
+
+def _parquet_items(path: Path) -> polars.DataFrame:
+    import polars as pl
+
+    try:
+        lazy = pl.scan_parquet(path)
+        schema = lazy.collect_schema()
+        found = {ours: [name for name in theirs if name in schema] for ours, theirs in _NAMES.items()}
+        for ours, names in found.items():
+            if len(names) != 1:
+                what = " and ".join(names) or f"no such column among {', '.join(schema)}"
+                raise InputError(path, field=ours, found=what, expected=" or ".join(_NAMES[ours]))
+        texts = [*(pl.col(names[0]).alias(ours) for ours, names in found.items()), *(n for n in _TEXTS if n in schema)]
+        items = lazy.select(texts).collect()
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
+    except pl.exceptions.PolarsError as error:
+        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
+    for name, dtype in items.schema.items():
+        if dtype not in (pl.String, pl.Null):
+            raise InputError(path, field=name, found=f"a column of {dtype}", expected="texts")
+    items = items.cast(pl.String)
+    _refuse_ids(path, items["item_id"])
+    return items
+
+
+def _refuse_texts(path: Path, items: polars.DataFrame) -> None:
+    """What the scorer refuses by its row alone, with the file's name and the field."""
+    import polars as pl
+
+    blank = pl.col("expected").is_null() | (pl.col("expected").str.strip_chars(WHITE_SPACE) == "")
+    faults = [("expected", blank, "a non-empty text")]
+    if "answer_format" in items.columns:
+        known = get_args(AnswerFormat)
+        faults.append(("answer_format", ~pl.col("answer_format").is_in(known), f"{' or '.join(known)}, or nothing"))
+    for name, is_fault, expected in faults:
+        wrong = items.select(row=pl.int_range(1, pl.len() + 1), value=name, is_fault=is_fault).filter("is_fault")
+        if not wrong.is_empty():
+            value = shorten(wrong["value"][0] or "", 60)
+            found = repr(value) if value else "nothing but white space" if wrong["value"][0] else "nothing"
+            raise InputError(path, line=wrong["row"][0], field=name, found=found, expected=expected)
+
+
+def _refuse_ids(path: Path, ids: polars.Series) -> None:
+    if (missing := ids.is_null()).any():
+        raise InputError(path, line=missing.arg_true()[0] + 1, field="item_id", found="nothing", expected="a text")
+    # Different hashes are of different ids, and quicker to count; equal ones are looked at again.
+    if ids.hash().n_unique() != len(ids) != ids.n_unique():
+        row = (~ids.is_first_distinct()).arg_true()[0]
+        found = f"{ids[row]!r} again (first in row {(ids == ids[row]).arg_true()[0] + 1})"
+        raise InputError(path, line=row + 1, field="item_id", found=found, expected="an id of its own")
+
+
+def _write(scored: polars.DataFrame, target: Path) -> None:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        scored.write_parquet(temporary)
+        temporary.replace(target)
+    except OSError as error:
+        raise RecordError(f"{target}: can't be written ({error.strerror or error})") from None
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,134 @@
+"""`answer_correctness@v1` as a kind of record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchbook.ask.requests import plan_sha256, request_sha256
+from benchbook.canonical import ready
+from benchbook.evalsets import Item
+from benchbook.evaluators.candidate import CandidateRequests, candidate_plan_of, template_of
+from benchbook.evaluators.contract import Kind
+from benchbook.evaluators.correctness.prediction_facts import prediction_replies
+from benchbook.evaluators.correctness.rows import (
+    CorrectnessAggregates,
+    CorrectnessDecision,
+    CorrectnessManifest,
+    row_type_of,
+)
+from benchbook.evaluators.correctness.tables import (
+    DERIVED_FILES,
+    CorrectnessDerived,
+    derive_correctness,
+    dry_run_reason,
+)
+from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
+from benchbook.record.facts import Failure, Reply
+from benchbook.record.folder import Record
+from benchbook.record.state import JournalState
+from benchbook.training.logs import training_files
+from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
+
+__all__ = ["KIND"]
+
+
+_MAX_FINDINGS = 20
+
+
+def _derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
+    asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id
+    check = _PredictionCheck(record, state) if asked_elsewhere else _RequestCheck(record, state)
+    derive_correctness(record, target, check=check.look_at, state=state)
+    return check.findings()
+
+
+class _RequestCheck:
+    """Renders each request again and holds its hash against the facts that name it."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._requests = CandidateRequests(candidate_plan_of(state.started), template_of(record, state.started))
+        self._found: list[Finding] = []
+
+    def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
+        if len(self._found) >= _MAX_FINDINGS:
+            return
+        expected = request_sha256(self._requests.candidate(item))
+        for fact in facts:
+            if fact.request_sha256 != expected:
+                what = f"sample {sample}: inputs and template render to another request than this fact names"
+                self._found.append(Finding(*place_of_fact(self._journal, fact.seq), what))
+
+    def findings(self) -> list[Finding]:
+        return self._found
+
+
+class _PredictionCheck:
+    """Reads the recorded file of predictions again and holds each fact against its row."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._expected = _predictions_of(record, state)
+        self._found: list[Finding] = []
+
+    def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
+        del item
+        expected = next(self._expected, None)
+        if len(facts) == 1 and expected is not None and _content(facts[0]) == _content(expected):
+            return
+        if len(self._found) < _MAX_FINDINGS:
+            what = f"sample {sample}: the file of predictions says something else than this fact"
+            self._found.append(Finding(*place_of_fact(self._journal, facts[0].seq), what))
+
+    def findings(self) -> list[Finding]:
+        if (left := next(self._expected, None)) is not None and not self._found:
+            what = f"sample {left.sample}: the file of predictions has one, and the journal has none"
+            self._found.append(Finding("journal", None, what))
+        return self._found
+
+
+def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
+    from benchbook.evalsets.predictions import read_predictions
+
+    started = state.started
+    if "predictions" not in started.inputs or started.identity["dry_run"]:
+        return iter(())
+    predictions = read_predictions(
+        record.input(started.inputs["predictions"]),
+        form=started.identity["prediction_form"],
+        columns=started.identity["prediction_columns"],
+        own_keys=True,
+    )
+    with recorded_evalset(record, started) as evalset:
+        return prediction_replies(predictions, evalset)
+
+
+def _content(fact: Reply | Failure) -> Reply | Failure:
+    """A fact without what binds it to its place in the journal."""
+    return msgspec.structs.replace(fact, seq=-1, prev="", at="")
+
+
+def _read(record: Record) -> CorrectnessDerived:
+    with reading_derived(record):
+        return CorrectnessDerived(
+            msgspec.json.decode(record.manifest.read_bytes(), type=ready(CorrectnessManifest)),
+            msgspec.json.decode(record.aggregates.read_bytes(), type=ready(CorrectnessAggregates)),
+            msgspec.json.decode(record.decision.read_bytes(), type=ready(CorrectnessDecision)),
+        )
+
+
+KIND = Kind(
+    spec="answer_correctness@v1",
+    files=DERIVED_FILES,
+    tables=lambda started: {"samples.parquet": row_type_of(started), TRAINING_TABLE: TrainingMetricRow},
+    derive=derive_correctness,
+    derive_checked=_derive_checked,
+    read=_read,
+    plan_sha256=lambda started: plan_sha256(candidate_plan_of(started)),
+    unavailable=dry_run_reason,
+    more_files=training_files,
+)

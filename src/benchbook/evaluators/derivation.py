@@ -1,0 +1,24 @@
+"""Which derivation a record asks for: what is derived, beside what the SPEC fixes, as its first fact names it.
+
+An old record stays what it was, byte for byte: one that names none has derivation 1.
+
+2   of `rubric@v1`: intervals of all means, rates and percentiles, their worst and best cases, the variance of repeats,
+    and what would settle a gate. Of every evaluator: intervals that are not too sure where scores are nearly all alike,
+    clusters few, or labels few (docs/decisions/0017-too-sure-intervals.md).
+3   only what the model did counts: R1.3 to R1.5, R6.2 to R6.4, R7.1 to R7.3, P2, P4, P4.3 and P7 as they read since.
+"""
+
+from __future__ import annotations
+
+from benchbook.record.facts import RunStarted
+
+__all__ = ["DERIVATION", "ONLY_THE_MODEL", "derivation_of"]
+
+
+DERIVATION = 3
+ONLY_THE_MODEL = 3  # from here on, only what the model did counts against it (R1.3a)
+
+
+def derivation_of(started: RunStarted) -> int:
+    """The derivation that a record's first fact names."""
+    return int(started.identity.get("derivation", 1))

@@ -1,0 +1,212 @@
+"""The settings of `benchbook judge run`: one typed object, from a TOML file and options of the same names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from benchbook.ask.judge_config import AskedJudgeConfig, check_judges, with_paths_from
+from benchbook.ask.setting_types import (
+    Count,
+    Positive,
+    SittingSettings,
+    check_money,
+    checked_params,
+    expected_words,
+    read_toml,
+    value_at_place,
+)
+from benchbook.canonical import ready
+from benchbook.errors import ConfigError, InputError, UsageError
+from benchbook.evaluators.protocol.findings import said
+from benchbook.evaluators.protocol.plan import Declared
+from benchbook.evaluators.protocol.validity import EvidenceRule
+
+__all__ = [
+    "JUDGING_SETTINGS",
+    "Declarations",
+    "JudgeDeclaration",
+    "JudgingConfig",
+    "declarations_from",
+    "judging_config_from_mapping",
+    "read_judging_file",
+    "tools_of",
+]
+
+
+class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings of an experiment; `JUDGING_SETTINGS` says what each means."""
+
+    set: str
+    judges: tuple[AskedJudgeConfig, ...]
+    prompts: str | None = None
+    task: Literal["unknown"] | None = None
+    same_model: dict[str, str] = msgspec.field(default_factory=dict)
+    evidence: EvidenceRule = "must_be_found"
+    repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
+    probes: Count = 0
+    timeout_ms: Positive = 120_000  # an evaluation is longer than a score
+
+
+JUDGING_SETTINGS: Mapping[str, str] = {
+    "set": "the evaluation set, made by `benchbook judge init`",
+    "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema, tools, web_access",  # noqa: E501
+    "prompts": "what the targets were asked: a table with question_id, prompt and, where it differs, prompt_variant",
+    "task": "unknown: nobody knows what the targets were asked, and every report says so; instead of prompts",
+    "same_model": "names of one model, alias = model: they decide between cross_judge and self_judge",
+    "evidence": "must_be_found: a quote that is not found makes an evaluation invalid; report: it is counted",
+    "repeats": "how often each judge judges each output",
+    "probes": "of how many outputs probes are made, whose right answer is known; by default none",
+}
+
+_PATHS = ("set", "prompts", "cache", "runs", "reports")
+
+
+def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> JudgingConfig:
+    """A checked config. Raises: ConfigError naming the setting, what was found and what would be right."""
+    try:
+        config = msgspec.convert(dict(values), ready(JudgingConfig), strict=False, str_keys=True)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        name = place.rstrip("`").lstrip(".") or "settings"
+        found = value_at_place(values, name)
+        given = "something else" if found is None else repr(found)
+        expected = expected_words(message, JudgingConfig, name, found)
+        raise ConfigError(f"{source}: {name}", given, expected) from None
+    if not config.judges:
+        raise ConfigError(f"{source}: judges", "none", "at least one, such as --judge openai/gpt-4.1@2025-04-14")
+    check_money({"max_cost_usd": config.max_cost_usd}, f"{source}: ")
+    check_judges(config.judges, source)
+    return config
+
+
+def read_judging_file(path: str | Path) -> dict[str, Any]:
+    """The settings of a TOML file; its paths are relative to its folder. Raises: UsageError, InputError."""
+    path = Path(path)
+    values = read_toml(path)
+    if values.get("reports") == "none":
+        values["reports"] = None
+    for name in _PATHS:
+        if isinstance(values.get(name), str):
+            values[name] = str(path.parent / values[name])
+    with_paths_from(values.get("judges"), path.parent)
+    return values
+
+
+_MAX_PROMPT = 4 << 20
+
+
+class JudgeDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said of a judge. A null is what is not said."""
+
+    version: str | None = None
+    params: dict[str, Any] | None = None
+    tools: tuple[str, ...] | None = None  # empty: it had none
+    web_access: bool | None = None
+    prompt: str | None = None  # a file
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    judges: dict[str, JudgeDeclaration]
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """What is said of each judge by name, and of all of which that is not said."""
+
+    for_all: JudgeDeclaration = field(default_factory=JudgeDeclaration)
+    by_name: Mapping[str, JudgeDeclaration] = field(default_factory=dict)
+
+    def check_names(self, judges: Iterable[str]) -> None:
+        """Raises: ConfigError for a judge that judged nothing: what is said of it would be passed over."""
+        known = sorted(judges)
+        for name in self.by_name:
+            if name not in known:
+                raise ConfigError(f"judges.{said(name)}", "no judgement by it", " or ".join(map(said, known)))
+
+    def of(self, judge: str) -> JudgeDeclaration:
+        """Field by field, what is said of this judge, else of all."""
+        own = self.by_name.get(judge, JudgeDeclaration())
+        names = JudgeDeclaration.__struct_fields__
+        values = {
+            name: getattr(own, name) if getattr(own, name) is not None else getattr(self.for_all, name)
+            for name in names
+        }
+        return JudgeDeclaration(**values)
+
+    def prompts(self, judges: Iterable[str]) -> dict[str, Path]:
+        """The prompts' files by their hashes. Raises: UsageError, InputError for one that is no text."""
+        found = (self.of(judge).prompt for judge in judges)
+        return {_prompt_sha256(path): Path(path) for path in found if path is not None}
+
+    def declared(self, judge: str) -> Declared | msgspec.UnsetType:
+        """As the plan holds it; UNSET where nothing is said."""
+        one = self.of(judge)
+        found = Declared(
+            version=one.version,
+            params=one.params,
+            tools=one.tools,
+            web_access=one.web_access,
+            prompt_sha256=None if one.prompt is None else _prompt_sha256(one.prompt),
+        )
+        return msgspec.UNSET if found == Declared() else found
+
+
+def declarations_from(for_all: Mapping[str, Any], path: str | Path | None) -> Declarations:
+    """Checked declarations. Raises: ConfigError, UsageError, InputError naming what is wrong."""
+    general = _checked(JudgeDeclaration, dict(for_all), "options")
+    if path is None:
+        by_name: Mapping[str, JudgeDeclaration] = {}
+    else:
+        values = read_toml(Path(path))
+        _with_paths_from(values, Path(path).parent)
+        by_name = _checked(_File, values, str(path)).judges
+    for place, one in (("options", general), *((f"{path}: judges.{said(name)}", one) for name, one in by_name.items())):
+        if one.params is not None:
+            checked_params(one.params, f"{place}: params")
+    return Declarations(general, by_name)
+
+
+def tools_of(words: Sequence[str]) -> tuple[str, ...]:
+    """`none` says that there were none. Raises: ConfigError where it stands beside others."""
+    tools = tuple(word for word in words if word != "none")
+    if tools and len(tools) < len(words):
+        raise ConfigError("--tools", "none beside others", "`none`, or the tools' names")
+    return tools
+
+
+def _checked(kind: Any, values: dict[str, Any], source: str) -> Any:
+    try:
+        return msgspec.convert(values, ready(kind))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{source}: {error}") from None
+
+
+def _with_paths_from(values: dict[str, Any], folder: Path) -> None:
+    judges = values.get("judges")
+    for one in judges.values() if isinstance(judges, dict) else ():
+        if isinstance(one, dict) and isinstance(one.get("prompt"), str):
+            one["prompt"] = str(folder / one["prompt"])
+
+
+def _prompt_sha256(path: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(_MAX_PROMPT + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from None
+    if len(data) > _MAX_PROMPT:
+        raise InputError(path, found=f"over {_MAX_PROMPT} bytes", expected="a judge prompt")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(path, found=f"byte {data[error.start]:#04x} at {error.start}", expected="UTF-8") from None
+    if not text.strip():
+        raise InputError(path, found="nothing", expected="a judge prompt")
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,92 @@
+"""A judgement that was made elsewhere, and the file that holds many of them (issue 5, item 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchbook.canonical import decode_json, ready
+from benchbook.errors import InputError
+from benchbook.evalsets.lines import read_lines
+from benchbook.evalsets.output_set_sources import Key
+
+__all__ = ["ImportedJudgement", "read_judgements"]
+
+
+_ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as Python's surrogateescape reads them
+
+
+class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One judge's reply about one output. It is validated by nobody yet: `scorers.judge_protocol` does that.
+
+    `reply` is the judge's raw text, or canonical JSON in the protocol's form that `mapping_sha256` names the mapping
+    of; what it was made from then stands in `written`, as the source has it. The four identifiers are null where the
+    judgement names no output of the set, or more than one. `remarks` say what a reader has to know; they are
+    Benchbook's words around somebody's text.
+    """
+
+    source: str  # the file that it stood in, as it was named
+    source_sha256: str
+    place: str  # where in it: `per_file_scores[3]`, `line 7`; empty where the file is the reply
+    question_id: str | None
+    prompt_variant: str | None
+    target_model: str | None
+    output_id: str | None
+    judge_model: str
+    method: str
+    reply: str
+    mapping_sha256: str | None = None
+    remarks: tuple[str, ...] = ()
+    written: str | None = None  # the part of the source that `reply` was made from; null: it is `reply` itself
+
+    @property
+    def raw(self) -> str:
+        """What the judge wrote."""
+        return self.reply if self.written is None else self.written
+
+    @property
+    def odd_bytes(self) -> bytes | None:
+        """The source's bytes, where it is a file that is no UTF-8."""
+        if self.place or not _ESCAPED.search(self.reply):
+            return None
+        return self.reply.encode("utf-8", "surrogateescape")
+
+    @property
+    def key(self) -> Key | None:
+        """The output that is judged; None where it is not known."""
+        if (
+            self.question_id is None
+            or self.prompt_variant is None
+            or self.target_model is None
+            or self.output_id is None
+        ):
+            return None
+        return self.question_id, self.prompt_variant, self.target_model, self.output_id
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What the judge was asked about, as far as it is known: `scorers.judge_protocol.validate` takes it."""
+        known = {
+            "judge_model": self.judge_model,
+            "method": self.method,
+            "question_id": self.question_id,
+            "prompt_variant": self.prompt_variant,
+            "target_model": self.target_model,
+            "output_id": self.output_id,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def read_judgements(path: str | Path) -> Iterator[ImportedJudgement]:
+    """What `benchbook judge import` wrote, a line each. Raises: InputError naming the line; UsageError."""
+    decoder = msgspec.json.Decoder(ready(ImportedJudgement))
+    for line in read_lines(path):
+        if line.data is None:
+            raise InputError(path, line=line.number, found="a line that is too long", expected="a judgement")
+        try:
+            yield decode_json(line.data, decoder)
+        except msgspec.DecodeError as error:
+            raise InputError(path, line=line.number, found=f"no judgement ({error})") from None

@@ -1,0 +1,234 @@
+"""Locates a judge's quote in the judged text (SPEC P4.1). Nothing fuzzier than these three ways counts as found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from benchbook.evaluators.protocol.evidence_text import NormalisedText, Span, normalised
+from benchbook.evaluators.protocol.findings import Edition, Findings, said
+from benchbook.evaluators.protocol.reply import json_type, typed_field
+from benchbook.evaluators.protocol.spec import protocol
+from benchbook.specs import load_spec
+
+__all__ = ["Evidence", "Located", "LocatedKind", "check_evidence", "excess_of", "is_long_enough", "locate"]
+
+
+LocatedKind = Literal["exact", "normalised", "fragments", "not_found", "empty"]
+
+# What joins fragments: an ellipsis of any length, or ` | `. Brackets around an ellipsis are taken off afterwards, since
+# a pattern that looked for them would read a run of spaces again from each of its places.
+_JOINT = re.compile(r"((?:\.{3,}|…)+)| \| ")
+_BRACKETS = frozenset({"[]", "()", "［］", "（）"})
+# Letters of the scripts that write a word in one or two characters: Han, kana, bopomofo, Hangul.
+_CJK = re.compile(
+    "[\u2e80-\u2fdf\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """How a quote was found and where: one span, or one a fragment; none where it was not found or is empty.
+
+    Spans are half-open and count code points of the stored text. Of several places the first is given.
+    """
+
+    kind: LocatedKind
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        return bool(self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class _LengthRule:
+    min_length: int
+    cjk_character_length: int
+
+    def holds(self, fragment: str) -> bool:
+        """At least 4 characters, or 2 where it is CJK: a CJK character counts as two, which settles mixed ones."""
+        if len(fragment) >= self.min_length:
+            return True
+        more = (self.cjk_character_length - 1) * len(_CJK.findall(fragment))
+        return len(fragment) + more >= self.min_length
+
+
+@cache
+def _length_rule() -> _LengthRule:
+    evidence = load_spec("judge_protocol@v1").settings["evidence"]
+    return _LengthRule(evidence["min_fragment_length"], evidence["cjk_character_length"])
+
+
+def is_long_enough(quote: str) -> bool:
+    """A quote has the length that each of its fragments must have, white space and what has no width aside (P4.1)."""
+    return _length_rule().holds(normalised(quote))
+
+
+def locate(quote: str, text: NormalisedText | str) -> Located:
+    """Where `quote` stands in `text`, in the order exact, normalised, fragments (SPEC P4.1).
+
+    For several quotes make one `NormalisedText` and pass that: it is normalised once. A quote of which nothing is left
+    after normalisation (white space, zero-width characters) is evidence of nothing: it is `empty`, even where those
+    characters stand in the text.
+    """
+    where = text if isinstance(text, NormalisedText) else NormalisedText(text)
+    wanted = normalised(quote)
+    if not wanted:
+        return Located("empty")
+    start = where.text.find(quote)
+    if start >= 0:
+        return Located("exact", ((start, start + len(quote)),))
+    start = where.normal.find(wanted)
+    if start >= 0:
+        return Located("normalised", (where.stored_span(start, start + len(wanted)),))
+    spans = _locate_fragments(quote, where)
+    return Located("fragments", spans) if spans else Located("not_found")
+
+
+def _locate_fragments(quote: str, where: NormalisedText) -> tuple[Span, ...]:
+    """A span for each fragment; none where the quote has no joint, or a fragment is too short or not found.
+
+    Each fragment is taken at its first place after the one before. That finds an order where there is one: an earlier
+    end leaves at least as much room for the rest.
+    """
+    spans: list[Span] = []
+    position = 0
+    for fragment in _fragments(quote):
+        if not _length_rule().holds(fragment):
+            return ()
+        start = where.normal.find(fragment, position)
+        if start < 0:
+            return ()
+        position = start + len(fragment)
+        spans.append(where.stored_span(start, position))
+    return tuple(spans)
+
+
+def _fragments(quote: str) -> list[str]:
+    """The normalised fragments of a quote that has a joint, in order; no fragment at all where it has none.
+
+    What is empty is no fragment: a quote may begin or end with an ellipsis, which says that it goes on, and one
+    fragment is then enough.
+    """
+    pieces = _JOINT.split(quote)  # text, joint, text, joint, ... text; the joint is None for a bar
+    texts, joints = pieces[0::2], pieces[1::2]
+    if not joints:
+        return []
+    for at, ellipsis in enumerate(joints):
+        if ellipsis:
+            _take_brackets_off(texts, at)
+    return [fragment for fragment in map(normalised, texts) if fragment]
+
+
+def _take_brackets_off(texts: list[str], at: int) -> None:
+    before, after = texts[at].rstrip(), texts[at + 1].lstrip()
+    if before[-1:] + after[:1] in _BRACKETS:
+        texts[at], texts[at + 1] = before[:-1], after[1:]
+
+
+CHARACTERS_PER_WORD = 2  # 60 words stand for 120 characters
+
+# Scripts that put no spaces between words: Han, kana, bopomofo, Thai, Lao, Tibetan, Burmese, Khmer. Korean has them.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u3105-\u312f\u31a0-\u31bf"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+
+
+def excess_of(quote: str, edition: Edition) -> str | None:
+    """By how much a quote is too long, in words; None where it is not.
+
+    Words are what white space parts. A text without any is measured in characters, and so is what is written without
+    spaces inside one that has some: a line end in a page of Chinese does not make two words of it.
+    """
+    pieces, most = quote.split(), protocol().max_quote_words
+    if len(pieces) > most:
+        return f"{len(pieces)} words, over {most}"
+    if edition < 2:
+        return None
+    characters, allowed = sum(map(len, pieces)), CHARACTERS_PER_WORD * most
+    if len(pieces) == 1 and characters > allowed:
+        return f"{characters} characters without a space, over {allowed}"
+    lengths = [len(piece) if _UNSPACED.search(piece) else CHARACTERS_PER_WORD for piece in pieces]
+    if sum(lengths) > allowed:
+        return f"{characters} characters of text without spaces, as long as {sum(lengths) // 2} words; over {most}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One item of a reply's evidence, in the reply's order. What is None could not be read as a string."""
+
+    dimension: str | None
+    quote: str | None
+    reason: str | None
+    located: Located | None  # None: there is no quote to look up
+
+
+def check_evidence(
+    reply: Mapping[str, Any], text: NormalisedText, *, must_be_found: bool, findings: Findings
+) -> tuple[Evidence, ...]:
+    """Reads `evidence` and looks every quote up in `text`; all that is wrong is added to `findings`.
+
+    With `must_be_found` off (`evidence = "report"`, P4.1) a quote that is not found is no fault. One that is empty, too
+    short or too long still is: the option is about what was looked for and not found.
+    """
+    items = typed_field(reply, "evidence", list, "evidence", findings)
+    if items is None:
+        # Missing or of another type says it all; that no dimension has evidence follows and is not said as well.
+        return ()
+    limit = protocol().max_evidence_items
+    if len(items) > limit:
+        # A bound on work, not on judging: each quote costs a search through the judged text.
+        findings.add("too_much_evidence", "evidence", f"{len(items)} items; {limit} at most are looked up")
+    known: dict[str, Located] = {}
+    evidence = tuple(_read_item(item, at, text, known, findings) for at, item in enumerate(items[:limit]))
+    for at, item in enumerate(evidence):
+        _check_quote(item, f"evidence[{at}].quote", must_be_found, findings)
+    _check_dimensions(evidence, findings)
+    return evidence
+
+
+def _read_item(item: Any, at: int, text: NormalisedText, known: dict[str, Located], findings: Findings) -> Evidence:
+    path = f"evidence[{at}]"
+    if not isinstance(item, dict):
+        findings.add("wrong_type", path, f"{path} is {json_type(item)}, not object")
+        return Evidence(None, None, None, None)
+    dimension = typed_field(item, "dimension", str, f"{path}.dimension", findings)
+    quote = typed_field(item, "quote", str, f"{path}.quote", findings)
+    reason = typed_field(item, "reason", str, f"{path}.reason", findings)
+    if dimension is not None and dimension not in protocol().dimensions:
+        findings.add("dimension_unknown", f"{path}.dimension", f"{said(dimension)} is no dimension")
+    if findings.edition >= 2 and reason is not None and not reason.strip():
+        findings.add("reason_empty", f"{path}.reason", "the reason is empty")
+    if quote is None:
+        return Evidence(dimension, None, reason, None)
+    if quote not in known:  # snippets may serve several dimensions (source 002, section 4)
+        known[quote] = locate(quote, text)
+    return Evidence(dimension, quote, reason, known[quote])
+
+
+def _check_quote(item: Evidence, path: str, must_be_found: bool, findings: Findings) -> None:
+    if item.quote is None or item.located is None:
+        return
+    if item.located.kind == "empty":
+        findings.add("quote_empty", path, "the quote is empty")
+    elif findings.edition >= 2 and not is_long_enough(item.quote):
+        findings.add("quote_too_short", path, f"{said(item.quote)} is too short to be a quote")
+    if item.located.kind == "not_found" and must_be_found:
+        findings.add("quote_not_found", path, f"{said(item.quote)} does not stand in the judged text")
+    if (excess := excess_of(item.quote, findings.edition)) is not None:
+        findings.add("quote_too_long", path, excess)
+
+
+def _check_dimensions(evidence: tuple[Evidence, ...], findings: Findings) -> None:
+    """At least one item a dimension (source 002, section 4), whatever its quote is worth."""
+    covered = {item.dimension for item in evidence}
+    for name in protocol().dimensions:
+        if name not in covered:
+            findings.add("dimension_without_evidence", "evidence", f"{name} has no evidence")

@@ -1,0 +1,226 @@
+"""Deciding on a part of an eval set's items, asked in an order drawn by chance, with at most a stated error.
+
+What is decided is what asking every item would show (R6.1, R6.3). For each gate there are two bets (`FiniteBet`): that
+it holds with every unscored sample at its worst, and that it fails with every one at its best.
+
+READY takes that all gates are shown to hold. Were it wrong, one gate at least would fail, and its own bet alone would
+have to be won: so each may be made at the whole error. NOT_READY takes one gate that is shown to fail; were it wrong,
+any of the gates' bets could have been won by chance: so they share the error evenly. A run can be wrong in one of the
+two ways only, whichever its set's decision is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.gates import DecisionName, Threshold, thresholds
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, rubric_scale, score_sample
+from benchbook.statistics.sequences import FiniteBet
+
+__all__ = ["METHOD", "EarlyDecision", "EarlyStopping", "GateClaim", "InOrder", "SampleValues", "passes_of", "values_of"]
+
+
+_Value = TypeVar("_Value")
+
+
+class InOrder(Generic[_Value]):
+    """What comes back soon is not drawn by chance: an item is taken once all items before it are finished.
+
+    `order` lists the items' numbers. `n_taken` counts those that were taken.
+    """
+
+    def __init__(self, order: Sequence[int], repeats: int) -> None:
+        self.n_taken = 0
+        self._order = order
+        self._repeats = repeats
+        self._finished: dict[int, list[_Value]] = {}  # items beyond the ones that were taken
+
+    @property
+    def n_items(self) -> int:
+        return len(self._order)
+
+    def add(self, sample: int, value: _Value) -> None:
+        """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
+        self._finished.setdefault(sample % len(self._order), []).append(value)
+
+    def take(self) -> Iterator[tuple[int, list[_Value]]]:
+        """Each next item whose samples are all finished, with their values; none twice."""
+        while self.n_taken < len(self._order):
+            item = self._order[self.n_taken]
+            if len(self._finished.get(item, ())) < self._repeats:
+                return
+            self.n_taken += 1
+            yield item, self._finished.pop(item)
+
+
+METHOD = "betting_without_replacement"
+
+_P95_OVER = NANO // 20  # of the samples may be over the limit
+# The type-7 percentile lies between two of M values. Over the limit for sure: 0.05 M + 1.95 of them; under it for sure:
+# 0.05 M - 1.05. In between it depends on the two, and nothing is claimed.
+_P95_UNDER_FOR_SURE, _P95_OVER_FOR_SURE = 105 * NANO // 100, 195 * NANO // 100
+
+
+class GateClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """What was shown of one gate, and after how many items; `open` where nothing was."""
+
+    aggregate: str
+    claim: Literal["holds", "fails", "open"]
+    after_items: int | None
+
+
+class EarlyDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision before all items were asked. `by` are the gates that fail; all of them hold where it is READY."""
+
+    decision: DecisionName
+    after_items: int
+    n_items: int
+    error: float
+    by: tuple[str, ...]
+    gates: tuple[GateClaim, ...]
+
+    @property
+    def words(self) -> str:
+        return f"decided after {self.after_items} of {self.n_items} items"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleValues:
+    """One sample under one gate, as a part of 1 in billionths, such that more is better: at its worst and its best."""
+
+    worst: int
+    best: int
+
+
+def values_of(outcome: Outcome, scale: RubricScale) -> tuple[SampleValues, ...]:
+    """By gate, in the spec's order. What an aggregate leaves out counts as the gate's limit, and so moves nothing."""
+    return tuple(_value(gate, outcome, scale) for gate in thresholds())
+
+
+def passes_of(outcome: Outcome, scale: RubricScale) -> SampleValues:
+    """Whether a sample passes (R5.1), where its missing scores are the worst, and where they are the best."""
+    if outcome.unanswered:
+        return SampleValues(0, NANO)
+    worst, best = (score_sample(_taken_at(outcome, score), scale).passed for score in (0, 2))
+    return SampleValues(NANO * worst, NANO * best)
+
+
+def _value(gate: Threshold, outcome: Outcome, scale: RubricScale) -> SampleValues:
+    if outcome.unanswered:
+        return SampleValues(0, NANO)  # neither its scores nor its latency and tokens are known (R1.3a)
+    worst, best = (_taken_at(outcome, score) for score in (0, 2))
+    match gate.aggregate:
+        case "aggregate_score":
+            return SampleValues(
+                score_sample(worst, scale).sample_score_nano or 0, score_sample(best, scale).sample_score_nano or 0
+            )
+        case "pass_rate":
+            return passes_of(outcome, scale)
+        case "faithfulness_failure_rate":
+            return SampleValues(_faithful(worst, gate.limit_nano), _faithful(best, gate.limit_nano))
+        case _:
+            within = _within(outcome, gate.limit_nano)
+            return SampleValues(within, within)
+
+
+def _taken_at(outcome: Outcome, score: int) -> Outcome:
+    if not outcome.unscored:
+        return outcome
+    return msgspec.structs.replace(outcome, accuracy_score=score, faithfulness_score=score)
+
+
+def _faithful(outcome: Outcome, limit_nano: int) -> int:
+    if outcome.faithfulness_score is None:
+        return NANO - limit_nano
+    return 0 if outcome.faithfulness_score == 0 else NANO
+
+
+def _within(outcome: Outcome, limit_nano: int) -> int:
+    if outcome.latency_e2e_ms is None:
+        return NANO - _P95_OVER
+    return 0 if outcome.latency_e2e_ms * NANO > limit_nano else NANO
+
+
+class _GateBets:
+    """The two bets on one gate over `n_items` items; an item's value is the sum over its repeats."""
+
+    def __init__(self, gate: Threshold, n_items: int, repeats: int) -> None:
+        self.aggregate = gate.aggregate
+        self.claim: Literal["holds", "fails", "open"] = "open"
+        self.after_items: int | None = None
+        self._most = repeats * NANO
+        n_samples = max(n_items * repeats, 1)
+        if gate.aggregate.startswith("latency"):
+            enough = NANO - _P95_OVER + _rounded_up(_P95_UNDER_FOR_SURE, n_samples)
+            short = NANO - _P95_OVER - _rounded_up(_P95_OVER_FOR_SURE, n_samples)
+        else:
+            enough = short = gate.limit_nano if gate.direction == "at_least" else NANO - gate.limit_nano
+        self._holds = FiniteBet(n_items, repeats * enough)
+        # That more than 1 - limit is lacking on average: the limit itself still holds.
+        self._fails = FiniteBet(n_items, repeats * (NANO - short), or_more=gate.aggregate.startswith("latency"))
+
+    def add(self, worst: int, best: int, after_items: int, *, error: float, share: float) -> None:
+        if self.claim != "open":
+            return  # what was shown once stays shown
+        self._holds.add(worst)
+        self._fails.add(self._most - best)
+        if self._holds.shows(error):
+            self.claim, self.after_items = "holds", after_items
+        elif self._fails.shows(share):
+            self.claim, self.after_items = "fails", after_items
+
+    def told(self) -> GateClaim:
+        return GateClaim(aggregate=self.aggregate, claim=self.claim, after_items=self.after_items)
+
+
+def _rounded_up(value: int, n: int) -> int:
+    return -(-value // n)
+
+
+class EarlyStopping:
+    """Looks at finished items in the order in which they were to be asked. `order` lists the items' numbers."""
+
+    def __init__(self, order: Sequence[int], repeats: int, error: float) -> None:
+        self._items: InOrder[tuple[SampleValues, ...]] = InOrder(order, repeats)
+        self._error = error
+        self._gates = [_GateBets(gate, len(order), repeats) for gate in thresholds()]
+        self._scale = rubric_scale()
+        self.decision: EarlyDecision | None = None
+
+    def add(self, sample: int, outcome: Outcome) -> None:
+        """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
+        if self.decision is not None:
+            return
+        self._items.add(sample, values_of(outcome, self._scale))
+        for _, samples in self._items.take():
+            self.decision = self._look_at(samples)
+            if self.decision is not None:
+                return
+
+    def _look_at(self, samples: list[tuple[SampleValues, ...]]) -> EarlyDecision | None:
+        position, n_items = self._items.n_taken, self._items.n_items
+        for bets, values in zip(self._gates, zip(*samples, strict=True), strict=True):
+            bets.add(
+                sum(one.worst for one in values),
+                sum(one.best for one in values),
+                position,
+                error=self._error,
+                share=self._error / len(self._gates),
+            )
+        failing = tuple(one.aggregate for one in self._gates if one.claim == "fails")
+        all_hold = all(one.claim == "holds" for one in self._gates)
+        if position == n_items or not (failing or all_hold):
+            return None
+        return EarlyDecision(
+            decision="NOT_READY" if failing else "READY",
+            after_items=position,
+            n_items=n_items,
+            error=self._error,
+            by=failing,
+            gates=tuple(one.told() for one in self._gates),
+        )

@@ -1,0 +1,238 @@
+"""From settings to a plan: everything is checked before anything is sent or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.environment import check_code_is_named, code_version
+from benchbook.ask.judge_config import judge_names
+from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.pinning import check_pinned
+from benchbook.ask.requests import RolePlan
+from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
+from benchbook.errors import ConfigError
+from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.opening import evalset_path
+from benchbook.evaluators.candidate import CANDIDATE_PROMPT, PromptTemplate
+from benchbook.evaluators.derivation import DERIVATION, derivation_of
+from benchbook.evaluators.measured import MEASURED_WORDS, measured_differences
+from benchbook.evaluators.recorded_outputs import find_columns
+from benchbook.evaluators.rubric.early_stop import early_decision
+from benchbook.evaluators.rubric.early_stop_gates import METHOD
+from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
+from benchbook.evaluators.rubric.manifest import undeclared
+from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
+from benchbook.evaluators.rubric.scoring import rubric_scale
+from benchbook.evaluators.rubric.steps import outcome_of, read_history
+from benchbook.evaluators.settings import RunConfig
+from benchbook.evaluators.starting import chosen_part, model_settings, read_template
+from benchbook.record.folder import record_named
+from benchbook.record.reading import MAX_SAMPLES
+from benchbook.record.state import JournalState, read_state
+from benchbook.record.whole import check_whole
+from benchbook.specs import load_spec
+from benchbook.text import storable
+
+__all__ = ["DEFAULT_ERROR", "Prepared", "held_against", "judges_settings", "prepare", "until_decided_of"]
+
+
+def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
+    """The plan, with what it needs of the run that it is held against. `run` is a path, or an id in the folder `runs`.
+    `grouped`: the set's items come in groups, which rise and fall together.
+
+    What is asked of the model (its parameters, the prompt template) may be what is tried out; what the score of an item
+    means may not differ.
+
+    Raises: ConfigError for a run that is not whole or measured something else; UsageError where there is no such
+    record; RecordError.
+    """
+    assert isinstance(plan.until_decided, UntilDecided)  # noqa: S101 - refused before
+    if grouped:
+        expected = "items that stand alone: bets on one after the other take those of a group for so many proofs"
+        raise ConfigError("against", "an eval set whose items have a group", expected)
+    record = record_named(run, runs)
+    check_whole(record)
+    started = record.started()
+    if started.spec != plan.spec:
+        raise ConfigError("against", f"{run}, a run under {started.spec}", f"a run under {plan.spec}")
+    state, other = read_state(record.journal), plan_of(started)
+    for one in measured_differences(_measured(other), _measured(plan)):
+        leaves = ", ".join(leaf.path for leaf in one.leaves)
+        found = f"{run}, of which not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {leaves})"
+        raise ConfigError("against", found, "a run on the same eval set, by the same judge and scorer")
+    against = _passes(state, other, run)
+    rule = msgspec.structs.replace(plan.until_decided, method=PAIRED_METHOD, against=against)
+    return msgspec.structs.replace(plan, until_decided=rule)
+
+
+def _measured(plan: Plan) -> dict[str, Any]:
+    """What a plan says of the eval set, the scorer and the judge, by the manifest's names for it."""
+    return {
+        "dataset_version_or_hash": [plan.set_sha256, plan.n_items],
+        "spec": plan.spec,
+        "spec_sha256": plan.spec_sha256,
+        "unmeasured": list(plan.unmeasured),
+        "evaluator_model_id": [judge.model_id for judge in plan.judges],
+        "evaluator_generation_params_effective": {
+            "judges": [
+                {"params": judge.params, "json_schema": judge.json_schema, "reasoning_tags": judge.reasoning_tags}
+                for judge in plan.judges
+            ],
+            "panel_rule": plan.panel.rule if isinstance(plan.panel, Panel) else None,
+        },
+    }
+
+
+def _passes(state: JournalState, plan: Plan, run: str) -> OtherRun:
+    """Which of its samples passed, read from its journal by the rules of today, as the other run's will be."""
+    if state.state != "complete":
+        raise ConfigError("against", f"{run}, which is not complete: it is {state.state}", "a run that was ended")
+    if (early := early_decision(plan, state.index.by_sample(), derivation_of(state.started))) is not None:
+        raise ConfigError("against", f"{run}, which ended early ({early.words})", "a run that asked all items")
+    scale = rubric_scale(frozenset(plan.unmeasured))
+    marks = ["?"] * plan.n_samples
+    for sample, facts in state.index.by_sample():
+        marks[sample] = pass_mark(outcome_of(read_history(facts, plan, DERIVATION)), scale)
+    return OtherRun(
+        run_id=storable(state.started.run_id),
+        journal_sha256=state.last_sha256,
+        repeats=plan.repeats,
+        passes="".join(marks),
+    )
+
+
+DEFAULT_ERROR = 0.05  # of until_decided
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a run needs to begin. `inputs` are copied into the record."""
+
+    config: RunConfig
+    plan: Plan
+    template: PromptTemplate
+    evalset: EvalSet
+    inputs: dict[str, Path]
+    output_columns: dict[str, str]  # of recorded outputs: ours -> the file's
+
+
+def prepare(config: RunConfig) -> Prepared:
+    """Check all settings and read the eval set once.
+
+    Raises: ConfigError, InputError, UsageError.
+    """
+    if config.spec != "rubric@v1":
+        raise ConfigError("spec", config.spec, "rubric@v1 (answer_correctness@v1: `benchbook score`)")
+    spec = load_spec(config.spec)
+    _check_settings(config)
+    if config.benchmark:
+        check_code_is_named(code_version())
+    path = evalset_path(config.evalset)
+    evalset, part = chosen_part(config, open_evalset(path))
+    inputs = {"evalset": path} | config.part.inputs
+    template_text = None
+    if config.prompt_template is not None:
+        inputs["prompt_template"] = Path(config.prompt_template)
+        template_text = read_template(Path(config.prompt_template))
+    template_id = CANDIDATE_PROMPT if template_text is None else Path(config.prompt_template or "").name
+    template = PromptTemplate(template_id, template_text)
+    is_recorded = parse_model_id(config.model, "model").provider == "recorded"
+    is_told = not is_recorded or config.prompt_template is not None  # how outputs were made elsewhere, nobody knows
+    columns: dict[str, str] = {}
+    if config.outputs is not None:
+        inputs["outputs"] = Path(config.outputs)
+        with evalset:  # faults are told before anything is written
+            columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
+    rubric_scale(frozenset(config.unmeasured))  # refuses what can't be declared
+    defaults = spec.settings["generation"]
+    judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
+    plan = Plan(
+        spec=spec.id,
+        spec_sha256=spec.sha256,
+        evalset_sha256=evalset.sha256,
+        n_items=len(evalset),
+        part=part,
+        repeats=config.n_repeats,
+        prompt_template_id=template.id if is_told else "",
+        prompt_template_sha256=template.sha256 if is_told else "",
+        candidate=plan_of_role(model_settings(config), {} if is_recorded else defaults),
+        judge=judges[0],
+        unmeasured=tuple(sorted(set(config.unmeasured))),
+        benchmark=config.benchmark,
+        no_variance=config.no_variance or msgspec.UNSET,
+        until_decided=until_decided_of(config),
+        panel=_panel(config, judges),
+    )
+    if plan.n_samples > MAX_SAMPLES:
+        raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
+    _check_roles(config, plan)
+    if config.against is not None:
+        plan = held_against(plan, config.against, config.runs, grouped=evalset.grouped)
+    return Prepared(config, plan, template, evalset, inputs, columns)
+
+
+def _check_settings(config: RunConfig) -> None:
+    """What does not go together, told before any file is read. Raises: ConfigError."""
+    if config.max_cost_usd is not None and not config.has_prices:
+        raise ConfigError("max_cost_usd", "no prices", "model_input_price, judge_output_price and their kin")
+    is_recorded = parse_model_id(config.model, "model").provider == "recorded"
+    if is_recorded and config.outputs is None:
+        raise ConfigError("outputs", "nothing", f"a file with the outputs of {config.model}")
+    if config.outputs is not None and not is_recorded:
+        raise ConfigError(
+            "outputs", config.outputs, f"no file: {config.model} is asked; or model recorded/name@version"
+        )
+
+
+def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
+    """How the run stops early, where it may. Raises: ConfigError for what does not go with that."""
+    if not config.until_decided:
+        for name in ("error", "order_seed", "against"):
+            if getattr(config, name) is not None:
+                raise ConfigError(name, str(getattr(config, name)), "until_decided with it")
+        return msgspec.UNSET
+    if config.confidence not in (None, "none"):
+        expected = "nothing with until_decided: its own error takes the place of bounds"
+        raise ConfigError("confidence", str(config.confidence), expected)
+    if config.unmeasured and config.against is None:
+        expected = "nothing with until_decided: such a run can't be READY (R1.4)"
+        raise ConfigError("unmeasured", ", ".join(config.unmeasured), expected)
+    error = DEFAULT_ERROR if config.error is None else config.error
+    return UntilDecided(error=error, seed=config.order_seed or 0, method=METHOD)
+
+
+def judges_settings(config: RunConfig) -> list[RoleSettings]:
+    """How each judge is reached and asked, by its number."""
+    return [
+        judge_role_settings(judge, config.timeout_ms, setting=setting, prefix=prefix)
+        for setting, prefix, judge in config.all_judges
+    ]
+
+
+def _panel(config: RunConfig, judges: Sequence[RolePlan]) -> Panel | msgspec.UnsetType:
+    if config.panel_rule is None:
+        return msgspec.UNSET
+    return Panel(names=judge_names(config.judges), others=tuple(judges[1:]), rule=config.panel_rule)
+
+
+def _check_roles(config: RunConfig, plan: Plan) -> None:
+    for role, judge in zip(judges_settings(config), plan.judges, strict=True):
+        if judge.provider == "recorded":
+            raise ConfigError(role.setting, judge.model_id, "a judge that can be asked")
+    if plan.unmeasured and plan.candidate.provider != "recorded":
+        raise ConfigError("unmeasured", ", ".join(plan.unmeasured), "only with recorded outputs (R1.4)")
+    if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:
+        raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later (R7.2)")
+    if plan.benchmark:
+        if unknown := undeclared(plan, config.model_params):
+            expected = f"{', '.join(unknown)}, as the outputs were made (null for a parameter that was not set)"
+            raise ConfigError("benchmark", "recorded outputs of which not all is declared", expected)
+        for role, asked in zip(
+            (model_settings(config), *judges_settings(config)), (plan.candidate, *plan.judges), strict=True
+        ):
+            check_pinned(role.setting, parse_model_id(asked.model_id, role.setting))

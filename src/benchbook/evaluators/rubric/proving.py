@@ -1,0 +1,237 @@
+"""The decision that the evidence allows (SPEC R6.3 and R6.4): READY and NOT_READY are claims, and have to be shown.
+
+READY takes all gates, each shown to hold in the worst case: were it wrong, one of them would fail, and its own bound
+alone would have to be wrong. NOT_READY takes one gate shown to fail in the best case; any of them could by chance, so
+they share the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from benchbook.evaluators.exact import order_statistic
+from benchbook.evaluators.gates import Cap, DecisionName, Gate, Threshold, is_incomplete, thresholds
+from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric.gate_sums import P95_BEYOND, Case, GateSums, asks_for, gate_sums, is_latency
+from benchbook.evaluators.rubric.needed import WHY_NOT, least_for_ready, needed
+from benchbook.evaluators.rubric.release import DecidedBy, Decision, all_caps, gates_by_points
+from benchbook.evaluators.rubric.tally import RubricTally
+from benchbook.statistics.one_sided import Side
+from benchbook.statistics.percentiles import percentile_bound_of_clusters, percentile_ranks
+from benchbook.statistics.results import REASONS
+
+__all__ = ["DEFAULT_CONFIDENCE", "ClusterWord", "decide_by_bounds"]
+
+
+DEFAULT_CONFIDENCE = 0.95
+"""What a decision is shown at, where nothing else was asked for (R6.4)."""
+
+ClusterWord = Literal["items", "groups"]
+
+
+def decide_by_bounds(
+    tally: RubricTally,
+    *,
+    caps: Sequence[Cap] = (),
+    intervals: Mapping[str, Interval] | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    clusters_are: ClusterWord = "items",
+    settle: bool = True,
+) -> Decision:
+    """Decide by what is shown at `confidence`. `intervals` by aggregate are for reading, and decide nothing.
+
+    `clusters_are` says what the tally's clusters are: items, asked several times, or groups of items. `settle` has it
+    told what would settle the gates that are in doubt.
+    """
+    points = gates_by_points(tally, intervals or {})
+    ready = bool(tally.n_samples) and all(gate.holds for gate in points)
+    decided_by = DecidedBy(rule="bounds", confidence=confidence)
+    if tally.n_samples == 0:
+        return Decision(
+            decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=points, confidence=confidence,
+            decided_by=decided_by,
+        )  # fmt: skip
+    to_fail = 1 - (1 - confidence) / sum(not gate.unmeasured for gate in points)
+    gates = tuple(
+        gate if gate.unmeasured else _with_bounds(gate, threshold, tally, to_hold=confidence, to_fail=to_fail)
+        for gate, threshold in zip(points, thresholds(), strict=True)
+    )
+    capped = all_caps(tally, caps)
+    decision = _decided(gates, capped)
+    if decision == "INCONCLUSIVE" and settle:
+        gates = tuple(
+            msgspec.structs.replace(
+                gate,
+                n_to_settle=needed(gate, threshold, tally, to_hold=confidence, to_fail=to_fail)
+                if gate.claim == "open"
+                else None,
+            )
+            for gate, threshold in zip(gates, thresholds(), strict=True)
+        )
+    return Decision(
+        decision=decision,
+        release_ready=ready,
+        reasons=_reasons(decision, gates, capped, tally, ready, confidence, to_fail, clusters_are),
+        gates=gates,
+        confidence=confidence,
+        capped_by=tuple(cap.text for cap in capped),
+        decided_by=decided_by,
+        caps=tuple(cap.code for cap in capped),
+    )
+
+
+def _decided(gates: Sequence[Gate], caps: Sequence[Cap]) -> DecisionName:
+    if any(gate.claim == "fails" for gate in gates) and not is_incomplete(caps):
+        return "NOT_READY"
+    return "READY" if not caps and all(gate.claim == "holds" for gate in gates) else "INCONCLUSIVE"
+
+
+# ── a gate's bounds ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _with_bounds(gate: Gate, threshold: Threshold, tally: RubricTally, *, to_hold: float, to_fail: float) -> Gate:
+    """The gate with the two bounds that claims are made by, and what they show."""
+    worst, best = gate_sums(tally, threshold, "worst"), gate_sums(tally, threshold, "best")
+    side, limit = asks_for(threshold)
+    other: Side = "high" if side == "low" else "low"
+    at_worst, at_best = _rounded(worst.bound(side, to_hold)), _rounded(best.bound(other, to_fail))
+    holds = at_worst is not None and (at_worst >= limit if side == "low" else at_worst <= limit)
+    fails = at_best is not None and (at_best < limit if side == "low" else at_best > limit)
+    if is_latency(gate.aggregate):
+        at_worst = _latency(tally, "worst", "high", to_hold)
+        at_best = _latency(tally, "best", "low", to_fail)
+    return msgspec.structs.replace(
+        gate,
+        bound=at_worst,
+        best_bound=at_best,
+        bound_holds=holds and gate.holds_in_worst_case,
+        bound_reason=_why_none(worst, at_worst),
+        claim="holds" if holds and gate.holds_in_worst_case else "fails" if fails else "open",
+    )
+
+
+def _rounded(bound: float | None) -> float | None:
+    return None if bound is None else round(bound, 9)
+
+
+def _why_none(sums: GateSums, bound: float | None) -> str | None:
+    if bound is not None:
+        return None
+    return "no_data" if sums.n == 0 else "one_cluster" if sums.n_clusters == 1 else "sample_too_small"
+
+
+def _latency(tally: RubricTally, case: Case, side: Side, confidence: float) -> float | None:
+    """The bound of the p95 itself, in milliseconds: for reading, as the share beyond the limit decides."""
+    unknown = float("inf") if case == "worst" else 0.0
+    if tally.clusters:
+        of_clusters, added = tally.e2e_of_clusters, tally.worst.unanswered_clusters
+        values = [*of_clusters.values, *[unknown] * len(added)]
+        clusters = [*of_clusters.clusters, *added]
+        return percentile_bound_of_clusters(side, values, clusters, 1 - P95_BEYOND, confidence)
+    counts, n_unknown = tally.latencies_e2e_ms, tally.worst.n_unanswered
+    ranks = percentile_ranks(counts.total() + n_unknown, 1 - P95_BEYOND, 2 * confidence - 1)
+    rank = ranks.high_rank if side == "high" else ranks.low_rank
+    if rank is None:
+        return None
+    if case == "best":  # unanswered ones stand first
+        return 0.0 if rank <= n_unknown else float(order_statistic(counts, rank - n_unknown))
+    return None if rank > counts.total() else float(order_statistic(counts, rank))
+
+
+# ── in words ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _reasons(
+    decision: DecisionName,
+    gates: Sequence[Gate],
+    caps: Sequence[Cap],
+    tally: RubricTally,
+    ready: bool,
+    confidence: float,
+    to_fail: float,
+    clusters_are: ClusterWord,
+) -> tuple[str, ...]:
+    if decision == "READY":
+        return (f"all gates hold at {_percent(confidence)} confidence, in the worst case too",)
+    if decision == "NOT_READY":
+        return tuple(_failing(gate, to_fail) for gate in gates if gate.claim == "fails")
+    rule = _by_rule(gates, tally, ready, confidence, clusters_are)
+    return (*(cap.text for cap in caps), rule, *(_open(gate, confidence, to_fail) for gate in gates if _is_open(gate)))
+
+
+def _is_open(gate: Gate) -> bool:
+    return not gate.unmeasured and gate.claim != "holds"
+
+
+def _by_rule(
+    gates: Sequence[Gate], tally: RubricTally, ready: bool, confidence: float, clusters_are: ClusterWord
+) -> str:
+    """What the rubric's rule says by the values, and what keeps that from being shown."""
+    n, n_clusters = tally.n_samples, len(tally.clusters)
+    unmeasured = frozenset(gate.aggregate for gate in gates if gate.unmeasured)
+    least = least_for_ready(confidence, unmeasured=unmeasured)
+    words = f"{'release-ready' if ready else 'not release-ready'} by the rubric's rule"
+    if (n_clusters or n) >= least:
+        return words
+    if not n_clusters:
+        found, could = _plural(n, "sample"), f"{least:,} can"
+    else:
+        found, could = _plural(n_clusters, clusters_are.removesuffix("s")), f"{least:,} can"
+    return f"{words}; {found} can't show {'it' if ready else 'READY'}: at least {could}"
+
+
+def _plural(n: int, one: str) -> str:
+    return f"{n:,} {one if n == 1 else one + 's'}"
+
+
+def _failing(gate: Gate, to_fail: float) -> str:
+    return f"{gate.aggregate} {_found(gate)}{_at(gate.best_bound, 'best', to_fail)}; the gate asks for {_asks(gate)}"
+
+
+def _open(gate: Gate, to_hold: float, to_fail: float) -> str:
+    if gate.value is None and gate.worst is None and gate.best is None:
+        return f"{gate.aggregate} was not measured; the gate asks for {_asks(gate)}"
+    settle = gate.n_to_settle if not isinstance(gate.n_to_settle, msgspec.UnsetType) else None
+    if settle is not None and settle.would == "fail":
+        bound = _at(gate.best_bound, "best", to_fail)
+    else:
+        bound = _at(gate.bound, "worst", to_hold)
+    bound = bound or f", with no bound at {_percent(to_hold)} confidence: {_why(gate)}"
+    words = f"{gate.aggregate} {_found(gate)}{bound}; the gate asks for {_asks(gate)}"
+    if settle is None or settle.n_in_all is None or settle.n_more is None:
+        why = None if settle is None or settle.reason in (None, "too_few", gate.bound_reason) else settle.reason
+        return words if why is None else f"{words}: {WHY_NOT.get(why, why)}"
+    shown = "holds" if settle.would == "hold" else "does not"
+    more = f"{_plural(settle.n_more, 'more sample')} ({settle.n_in_all:,} in all)"
+    return f"{words}: {more} would show that it {shown}, if they were like these"
+
+
+def _found(gate: Gate) -> str:
+    unscored = ", unscored samples taken at 0" if gate.worst != gate.value and gate.value is not None else ""
+    if gate.value is None:
+        return "has no value"
+    return f"is {gate.value:.9g}" + (
+        f" and {gate.worst:.9g} in the worst case" if unscored and gate.worst is not None else ""
+    )
+
+
+def _at(bound: float | msgspec.UnsetType | None, end: str, confidence: float) -> str:
+    if bound is None or isinstance(bound, msgspec.UnsetType):
+        return ""
+    return f", and {bound:.9g} at {end} at {_percent(confidence)} confidence"
+
+
+def _why(gate: Gate) -> str:
+    reason = gate.bound_reason if isinstance(gate.bound_reason, str) else "no_data"
+    return REASONS[reason]
+
+
+def _asks(gate: Gate) -> str:
+    return f"{'at least' if gate.direction == 'at_least' else 'at most'} {gate.limit:g}"
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:.6g} %"

@@ -1,0 +1,208 @@
+"""The release decision of `rubric@v1` by points (SPEC R6), and the bounds that it asked for before derivation 3.
+
+What the evidence allows is decided in `proving`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from benchbook.evaluators.gates import Cap, CapCode, DecisionName, Gate, Threshold, is_incomplete, thresholds
+from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
+from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
+from benchbook.evaluators.rubric.needed import to_settle
+from benchbook.evaluators.rubric.tally import RubricTally
+
+__all__ = ["DecidedBy", "Decision", "all_caps", "by_points", "decide", "gates_by_points"]
+
+
+# The aggregate that R1.4's declaration takes away. Tokens have no gate of their own.
+_UNMEASURED_GATE: Mapping[str, str] = {"latency": "latency_e2e_p95_ms"}
+
+
+class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
+    test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
+    another question, whether the run is better or worse than another, and its gates decide nothing."""
+
+    rule: Literal["bounds", "points", "until_decided", "comparison"]
+    confidence: float | None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first.
+
+    `release_ready` is the rubric's rule by the values alone (R6.2); before derivation 3 it was true for READY alone.
+    """
+
+    decision: DecisionName
+    release_ready: bool
+    reasons: tuple[str, ...]
+    gates: tuple[Gate, ...]
+    confidence: float | None = None  # asked that the bounds hold at this confidence (R6.4)
+    capped_by: tuple[str, ...] = ()  # what keeps the decision from being READY, gates aside
+    # From derivation 3 on:
+    decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
+    caps: tuple[CapCode, ...] | msgspec.UnsetType = msgspec.UNSET  # the codes of `capped_by`
+
+
+def decide(
+    tally: RubricTally,
+    *,
+    caps: Sequence[Cap] = (),
+    intervals: Mapping[str, Interval] | None = None,
+    confidence: float | None = None,
+    settle: bool = True,
+    early: EarlyDecision | None = None,
+) -> Decision:
+    """Decide by points over the worst and the best case, as before derivation 3.
+
+    `caps` names what makes INCONCLUSIVE the best possible decision: an incomplete run, a changed snapshot.
+    `intervals` by aggregate are shown; with `confidence` their bounds must hold too, and `settle` has it told what
+    would settle the gates that are in doubt. `early` was decided on a part of the items, before all were asked.
+    """
+    gates = gates_by_points(tally, intervals or {}, confidence)
+    capped_by = all_caps(tally, caps)
+    if tally.n_samples == 0:
+        return Decision(decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=gates)
+    decision, reasons = _decided(gates, capped_by) if early is None else _decided_early(gates, capped_by, early)
+    if confidence is not None and settle:
+        gates = tuple(_with_settling(gate, decision, tally) for gate in gates)
+    return Decision(
+        decision=decision,
+        release_ready=decision == "READY",
+        reasons=tuple(reasons) or ("all gates hold, in the worst case too",),
+        gates=gates,
+        confidence=confidence,
+        capped_by=tuple(cap.text for cap in capped_by),
+    )
+
+
+def by_points(
+    tally: RubricTally,
+    *,
+    caps: Sequence[Cap] = (),
+    intervals: Mapping[str, Interval] | None = None,
+    early: EarlyDecision | EarlyDifference | None = None,
+) -> Decision:
+    """The same from derivation 3 on: `release_ready` is the rule by the values, and what decided is named."""
+    by_gates = early if isinstance(early, EarlyDecision) else None
+    found = decide(tally, caps=caps, intervals=intervals, early=by_gates)
+    by = DecidedBy(rule="points", confidence=None)
+    if early is not None:
+        rule: Literal["until_decided", "comparison"] = "comparison" if by_gates is None else "until_decided"
+        by = DecidedBy(rule=rule, confidence=round(1 - early.error, 9))
+    return msgspec.structs.replace(
+        found,
+        release_ready=tally.n_samples > 0 and all(gate.holds for gate in found.gates),
+        decided_by=by,
+        caps=tuple(cap.code for cap in all_caps(tally, caps)) if tally.n_samples else (),
+    )
+
+
+def all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
+    """With those that follow from the scale (R1.4)."""
+    names = sorted(tally.scale.unmeasured)
+    return (*caps, *(Cap("unmeasured", f"{name} was declared unmeasured") for name in names))
+
+
+def _decided(gates: Sequence[Gate], capped_by: Sequence[Cap]) -> tuple[DecisionName, list[str]]:
+    failing = [gate for gate in gates if not gate.unmeasured and not gate.holds_in_best_case]
+    if failing and not is_incomplete(capped_by):
+        return "NOT_READY", [_describe(gate, gate.value if gate.value is not None else gate.best) for gate in failing]
+    doubts = [_describe_doubt(gate) for gate in gates if not gate.unmeasured and _doubtful(gate)]
+    return ("INCONCLUSIVE" if capped_by or doubts else "READY"), [*(cap.text for cap in capped_by), *doubts]
+
+
+def _decided_early(
+    gates: Sequence[Gate], capped_by: Sequence[Cap], early: EarlyDecision
+) -> tuple[DecisionName, list[str]]:
+    """What the part of the items says that was enough; the values of the gates are of that part."""
+    if early.decision == "NOT_READY" and not is_incomplete(capped_by):
+        return "NOT_READY", [
+            f"{_describe(gate, gate.value)}; {early.words}" for gate in gates if gate.aggregate in early.by
+        ]
+    if early.decision == "READY" and not capped_by:
+        return "READY", [f"all gates hold, in the worst case too; {early.words}"]
+    return "INCONCLUSIVE", [cap.text for cap in capped_by]
+
+
+def _with_settling(gate: Gate, decision: DecisionName, tally: RubricTally) -> Gate:
+    """The gate with what would settle it, where it is one of those that leave the decision open."""
+    found = None
+    if decision == "INCONCLUSIVE" and gate.interval is not None and not gate.unmeasured and _doubtful(gate):
+        found = to_settle(gate, gate.interval, tally)
+    return msgspec.structs.replace(gate, n_to_settle=found)
+
+
+def gates_by_points(
+    tally: RubricTally, intervals: Mapping[str, Interval], confidence: float | None = None
+) -> tuple[Gate, ...]:
+    """The gates by their values, as scored and in the worst and best case; with `confidence`, by `intervals` too."""
+    aggregates = tally.aggregates()
+    worst, best = tally.bounds()
+    unmeasured = {_UNMEASURED_GATE[name] for name in tally.scale.unmeasured if name in _UNMEASURED_GATE}
+    return tuple(
+        _gate(
+            threshold,
+            value_of=lambda values, name=threshold.aggregate: getattr(values, name),  # type: ignore[misc]
+            values=(aggregates, worst, best),
+            unmeasured=threshold.aggregate in unmeasured,
+            interval=intervals.get(threshold.aggregate),
+            confidence=confidence,
+        )
+        for threshold in thresholds()
+    )
+
+
+def _gate(
+    threshold: Threshold,
+    *,
+    value_of: Callable[[object], float | None],
+    values: tuple[object, object, object],
+    unmeasured: bool,
+    interval: Interval | None,
+    confidence: float | None,
+) -> Gate:
+    value, worst, best = (value_of(one) for one in values)
+    bound_holds = None
+    if confidence is not None and not unmeasured:
+        bound = None if interval is None else interval.low if threshold.direction == "at_least" else interval.high
+        bound_holds = threshold.holds(bound)
+    return Gate(
+        aggregate=threshold.aggregate,
+        direction=threshold.direction,
+        limit=threshold.limit,
+        value=value,
+        worst=worst,
+        best=best,
+        holds=threshold.holds(value),
+        holds_in_worst_case=threshold.holds(worst),
+        holds_in_best_case=threshold.holds(best),
+        margin=threshold.margin(value),
+        unmeasured=unmeasured,
+        interval=interval,
+        bound_holds=bound_holds,
+    )
+
+
+def _doubtful(gate: Gate) -> bool:
+    return not (gate.holds and gate.holds_in_worst_case) or gate.bound_holds is False
+
+
+def _describe_doubt(gate: Gate) -> str:
+    if not gate.holds:
+        return _describe(gate, gate.value)
+    if not gate.holds_in_worst_case:
+        return _describe(gate, gate.worst, " in the worst case, unscored samples taken at 0")
+    return f"{gate.aggregate}: its confidence bound does not hold"
+
+
+def _describe(gate: Gate, value: float | None, case: str = "") -> str:
+    found = "was not measured" if value is None else f"is {value:.9g}"
+    relation = "at least" if gate.direction == "at_least" else "at most"
+    return f"{gate.aggregate} {found}{case}; the gate asks for {relation} {gate.limit:g}"

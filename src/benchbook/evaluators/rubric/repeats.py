@@ -1,0 +1,196 @@
+"""Repeats within one experiment (SPEC R7.3): spread of two aggregates, and how often repeats agree."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchbook.evaluators.exact import NANO, as_float, divide, mean, percentile, ratio, sample_sd
+from benchbook.evaluators.rubric.rows import ItemAgreement, RepeatSummary, RubricRow, Slice, VarianceSplit
+from benchbook.statistics.from_sums import variance_components_of_sums
+from benchbook.statistics.repeats import VarianceComponents
+
+__all__ = ["Repeats", "Slices", "summary_of"]
+
+
+# What is known of an item over its repeats so far.
+_NEVER, _ONCE, _AGAIN = 0, 1, 2
+
+
+class Repeats:
+    """Counts rows by repeat and by item; about 50 bytes an item."""
+
+    def __init__(self, n_items: int, repeats: int) -> None:
+        self.n_repeats = repeats
+        self._score_nano = [0] * repeats
+        self._n_scored = [0] * repeats
+        self._latencies_ms: list[Counter[int]] = [Counter() for _ in range(repeats)]
+        size = n_items if repeats > 1 else 0
+        self._seen = bytearray(size)
+        self._answers = array("q", bytes(8 * size))
+        self._first = bytearray(size)  # accuracy, faithfulness and passed of the first scored repeat
+        self._same_answer, self._same_scores, self._same_passed = (bytearray(b"\1" * size) for _ in range(3))
+        self._n_items = n_items
+        self._times, self._times_scored, self._times_passed = (array("H", bytes(2 * size)) for _ in range(3))
+        self._item_nano = array("q", bytes(8 * size))
+        self._nano_squared = 0
+
+    def add(self, row: RubricRow, score_nano: int | None) -> None:
+        if row.latency_e2e_ms is not None:
+            self._latencies_ms[row.repeat][row.latency_e2e_ms] += 1
+        if self.n_repeats > 1:
+            self._count(row.sample % self._n_items, row, score_nano)
+        if score_nano is None:
+            return
+        self._n_scored[row.repeat] += 1
+        self._score_nano[row.repeat] += score_nano
+        if self.n_repeats > 1:
+            self._compare(row.sample % self._n_items, row)
+
+    def _count(self, item: int, row: RubricRow, score_nano: int | None) -> None:
+        self._times[item] += 1
+        self._times_passed[item] += row.passed
+        if score_nano is not None:
+            self._times_scored[item] += 1
+            self._item_nano[item] += score_nano
+            self._nano_squared += score_nano**2
+
+    def _compare(self, item: int, row: RubricRow) -> None:
+        answer = _hash_of(row.candidate_answer)
+        scores = (row.accuracy_score or 0) | (3 if row.faithfulness_score is None else row.faithfulness_score) << 2
+        if self._seen[item] == _NEVER:
+            self._seen[item], self._answers[item] = _ONCE, answer
+            self._first[item] = scores | row.passed << 4
+            return
+        self._seen[item] = _AGAIN
+        self._same_answer[item] &= self._answers[item] == answer
+        self._same_scores[item] &= self._first[item] & 0xF == scores
+        self._same_passed[item] &= self._first[item] >> 4 == row.passed
+
+    def agreement(self) -> ItemAgreement | None:
+        """None for a single repeat."""
+        if self.n_repeats < 2:
+            return None
+        again = [item for item, seen in enumerate(self._seen) if seen == _AGAIN]
+        return ItemAgreement(
+            n_items=len(again),
+            same_answer=sum(self._same_answer[item] for item in again),
+            same_scores=sum(self._same_scores[item] for item in again),
+            same_passed=sum(self._same_passed[item] for item in again),
+        )
+
+    def summaries(self) -> list[RepeatSummary]:
+        scores = [mean(total, n) for total, n in zip(self._score_nano, self._n_scored, strict=True)]
+        latencies = [percentile(ms, 95) for ms in self._latencies_ms]
+        return [summary_of("aggregate_score", scores), summary_of("latency_e2e_p95_ms", latencies)]
+
+    def variance(self) -> list[VarianceSplit]:
+        """What the sample score and passing vary by; nothing for a single repeat."""
+        if self.n_repeats < 2:
+            return []
+        scores = zip(self._times_scored, self._item_nano, strict=True)
+        passes = zip(self._times, self._times_passed, strict=True)
+        return [
+            self._split("aggregate_score", variance_components_of_sums(scores, self._nano_squared, NANO)),
+            self._split("pass_rate", variance_components_of_sums(passes, sum(self._times_passed))),
+        ]
+
+    def _split(self, aggregate: str, found: VarianceComponents) -> VarianceSplit:
+        n_items, repeats = max(found.n_items, 1), self.n_repeats
+        return VarianceSplit(
+            aggregate=aggregate,
+            between_items=_rounded(found.between),
+            within_item=_rounded(found.within),
+            share_within_item=_rounded(found.share_within),
+            standard_error=_rounded(found.standard_error(n_items, repeats)),
+            with_twice_the_items=_rounded(found.standard_error(2 * n_items, repeats)),
+            with_twice_the_repeats=_rounded(found.standard_error(n_items, 2 * repeats)),
+            n=found.n,
+            n_items=found.n_items,
+            reason=found.reason,
+            warnings=found.warnings,
+        )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 9)
+
+
+def summary_of(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:
+    """Mean and standard deviation (C4) of an aggregate over repeats; values in nano-units."""
+    known = [value for value in values if value is not None]
+    return RepeatSummary(
+        aggregate=aggregate,
+        per_repeat=[as_float(value) for value in values],
+        mean=as_float(divide(sum(known), len(known))) if known else None,
+        sd=as_float(sample_sd(known)),
+    )
+
+
+def _hash_of(text: str | None) -> int:
+    if text is None:
+        return -1
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
+
+
+FIELDS = ("section", "category", "difficulty")
+MAX_VALUES = 200  # of one field; a field with more is free text, and is not sliced
+
+
+@dataclass(slots=True)
+class _Sums:
+    n_samples: int = 0
+    n_passed: int = 0
+    n_scored: int = 0
+    score_nano: int = 0
+    n_accuracy: int = 0
+    accuracy: int = 0
+    n_faithfulness: int = 0
+    faithfulness: int = 0
+
+
+class Slices:
+    def __init__(self) -> None:
+        self._sums: dict[str, dict[str, _Sums]] = {field: {} for field in FIELDS}
+
+    def add(self, row: RubricRow, score_nano: int | None) -> None:
+        for field, sums in self._sums.items():
+            value = getattr(row, field)
+            if value is None or (len(sums) > MAX_VALUES and value not in sums):
+                continue
+            one = sums.setdefault(value, _Sums())
+            one.n_samples += 1
+            one.n_passed += row.passed
+            if score_nano is not None:
+                one.n_scored += 1
+                one.score_nano += score_nano
+            if row.accuracy_score is not None:
+                one.n_accuracy += 1
+                one.accuracy += row.accuracy_score
+            if row.faithfulness_score is not None:
+                one.n_faithfulness += 1
+                one.faithfulness += row.faithfulness_score
+
+    def rows(self) -> list[Slice]:
+        return [
+            _slice(field, value, sums)
+            for field, by_value in self._sums.items()
+            if len(by_value) <= MAX_VALUES
+            for value, sums in sorted(by_value.items())
+        ]
+
+
+def _slice(field: str, value: str, sums: _Sums) -> Slice:
+    return Slice(
+        field=field,
+        value=value,
+        n_samples=sums.n_samples,
+        n_scored=sums.n_scored,
+        pass_rate=as_float(ratio(sums.n_passed, sums.n_samples)),
+        accuracy_mean=as_float(ratio(sums.accuracy, sums.n_accuracy)),
+        faithfulness_mean=as_float(ratio(sums.faithfulness, sums.n_faithfulness)),
+        aggregate_score=as_float(mean(sums.score_nano, sums.n_scored)),
+    )

@@ -1,0 +1,268 @@
+"""What a sample's facts say is to be done next, and what came of it (SPEC R1.3, R3.5, R3.6).
+
+The runner asks `next_step` until it says Done; a resumed run asks it of the facts that are already there. So going
+on after a kill is nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from benchbook.ask.reasoning import split_reasoning
+from benchbook.errors import RecordError
+from benchbook.evaluators.derivation import DERIVATION, ONLY_THE_MODEL
+from benchbook.evaluators.panel_rules import panel_score
+from benchbook.evaluators.rubric.plan import Panel, Plan
+from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Outcome
+from benchbook.record.facts import Failure, Reply, SampleFact, cause_of
+
+__all__ = [
+    "AskCandidate",
+    "AskJudge",
+    "Done",
+    "History",
+    "Judging",
+    "Step",
+    "candidate_error",
+    "next_step",
+    "no_answer_reason",
+    "outcome_of",
+    "read_history",
+]
+
+MAX_JUDGE_ATTEMPTS = 2  # R3.5: a rejected reply is asked for once more
+
+
+class AskCandidate(msgspec.Struct, frozen=True):
+    pass
+
+
+class AskJudge(msgspec.Struct, frozen=True):
+    judge: int  # its number in the plan
+    attempt: int  # from 1
+    answer: str
+
+
+class Done(msgspec.Struct, frozen=True):
+    pass
+
+
+Step = AskCandidate | AskJudge | Done
+
+
+@dataclass(slots=True)
+class Judging:
+    """What one judge said of an answer, in the order of the journal.
+
+    `parsed` has its scores, where its last reply kept the rules; `rejected` why that was not read (R3.5).
+    """
+
+    reasoning_tags: tuple[str, ...]
+    lone_closing: bool = False  # of thoughts whose opening tag stood in the prompt (R3.7)
+    replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
+    failure: Failure | None = None
+    last_failure: Failure | None = None  # since the last reply, though it ended no more than its attempt
+    parsed: Parsed | None = None
+    rejected: Rejected | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """A failure that ended the run, or the sample for its sitting alone, is asked again."""
+        failed = self.failure is not None and self.failure.ends == "sample"
+        return failed or self.parsed is not None or len(self.replies) >= MAX_JUDGE_ATTEMPTS
+
+    @property
+    def error(self) -> EvaluatorError | None:
+        """Why no score came (R3.5, R3.6); `cancelled` where the run ended before one could."""
+        if self.parsed is not None:
+            return None
+        if self.failure is not None:
+            error: Literal["provider_error", "timeout", "cancelled"] = self.failure.error
+            return error
+        return "parse_error" if len(self.replies) >= MAX_JUDGE_ATTEMPTS else "cancelled"
+
+    def add(self, fact: SampleFact) -> None:
+        if isinstance(fact, Failure):
+            self.last_failure = fact
+            if fact.ends != "attempt":
+                self.failure = fact
+        else:
+            self.failure = self.last_failure = None
+            found = _read_judge(fact, self.reasoning_tags, lone_closing=self.lone_closing)
+            self.replies.append((fact, found))
+            self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
+
+
+class History:
+    """A sample's facts, sorted out as they come, in the order of the journal.
+
+    `answer` is the candidate's text without declared reasoning; None where it gave none. `judges` has one for each of
+    the plan's.
+    """
+
+    __slots__ = (
+        "answer", "candidate", "candidate_failure", "derivation", "judges", "last_failure", "plan", "reasoning",
+        "transport_retries",
+    )  # fmt: skip
+
+    def __init__(self, plan: Plan, derivation: int = DERIVATION) -> None:
+        self.plan = plan
+        self.derivation = derivation
+        self.candidate: Reply | None = None
+        self.candidate_failure: Failure | None = None
+        self.last_failure: Failure | None = None  # the candidate's last, though it ended no more than its attempt
+        self.answer: str | None = None
+        self.reasoning: str | None = None
+        lone_closing = derivation >= ONLY_THE_MODEL
+        self.judges = [Judging(judge.reasoning_tags, lone_closing) for judge in plan.judges]
+        self.transport_retries = 0
+
+    @property
+    def judge_replies(self) -> list[tuple[Reply, Parsed | Rejected]]:
+        """Of all judges, one judge's after the other's."""
+        return [reply for judging in self.judges for reply in judging.replies]
+
+    @property
+    def unread(self) -> Judging | None:
+        """The first judge who gave no score."""
+        return next((judging for judging in self.judges if judging.parsed is None), None)
+
+    @property
+    def is_unanswered(self) -> bool:
+        """No answer came, and not by the model's doing (R1.3a): a time-out alone is."""
+        if self.derivation < ONLY_THE_MODEL or self.candidate is not None:
+            return False
+        failure = self.candidate_failure
+        return failure is None or failure.error != "timeout" or failure.ends != "sample"
+
+    @property
+    def unreached(self) -> list[tuple[int, Judging]]:
+        """The judges, with their numbers, that an answer still waits for (R1.3b)."""
+        if self.derivation < ONLY_THE_MODEL or self.answer is None:
+            return []
+        return [(number, judging) for number, judging in enumerate(self.judges) if not judging.is_done]
+
+    @property
+    def scores(self) -> tuple[int, int] | None:
+        """Accuracy and faithfulness as the judge, or the panel by its rule, gives them; None where either is open."""
+        if not isinstance(self.plan.panel, Panel):
+            parsed = self.judges[0].parsed
+            return None if parsed is None else (parsed.accuracy_score, parsed.faithfulness_score)
+        found = [judging.parsed for judging in self.judges]
+        rule = self.plan.panel.rule
+        accuracy = panel_score([one.accuracy_score if one else None for one in found], rule)
+        faithfulness = panel_score([one.faithfulness_score if one else None for one in found], rule)
+        return None if accuracy is None or faithfulness is None else (accuracy, faithfulness)
+
+    def add(self, fact: SampleFact) -> None:
+        is_attempt = isinstance(fact, Failure) and fact.ends == "attempt"
+        self.transport_retries += is_attempt
+        if fact.role == "judge":
+            self._judging(fact).add(fact)
+        elif isinstance(fact, Failure):
+            self.last_failure = fact
+            if not is_attempt:
+                self.candidate_failure = fact
+        else:
+            self._add_answer(fact)
+
+    def _judging(self, fact: SampleFact) -> Judging:
+        if not 0 <= fact.judge < len(self.judges):
+            raise RecordError(
+                f"fact {fact.seq}: judge {fact.judge} is none of the {len(self.judges)} that were planned"
+            )
+        return self.judges[fact.judge]
+
+    def _add_answer(self, reply: Reply) -> None:
+        self.candidate, self.candidate_failure, self.last_failure = reply, None, None
+        if reply.text is not None:
+            tags, lone_closing = self.plan.candidate.reasoning_tags, self.derivation >= ONLY_THE_MODEL
+            self.reasoning, answer = split_reasoning(reply.text, tags, lone_closing=lone_closing)
+            self.answer = answer if answer.strip() else None
+
+
+def read_history(facts: Sequence[SampleFact], plan: Plan, derivation: int = DERIVATION) -> History:
+    """Sort out a sample's facts, as the record's derivation reads them."""
+    history = History(plan, derivation)
+    for fact in facts:
+        history.add(fact)
+    return history
+
+
+def _read_judge(fact: Reply, reasoning_tags: tuple[str, ...], *, lone_closing: bool) -> Parsed | Rejected:
+    if fact.text is None:
+        return Rejected("empty_reply", f"no text came (finish reason {fact.finish_reason})")
+    found = parse_reply(fact.text, reasoning_tags, lone_closing=lone_closing)
+    if isinstance(found, Rejected) and found.reason == "malformed_json" and fact.finish_reason == "length":
+        return Rejected("truncated", f"cut by max_tokens: {found.detail}")
+    return found
+
+
+def next_step(history: History, given_up: Container[int] = ()) -> Step:
+    """What is to be asked next. `given_up` are judges that can't be reached in this sitting.
+
+    A failure that ended the run, or the sample for its sitting alone, is not the sample's end: it is asked again.
+    """
+    if history.candidate is None:
+        failure = history.candidate_failure
+        return Done() if failure is not None and failure.ends == "sample" else AskCandidate()
+    if history.answer is None:
+        return Done()  # R1.3: no text, no judge
+    for number, judging in enumerate(history.judges):
+        if not judging.is_done and number not in given_up:
+            return AskJudge(number, len(judging.replies) + 1, history.answer)
+    return Done()
+
+
+def no_answer_reason(history: History) -> str | None:
+    """Why the candidate gave no answer (R1.3); None where it gave one."""
+    if history.answer is not None or history.is_unanswered:
+        return None
+    if history.candidate is None:
+        failure = history.candidate_failure
+        return "not_asked" if failure is None else failure.error
+    return "content_filter" if history.candidate.finish_reason == "content_filter" else "empty"
+
+
+def candidate_error(history: History) -> str | None:
+    """Why a sample is unanswered (R1.3a): its last failure's cause; `not_asked` where nobody was asked."""
+    return cause_of(history.last_failure) if history.is_unanswered else None
+
+
+def outcome_of(history: History) -> Outcome:
+    """What the scores are computed from."""
+    if history.is_unanswered:
+        return Outcome(unanswered=True)
+    candidate, failure = history.candidate, history.candidate_failure
+    if history.answer is None:
+        # Only a time-out has a latency (R1.2): a call that failed at once was not quick to answer.
+        timed_out = failure is not None and failure.error == "timeout"
+        elapsed_ms = failure.latency_ms if failure and timed_out else candidate.latency_e2e_ms if candidate else None
+        return Outcome(
+            accuracy_score=0,
+            score_origin=NO_ANSWER,
+            timed_out=timed_out,
+            latency_e2e_ms=elapsed_ms,
+            latency_model_ms=candidate.latency_model_ms if candidate else None,
+            input_tokens=candidate.input_tokens if candidate else None,
+            output_tokens=candidate.output_tokens if candidate else None,
+        )
+    assert candidate is not None  # noqa: S101 - an answer has its reply
+    scores, unread = history.scores, history.unread
+    accuracy, faithfulness = scores or (None, None)
+    return Outcome(
+        accuracy_score=accuracy,
+        faithfulness_score=faithfulness,
+        # Of an answer without a score: the error of the first judge who gave none.
+        evaluator_error=unread.error if unread is not None and scores is None else None,
+        awaits_judge=scores is None and bool(history.unreached),
+        latency_e2e_ms=candidate.latency_e2e_ms,
+        latency_model_ms=candidate.latency_model_ms,
+        input_tokens=candidate.input_tokens,
+        output_tokens=candidate.output_tokens,
+    )

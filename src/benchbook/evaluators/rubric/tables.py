@@ -1,0 +1,357 @@
+"""A `rubric@v1` record's derived files, from its journal and inputs alone (SPEC C6).
+
+One pass over the journal finds each sample's facts; a second, in plan order, makes the rows and counts them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
+from benchbook.errors import UsageError
+from benchbook.evalsets import EvalSet, Item
+from benchbook.evaluators.answer_signs import AnswerSigns
+from benchbook.evaluators.costs import PaidTokens, candidate_cost, evaluator_cost
+from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
+from benchbook.evaluators.exact import as_float, percentile
+from benchbook.evaluators.gates import Cap
+from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
+from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
+from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
+from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
+from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
+from benchbook.evaluators.rubric.manifest import manifest_of, refusal
+from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
+from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE, ClusterWord, decide_by_bounds
+from benchbook.evaluators.rubric.rejected import RejectedCounts
+from benchbook.evaluators.rubric.release import Decision, by_points, decide
+from benchbook.evaluators.rubric.repeats import Repeats, Slices
+from benchbook.evaluators.rubric.row import panel_row, rubric_row
+from benchbook.evaluators.rubric.rows import (
+    AggregatesFile,
+    CausedPanelRow,
+    CausedRow,
+    Ledger,
+    Manifest,
+    PanelRow,
+    RubricRow,
+)
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, rubric_scale, score_sample
+from benchbook.evaluators.rubric.steps import History, candidate_error, no_answer_reason, outcome_of, read_history
+from benchbook.evaluators.rubric.tally import RubricTally
+from benchbook.evaluators.rubric.warnings import (
+    benchmark_caps,
+    judge_names,
+    reported_by_name,
+    score_warnings,
+    state_warnings,
+)
+from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.record.facts import RunStarted, SampleFact, cause_of
+from benchbook.record.folder import Record, write_file
+from benchbook.record.state import JournalState, read_state
+from benchbook.record.tables import write_table
+
+__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "row_type_of"]
+
+
+DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
+
+Confidence = float | Literal["none"]
+
+# Called with each sample, its item and its facts before they are used; `verify` compares requests there.
+SampleCheck = Callable[[int, Item, list[SampleFact]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    manifest: Manifest
+    aggregates: AggregatesFile
+    decision: Decision | None  # None: refused, metadata is missing (R7.1)
+
+
+def row_type_of(started: RunStarted) -> type[RubricRow]:
+    """What a row of samples.parquet is: with the votes, where a panel judged, and by the record's derivation."""
+    is_panel = isinstance(plan_of(started).panel, Panel)
+    if derivation_of(started) < ONLY_THE_MODEL:
+        return PanelRow if is_panel else RubricRow
+    return CausedPanelRow if is_panel else CausedRow
+
+
+def derive(
+    record: Record,
+    target: Path,
+    *,
+    confidence: Confidence | None = None,
+    check: SampleCheck | None = None,
+    state: JournalState | None = None,
+) -> Derived:
+    """Write the derived files of `record` into the folder `target` (the record's own, or another to compare with).
+
+    `confidence` is what is asked of gates' bounds (R6.4), "none" for a decision by points; by default as the run was
+    configured. `state` is the journal's, where the caller has read it already. Raises: RecordDamagedError, RecordError;
+    UsageError for a `confidence` that a run which stopped early can't be asked for.
+    """
+    if state is None:
+        state = read_state(record.journal)
+    counts = _Counts(state)
+    if confidence is not None and counts.early is not None:
+        raise UsageError(
+            f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
+            f"{counts.early.error:g}; bounds at a confidence hold for a number of samples that was fixed before"
+        )
+    with recorded_evalset(record, state.started) as evalset:
+        write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(evalset, check))
+    aggregates = counts.aggregates_file()
+    manifest_without_files = manifest_of(state, counts.plan)
+    decision = None
+    if not manifest_without_files.missing_metadata:
+        decision = _decision(counts, aggregates, confidence)
+    write_file(target / "aggregates.json", pretty_json(aggregates))
+    write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)))
+    manifest = msgspec.structs.replace(manifest_without_files, derived=hashes_of(target, DERIVED_FILES))
+    digest = write_manifest(target, msgspec.to_builtins(manifest))
+    return Derived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
+
+
+def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | None) -> Decision:
+    """By the confidence that is asked for, else by that of the run's config, else by that of its derivation."""
+    settle = asked is not None or counts.derivation >= 2
+    before = counts.derivation < ONLY_THE_MODEL
+    wanted = asked or counts.state.config.get("confidence") or ("none" if before else DEFAULT_CONFIDENCE)
+    confidence = None if wanted == "none" else float(wanted)
+    caps = _caps(counts.state, counts.plan, aggregates.ledger, counts.early)
+    intervals = aggregates.intervals
+    if confidence not in (None, 0.95):
+        intervals = intervals_of(counts.tally, confidence, counts.derivation)
+    if before:
+        by_gates = counts.early if isinstance(counts.early, EarlyDecision) else None
+        return decide(
+            counts.tally, caps=caps, intervals=intervals, confidence=confidence, settle=settle, early=by_gates
+        )
+    if confidence is None or counts.early is not None:
+        return by_points(counts.tally, caps=caps, intervals=intervals, early=counts.early)
+    clusters_are: ClusterWord = "groups" if counts.state.started.identity["grouped"] else "items"
+    return decide_by_bounds(
+        counts.tally, caps=caps, intervals=intervals, confidence=confidence, clusters_are=clusters_are
+    )
+
+
+class _Counts:
+    """All that is counted while the rows go by."""
+
+    def __init__(self, state: JournalState) -> None:
+        self.state = state
+        self.plan = plan_of(state.started)
+        self.tally = RubricTally(rubric_scale(frozenset(self.plan.unmeasured)))
+        self.repeats = Repeats(self.plan.n_items, self.plan.repeats)
+        self.slices = Slices()
+        self.signs = AnswerSigns(self.plan.candidate, self.plan.unmeasured)
+        self.rejected = RejectedCounts(judge_names(self.plan))
+        self.pairs: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in judge_names(self.plan)}
+        self.unscored: Counter[str] = Counter()
+        self.no_answer: Counter[str] = Counter()
+        self.evaluator_latencies: Counter[int] = Counter()
+        self.sums: Counter[str] = Counter()
+        self.paid = PaidTokens()
+        self.derivation = derivation_of(state.started)
+        self.unanswered = UnansweredCauses(self.plan.n_samples)
+        self.unanswered_causes: Counter[str] = Counter()
+        self._model, self._judges = _who(state, self.plan)
+        self.early = early_decision(self.plan, state.index.by_sample(), self.derivation)
+        self._items = items_that_decided(self.plan, self.early)
+        self._groups: dict[str, int] = {}
+        self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
+
+    def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[RubricRow]:
+        for sample, facts in self._samples():
+            item = evalset[sample % self.plan.n_items]
+            if check is not None:
+                check(sample, item, facts)
+            history = read_history(facts, self.plan, self.derivation)
+            self._count_paid(history)
+            if self._items is not None and sample % self.plan.n_items not in self._items:
+                self.sums["after_the_decision"] += was_asked(facts)
+                continue
+            outcome = outcome_of(history)
+            score = score_sample(outcome, self.tally.scale)
+            row = self._row(sample, item, history, outcome, score)
+            self.tally.add(outcome, score, self._cluster(sample, item))
+            self.repeats.add(row, score.sample_score_nano)
+            self.slices.add(row, score.sample_score_nano)
+            if (reason := no_answer_reason(history)) is not None:
+                self.no_answer[reason] += 1
+            self._count(row, outcome)
+            self._count_scores(history)
+            self._count_unanswered(history, outcome)
+            if self.derivation >= ONLY_THE_MODEL:
+                if history.candidate is not None:
+                    self.signs.add(history.candidate, history.answer)
+                self.rejected.add(history)
+            yield row
+
+    def _samples(self) -> Iterator[tuple[int, list[SampleFact]]]:
+        """Every sample with facts, in plan order; all of the plan's where the user ended the run as it was (R1.3a)."""
+        ended = self.state.ended
+        if ended is None or not ended.accepts_unanswered:
+            yield from self.state.index.by_sample()
+            return
+        following = 0
+        for sample, facts in self.state.index.by_sample():
+            yield from ((one, []) for one in range(following, sample))
+            yield sample, facts
+            following = sample + 1
+        yield from ((one, []) for one in range(following, self.plan.n_samples))
+
+    def _count_unanswered(self, history: History, outcome: Outcome) -> None:
+        if (cause := candidate_error(history)) is not None:
+            self.unanswered.add(self._model, history.last_failure)
+            self.unanswered_causes[cause] += 1
+        for number, judging in history.unreached:
+            self.unanswered.add(self._judges[number], judging.last_failure)
+        if outcome.awaits_judge:
+            self.unanswered_causes[cause_of(history.unreached[0][1].last_failure)] += 1
+
+    def _row(self, sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore) -> RubricRow:
+        row = rubric_row(sample, item, history, outcome, score, self.plan)
+        panel = self.plan.panel
+        if isinstance(panel, Panel):
+            row = panel_row(row, history, outcome, self.tally.scale, panel.names)
+        if self.derivation < ONLY_THE_MODEL:
+            return row
+        kind = CausedPanelRow if isinstance(panel, Panel) else CausedRow
+        return kind(**msgspec.structs.asdict(row), candidate_error=candidate_error(history))
+
+    def _cluster(self, sample: int, item: Item) -> int | None:
+        """Items of one group, and the repeats of one item, rise and fall together."""
+        if not self._clustered:
+            return None
+        if item.group is not None:
+            return -1 - self._groups.setdefault(item.group, len(self._groups))
+        return sample % self.plan.n_items
+
+    def _count(self, row: RubricRow, outcome: Outcome) -> None:
+        if row.evaluator_error is not None and not outcome.awaits_judge:
+            detail = f":{row.parse_error_reason}" if row.parse_error_reason else ""
+            self.unscored[row.evaluator_error + detail] += 1
+        if row.evaluator_latency_ms is not None:
+            self.evaluator_latencies[row.evaluator_latency_ms] += 1
+        self.sums["evaluator_input_tokens"] += row.evaluator_input_tokens or 0
+        self.sums["evaluator_output_tokens"] += row.evaluator_output_tokens or 0
+        self.sums["transport_retries"] += row.transport_retries
+        self.sums["parse_retries"] += row.parse_retries
+        self.sums["cached"] += row.cached
+        self.sums["truncated"] += row.truncated
+
+    def _count_scores(self, history: History) -> None:
+        for pairs, judging in zip(self.pairs.values(), history.judges, strict=True):
+            if (found := judging.parsed) is not None:
+                pairs[found.accuracy_score, found.faithfulness_score] += 1
+
+    def _count_paid(self, history: History) -> None:
+        if history.candidate is not None:
+            self.paid.add("model", history.candidate)
+        for reply, _ in history.judge_replies:
+            self.paid.add(reply.judge, reply)
+
+    def aggregates_file(self) -> AggregatesFile:
+        tally, sums = self.tally, self.sums
+        aggregates = tally.aggregates()
+        by_model = self.derivation >= ONLY_THE_MODEL
+        if not by_model:
+            aggregates = msgspec.structs.replace(aggregates, n_unanswered=msgspec.UNSET)
+        ledger = Ledger(
+            n_planned=self.plan.n_samples,
+            n_attempted=aggregates.n_samples,
+            n_scored=aggregates.n_scored,
+            n_unscored=aggregates.n_unscored,
+            unscored_by_reason=dict(sorted(self.unscored.items())),
+            n_no_answer=aggregates.n_no_answer,
+            no_answer_by_reason=dict(sorted(self.no_answer.items())),
+            n_unanswered=aggregates.n_unanswered,
+            unanswered_by_cause=dict(sorted(self.unanswered_causes.items())) if by_model else msgspec.UNSET,
+        )
+        config = self.state.started.config
+        unanswered = self.unanswered.found()
+        of_set, doubts = set_warnings(self.state.started, judged=True) if by_model else ([], [])
+        # Mistakes in the data, and what was not measured, make the numbers: they stand before them (R1.4).
+        first = [*(one.words for one in unanswered), *of_set, *self.signs.first_warnings()] if by_model else []
+        return AggregatesFile(
+            spec=self.plan.spec,
+            ledger=ledger,
+            aggregates=aggregates,
+            intervals=intervals_of(tally, 0.95, self.derivation)
+            | (further_intervals_of(tally, 0.95, self.derivation) if self.derivation >= 2 else {}),
+            fail_reasons=dict(sorted(tally.fail_reasons.items())),
+            accuracy_counts={str(score): tally.accuracy_counts[score] for score in (0, 1, 2)},
+            faithfulness_counts={str(score): tally.faithfulness_counts[score] for score in (0, 1, 2)},
+            repeats=self.repeats.summaries(),
+            item_agreement=self.repeats.agreement(),
+            slices=self.slices.rows(),
+            evaluator_input_tokens=sums["evaluator_input_tokens"],
+            evaluator_output_tokens=sums["evaluator_output_tokens"],
+            evaluator_latency_p50_ms=as_float(percentile(self.evaluator_latencies, 50)),
+            candidate_cost_usd=candidate_cost(config, self.paid),
+            evaluator_cost_usd=evaluator_cost(config, self.paid),
+            transport_retries=sums["transport_retries"],
+            parse_retries=sums["parse_retries"],
+            cached=sums["cached"],
+            warnings=[*first, *self._warnings(ledger, doubts)],
+            n_warnings_first=len(first) if by_model else msgspec.UNSET,
+            cases=cases_of(tally) if self.derivation >= 2 else msgspec.UNSET,
+            variance=self.repeats.variance() if self.derivation >= 2 else msgspec.UNSET,
+            early_stop=early_stop_of(self.plan, self.early, tally.n_samples, sums["after_the_decision"]),
+            unanswered=unanswered if by_model else msgspec.UNSET,
+        )
+
+    def _warnings(self, ledger: Ledger, doubts: list[str]) -> list[str]:
+        """What need not stand first. `doubts` are those about the eval set."""
+        truncated, cached = self.sums["truncated"], self.sums["cached"]
+        if self.derivation < ONLY_THE_MODEL:
+            scored = score_warnings(self.pairs, ledger, truncated, cached)
+            return [*scored, *state_warnings(self.state, self.plan)]
+        return [
+            *doubts,
+            *score_warnings(self.pairs, ledger, self.signs.n_cut_and_judged, cached),
+            *self.rejected.warnings(),
+            *self.signs.warnings(),
+            *state_warnings(self.state, self.plan),
+        ]
+
+
+def _who(state: JournalState, plan: Plan) -> tuple[Who, list[Who]]:
+    """The model and each judge, at the addresses of the last sitting."""
+    config = state.config
+    model = who_is_asked(plan.candidate, "candidate", {"base_url": config.get("model_base_url")}, "model_")
+    if not isinstance(plan.panel, Panel):
+        judge = who_is_asked(plan.judge, "judge", {"base_url": config.get("judge_base_url")}, "judge_")
+        return model, [judge]
+    settings = config.get("judges") or [{}] * len(plan.judges)
+    return model, [
+        who_is_asked(judge, "judge", settings[number], f"judges[{number}].", plan.panel.names[number])
+        for number, judge in enumerate(plan.judges)
+    ]
+
+
+def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: Early | None) -> list[Cap]:
+    """What makes INCONCLUSIVE the best possible decision (R7.2, and a run that is not whole)."""
+    caps = []
+    if (ledger.n_attempted < ledger.n_planned and early is None) or state.state != "complete":
+        text = f"incomplete: {ledger.n_attempted} of {ledger.n_planned} samples, the run is {state.state}"
+        caps.append(Cap("incomplete", text))
+    if isinstance(early, EarlyDifference):
+        # It ended where the passes so far favoured one run: no bound for a number that was fixed before holds there.
+        text = f"{early.words}; the run ended there, and whether it is ready was not asked"
+        caps.append(Cap("part_of_items", text))
+    for name, reported in reported_by_name(state, plan):
+        if reported.changed:
+            caps.append(Cap("snapshot_changed", f"the {name}'s snapshot or fingerprint changed during the run"))
+    if plan.benchmark and derivation_of(state.started) >= 3:
+        caps += benchmark_caps(state, plan)
+    return caps

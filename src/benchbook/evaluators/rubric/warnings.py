@@ -1,0 +1,137 @@
+"""What a reader of the numbers must know first, in plain words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from benchbook.ask.identity import Role, identity_caps, identity_warnings, self_judging
+from benchbook.ask.model_id import parse_model_id
+from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.gates import Cap
+from benchbook.evaluators.rubric.plan import Panel, Plan
+from benchbook.evaluators.rubric.rows import Ledger
+from benchbook.record.state import JournalState, Reported
+
+__all__ = [
+    "BENCHMARK_REPEATS",
+    "benchmark_caps",
+    "judge_names",
+    "reported_by_name",
+    "roles_of",
+    "score_warnings",
+    "state_warnings",
+]
+
+
+_FEW_JUDGED = 5  # fewer say nothing about whether scores vary
+# From here on a run in which every sample passes has a lower bound (Wilson, 95 %) above R6.1's pass rate of 0.85.
+_FEW_SCORED = 22
+
+
+def score_warnings(
+    pairs: Mapping[str, Counter[tuple[int, int]]], ledger: Ledger, n_truncated: int, n_cached: int
+) -> list[str]:
+    """`pairs` counts accuracy and faithfulness as each judge gave them, by what texts call it."""
+    warnings = []
+    for judge, counted in pairs.items():
+        if counted.total() >= _FEW_JUDGED:
+            warnings += _no_variation(judge, counted)
+    if ledger.n_attempted and not ledger.n_scored:
+        warnings.append("Nothing was scored: no number here says anything about the model.")
+    elif ledger.n_attempted and ledger.n_scored == ledger.n_no_answer:
+        why = _counted(ledger.no_answer_by_reason)
+        warnings.append(f"No answer was scored: zeros stand for answers that did not come ({why}).")
+    elif ledger.n_scored < _FEW_SCORED:
+        samples = "1 sample was" if ledger.n_scored == 1 else f"{ledger.n_scored} samples were"
+        warnings.append(f"Only {samples} scored: look at how wide the intervals are.")
+    # Without those that are unanswered: they are told of before anything else.
+    if ledger.n_scored and (n_unscored := sum(ledger.unscored_by_reason.values())):
+        have = "has" if n_unscored == 1 else "have"
+        why = _counted(ledger.unscored_by_reason)
+        warnings.append(f"{n_unscored:,} of {ledger.n_attempted:,} samples {have} no score ({why}).")
+    if n_truncated:
+        answers = "1 answer was" if n_truncated == 1 else f"{n_truncated:,} answers were"
+        warnings.append(f"{answers} cut by max_tokens, and judged so.")
+    if n_cached:
+        answers = "1 answer" if n_cached == 1 else f"{n_cached:,} answers"
+        warnings.append(f"{answers} came from the response cache, with the latency of the first time.")
+    return warnings
+
+
+def _counted(reasons: dict[str, int]) -> str:
+    return ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
+
+
+def _no_variation(judge: str, pairs: Counter[tuple[int, int]]) -> list[str]:
+    judged = pairs.total()
+    if len(pairs) == 1:
+        ((accuracy, faithfulness),) = pairs
+        scores = f"accuracy {accuracy}, faithfulness {faithfulness}"
+        doubt = "it may not tell good answers from bad ones, and then this decision says nothing about the model"
+        return [f"The {judge} gave all {judged:,} answers the same scores ({scores}): {doubt}."]
+    return [
+        f"The {judge} gave all {judged:,} answers the same {name} score ({next(iter(values))})."
+        for name, values in (
+            ("accuracy", {pair[0] for pair in pairs}),
+            ("faithfulness", {pair[1] for pair in pairs}),
+        )
+        if len(values) == 1
+    ]
+
+
+def state_warnings(state: JournalState, plan: Plan) -> list[str]:
+    """About who answered."""
+    warnings = []
+    for name, reported in reported_by_name(state, plan):
+        if reported.changed:
+            kinds = ", ".join(
+                f"{model or '?'} ({fingerprint or 'no fingerprint'}) x {count}"
+                for (model, fingerprint), count in sorted(reported.counts.items(), key=lambda pair: -pair[1])[:5]
+            )
+            warnings.append(f"The {name} changed during the run: {kinds}.")
+    if derivation_of(state.started) >= 3:
+        model, *judges = roles_of(state, plan)
+        return warnings + identity_warnings(state.started.identity, [model, *judges]) + self_judging(model, judges)
+    warnings += [
+        f"The {name} is the model itself: models tend to favour their own answers."
+        for name, judge in zip(judge_names(plan), plan.judges, strict=True)
+        if plan.candidate.model_id == judge.model_id
+    ]
+    return warnings
+
+
+def judge_names(plan: Plan) -> list[str]:
+    """What texts call each judge, by its number: the judge, or of a panel "judge NAME"."""
+    return [f"judge {name}" for name in plan.panel.names] if isinstance(plan.panel, Panel) else ["judge"]
+
+
+def reported_by_name(state: JournalState, plan: Plan) -> list[tuple[str, Reported]]:
+    """What the model and each judge said that they are."""
+    judges = [(name, state.judges_reported[judge]) for judge, name in enumerate(judge_names(plan))]
+    return [("model", state.candidate_reported), *judges]
+
+
+def roles_of(state: JournalState, plan: Plan) -> list[Role]:
+    """The model, then each judge: what texts call it, its id, and what it said that it is."""
+    asked = (plan.candidate, *plan.judges)
+    return [
+        (name, parse_model_id(role.model_id, name), reported)
+        for role, (name, reported) in zip(asked, reported_by_name(state, plan), strict=True)
+    ]
+
+
+BENCHMARK_REPEATS = 3  # source 000: N >= 3, unless the task has no variance
+
+
+def benchmark_caps(state: JournalState, plan: Plan) -> list[Cap]:
+    """What makes INCONCLUSIVE the best possible decision of a benchmark."""
+    caps = [Cap("another_model", text) for text in identity_caps(roles_of(state, plan))]
+    if plan.repeats < BENCHMARK_REPEATS and plan.no_variance is not True:
+        asked = "once" if plan.repeats == 1 else f"{plan.repeats} times"
+        text = (
+            f"a benchmark asks for {BENCHMARK_REPEATS} repeats at least, and this one asked {asked} "
+            "(no_variance = true declares that answers do not vary)"
+        )
+        caps.append(Cap("few_repeats", text))
+    return caps

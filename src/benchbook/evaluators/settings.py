@@ -1,0 +1,252 @@
+"""The settings of a run: one typed object, read once at the rim from a TOML file and flags of the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from benchbook.ask.judge_config import JudgeConfig, check_judges, numbered_judges, with_paths_from
+from benchbook.ask.setting_types import (
+    Count,
+    Price,
+    SittingSettings,
+    check_money,
+    checked_params,
+    expected_words,
+    read_toml,
+    value_at_place,
+)
+from benchbook.canonical import ready
+from benchbook.errors import ConfigError
+from benchbook.evalsets.set_parts import PartAsked
+from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
+
+__all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "read_config_file"]
+
+
+# The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
+_OF_JUDGE = tuple(name for name in JudgeConfig.__struct_fields__ if name not in ("model", "name"))
+
+
+class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings of a run; `SETTINGS` says what each means.
+
+    Keys are never among them: only the names of environment variables that hold one.
+    """
+
+    evalset: str
+    limit: Annotated[int, Meta(ge=1)] | None = None
+    where: tuple[str, ...] = ()
+    ids: str | None = None
+    model: str
+    judge: str | None = None  # rubric@v1 must have one, or several judges; answer_correctness@v1 has none
+    judges: tuple[JudgeConfig, ...] = ()
+    panel_rule: PanelRule | None = None
+    spec: str = "rubric@v1"
+    prompt_template: str | None = None
+    outputs: str | None = None
+    output_columns: dict[str, str] = msgspec.field(default_factory=dict)
+    repeats: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    benchmark: bool = False
+    no_variance: bool = False
+    experiment: str | None = None
+    unmeasured: tuple[str, ...] = ()
+    until_decided: bool = False
+    error: Annotated[float, Meta(gt=0, lt=0.5)] | None = None
+    order_seed: Count | None = None
+    against: str | None = None
+
+    model_base_url: str | None = None
+    model_api_key_env: str | None = None
+    model_path: str | None = None
+    model_params: dict[str, Any] = msgspec.field(default_factory=dict)
+    model_reasoning_tags: tuple[str, ...] = ()
+    model_input_price: Price | None = None
+    model_output_price: Price | None = None
+    stream: bool = False
+
+    judge_base_url: str | None = None
+    judge_api_key_env: str | None = None
+    judge_path: str | None = None
+    judge_params: dict[str, Any] = msgspec.field(default_factory=dict)
+    judge_reasoning_tags: tuple[str, ...] = ()
+    judge_json_schema: bool | None = None
+    judge_input_price: Price | None = None
+    judge_output_price: Price | None = None
+
+    confidence: Annotated[float, Meta(gt=0.5, lt=1)] | Literal["none"] | None = None
+
+    @property
+    def all_judges(self) -> tuple[tuple[str, str, JudgeConfig], ...]:
+        """Each judge, with the setting that names its model and what stands before its others: `("judge", "judge_")`,
+        or of a panel `("judges[0].model", "judges[0].")`."""
+        if self.judge is None:
+            return numbered_judges(self.judges)
+        settings = {name: getattr(self, f"judge_{name}") for name in _OF_JUDGE}
+        return (("judge", "judge_", JudgeConfig(model=self.judge, **settings)),)
+
+    @property
+    def part(self) -> PartAsked:
+        """Which items are asked."""
+        return PartAsked(limit=self.limit, where=self.where, ids=self.ids)
+
+    @property
+    def has_prices(self) -> bool:
+        prices = [self.model_input_price, self.model_output_price]
+        for _, _, judge in self.all_judges:
+            prices += [judge.input_price, judge.output_price]
+        return any(price is not None for price in prices)
+
+    @property
+    def n_repeats(self) -> int:
+        return self.repeats if self.repeats is not None else 3 if self.benchmark and not self.no_variance else 1
+
+
+# What each setting means: for `--help`, for `benchbook init`, for the reference. Sections in the order of the file.
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "What is asked": {
+        "evalset": "the eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships",
+        "limit": "ask the first so many items alone; of those that `where` and `ids` leave",
+        "where": "ask the items with this value in a column alone: section=core; of one column, one of several values",
+        "ids": "ask the items whose ids are in this file alone: one a line, or a table",
+        "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
+        "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
+        "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
+        "panel_rule": "how a panel's scores make one: majority, mean, worst",
+        "spec": "the evaluator",
+        "prompt_template": "a text file with {{prompt}} and {{context}}; by default candidate_prompt@v1",
+        "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
+        "output_columns": "their columns, where they have other names: ours = theirs",
+        "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
+        "benchmark": "refuse models that are not pinned to a version, and ask for three repeats",
+        "no_variance": "declare that answers do not vary, so that a benchmark needs no repeats",
+        "experiment": "a name that separate runs of one plan share; `benchbook experiment NAME` takes them together",
+        "unmeasured": "latency or tokens, where recorded outputs never had them",
+        "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
+        "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",
+        "order_seed": "of until_decided: draws the order of the items; by default 0",
+        "against": "of until_decided: end once it is shown better or worse than this run, its passes item by item",
+    },
+    "The model": {
+        "model_base_url": "an OpenAI-compatible address, such as http://localhost:8000/v1",
+        "model_api_key_env": "the environment variable with its key; by default OPENAI_API_KEY for OpenAI itself",
+        "model_path": "a GGUF file (local) or a script (scripted)",
+        "model_params": 'generation parameters over temperature 0, top_p 1, max_tokens 1024, seed 42; "null": not sent',
+        "model_reasoning_tags": "tags such as think, in which the model wraps thoughts before its answer",
+        "model_input_price": "US dollars per million input tokens",
+        "model_output_price": "US dollars per million output tokens",
+        "stream": "stream the model's answers, to measure the time to the first token",
+    },
+    "The judge": {
+        "judge_base_url": "an OpenAI-compatible address",
+        "judge_api_key_env": "the environment variable with its key",
+        "judge_path": "a GGUF file (local) or a script (scripted)",
+        "judge_params": "generation parameters, as for the model",
+        "judge_reasoning_tags": "tags in which the judge wraps thoughts before its JSON",
+        "judge_json_schema": "ask for JSON of the reply's schema; by default where the provider is known to take it",
+        "judge_input_price": "US dollars per million input tokens",
+        "judge_output_price": "US dollars per million output tokens",
+    },
+    "Limits": {
+        "max_connections": "requests under way at once, at most; concurrency adapts below it",
+        "requests_per_minute": "requests a minute, model and judge together",
+        "tokens_per_minute": "tokens a minute, model and judge together",
+        "max_cost_usd": "stop, resumably, once so many dollars are spent (needs prices)",
+        "max_seconds": "stop, resumably, after so many seconds",
+        "timeout_ms": "how long one answer may take, in milliseconds",
+        "max_retries": "how often a transport fault is retried",
+        "max_wait_ms": "the longest wait that a server may ask for; a longer one stops the run, resumably",
+        "accept_unanswered": "end the run though some samples are unanswered; with --resume as it is, asking nobody",
+        "cache": "a file that keeps whole answers between runs; by default none is kept",
+    },
+    "Where it goes": {
+        "runs": "the folder with the records",
+        "run_id": "the record's name; by default the time and six hexadecimal digits",
+        "reports": "the folder with the reports; none for no reports",
+        "confidence": "what the decision must be shown at; by default 0.95. none: decide by the values alone",
+    },
+}
+
+
+def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
+    """A checked config.
+
+    Raises: ConfigError naming the setting, what was found and what would be right.
+    """
+    known = set(RunConfig.__struct_fields__)
+    for name in values:
+        if name not in known:
+            raise ConfigError(f"{source}: {name}", "a setting that is not known", _nearest(name, known))
+    without_judge = values.get("spec") == "answer_correctness@v1"
+    _check_panel(values, source)
+    needed = ("evalset", "model") if without_judge or values.get("judges") else ("evalset", "model", "judge")
+    for name in needed:
+        if values.get(name) is None:
+            raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
+    try:
+        config = msgspec.convert(dict(values), ready(RunConfig), strict=False, str_keys=True)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$.")
+        name = place.rstrip("`")
+        found = value_at_place(values, name)
+        expected = expected_words(message, RunConfig, name, found)
+        raise ConfigError(f"{source}: {name or 'settings'}", repr(found), expected) from None
+    check_money({name: getattr(config, name) for name in RunConfig.__struct_fields__}, f"{source}: ")
+    check_judges(config.judges, source)
+    for name in ("model_params", "judge_params"):
+        checked_params(getattr(config, name), f"{source}: {name}")
+    return config
+
+
+def _check_panel(values: Mapping[str, Any], source: str) -> None:
+    """What does not go together. Raises: ConfigError."""
+    if not values.get("judges"):
+        if values.get("panel_rule") is not None:
+            raise ConfigError(f"{source}: panel_rule", repr(values["panel_rule"]), "at least two judges with it")
+        return
+    if values.get("spec") == "answer_correctness@v1":
+        raise ConfigError(f"{source}: judges", "a panel", "nothing: answer_correctness@v1 has no judge")
+    alone = [name for name in ("judge", *(f"judge_{name}" for name in _OF_JUDGE)) if values.get(name) not in (None, {})]
+    if alone:
+        raise ConfigError(f"{source}: {alone[0]}", "a setting of one judge", "judges, or judge; not both")
+    if len(values["judges"]) < 2:
+        raise ConfigError(f"{source}: judges", "one judge", "at least two; for one, the setting judge")
+    if values.get("panel_rule") is None:
+        raise ConfigError(f"{source}: panel_rule", "nothing", f"{', '.join(PANEL_RULES)}: how judges' scores make one")
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return near[0] if near else "one of those that `benchbook init` writes"
+
+
+_PATHS = ("evalset", "ids", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports")
+
+
+def read_config_file(path: str | Path) -> dict[str, Any]:
+    """The settings of a TOML file; its paths are relative to its folder.
+
+    Raises: UsageError, InputError.
+    """
+    path = Path(path)
+    values = read_toml(path)
+    if values.get("reports") == "none":
+        values["reports"] = None
+    for name in _PATHS:
+        if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
+            values[name] = str(path.parent / values[name])
+    with_paths_from(values.get("judges"), path.parent)
+    if isinstance(against := values.get("against"), str) and Path(against).name != against:
+        values["against"] = str(path.parent / against)  # a folder; an id is one of `runs`
+    return values
+
+
+def _is_shipped_name(value: str) -> bool:
+    """A set that Benchbook ships is named `@support_v1`, wherever the config lies."""
+    return value.startswith("@")

@@ -1,0 +1,297 @@
+"""Re-derives a whole record and compares bytes: what was changed, added, removed or swapped is named (SPEC C6)."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.canonical import decode_json, ready
+from benchbook.errors import BenchbookError, RecordDamagedError
+from benchbook.evaluators.contract import Kind, Tables, kind_of
+from benchbook.record.derived_files import Finding, hashes_of, sha256_of, write_manifest
+from benchbook.record.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
+from benchbook.record.first_difference import first_difference, what_was_done
+from benchbook.record.folder import Record
+from benchbook.record.reading import read_segment, segment_files, segment_number
+from benchbook.record.state import JournalState, read_state
+from benchbook.record.tables import read_rows, writer_version
+from benchbook.specs import load_spec
+
+__all__ = ["Verification", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """`holds` when nothing was found. `sha256` is the hash that names the record."""
+
+    findings: tuple[Finding, ...]
+    sha256: str
+    n_facts: int
+    state: str
+
+    @property
+    def holds(self) -> bool:
+        return not self.findings
+
+
+def verify(record: Record, *, expect: str | None = None) -> Verification:
+    """Check a record against itself, and with `expect` against a hash that was published.
+
+    The journal goes first: what is derived from a damaged journal would say nothing.
+    """
+    findings = [*_check_journal_files(record)]
+    state = None
+    try:
+        state = read_state(record.journal)
+    except RecordDamagedError as error:
+        findings.append(Finding(_inside(record, error.path), error.line, error.reason))
+    except BenchbookError as error:
+        findings.append(Finding("journal", None, str(error)))
+    if state is not None and not findings:
+        try:
+            findings += _check_content(record, state, expect)
+        except Exception as error:
+            findings.append(Finding("journal", None, f"its facts make no sense ({type(error).__name__}: {error})"))
+    return Verification(
+        tuple(dict.fromkeys(findings)),  # a segment that can't be read is found by whoever reads it
+        state.last_sha256 if state else FIRST_PREV,
+        state.n_facts if state else 0,
+        state.state if state else "damaged",
+    )
+
+
+def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Finding]:
+    """What a whole chain of facts still leaves to check."""
+    kind = kind_of(state.started.spec)
+    findings = [*_check_start(state.started), *_check_inputs(record, state.started)]
+    if not findings:
+        findings += _check_derived(record, state, kind)
+    findings += _check_folder(record, state.started, kind)
+    if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
+        findings.append(Finding("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
+    return findings
+
+
+def _inside(record: Record, path: str) -> str:
+    file = Path(path)
+    return str(file.relative_to(record.path)) if file.is_relative_to(record.path) else file.name
+
+
+def _check_journal_files(record: Record) -> list[Finding]:
+    """Sealed segments have the bytes that the journal names, and nothing else lies there."""
+    findings: list[Finding] = []
+    if not record.journal.is_dir():
+        return [Finding("journal", None, "is missing: without it nothing shows where the numbers are from")]
+    try:
+        known = set(segment_files(record.journal))
+        last = max(known, default=None)
+        for path in sorted(record.journal.iterdir()):
+            if path not in known:
+                findings.append(Finding(_inside(record, str(path)), None, "does not belong to the journal"))
+        if last is not None and len(known) > 1 and not last.stat().st_size:
+            findings.append(
+                Finding(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
+            )
+        if last is not None and (torn := _torn_line(last)) is not None:
+            findings.append(
+                Finding(_inside(record, str(last)), torn, "the last line is cut; resume the run to mend it")
+            )
+    except RecordDamagedError as error:
+        findings.append(Finding(_inside(record, error.path), error.line, error.reason))
+        return findings
+    return findings + _check_seals(record, known)
+
+
+def _torn_line(path: Path) -> int | None:
+    data = read_segment(path)
+    return None if not data or data.endswith(b"\n") else data.count(b"\n") + 1
+
+
+def _check_seals(record: Record, files: set[Path]) -> list[Finding]:
+    """Each sealed segment has the bytes that the next one's first line names, wherever else the chain is broken."""
+    findings = []
+    segments = sorted(files)
+    for path, following in zip_longest(segments, segments[1:]):
+        if path.suffix != ".zst":
+            continue
+        if following is None:
+            missing = f"journal/{segment_number(path) + 1:06d}.jsonl"
+            findings.append(Finding(missing, None, f"is missing: it begins with the seal of {path.name}"))
+        elif _seal_in(following) not in (None, hashlib.sha256(path.read_bytes()).hexdigest()):
+            findings.append(Finding(_inside(record, str(path)), None, "its bytes are not those that were sealed"))
+    return findings
+
+
+def _seal_in(segment: Path) -> str | None:
+    """The hash in a segment's first line; None where that can't be read, which is told with its line."""
+    try:
+        fact = decode_json(read_segment(segment).partition(b"\n")[0], fact_decoder)
+    except (RecordDamagedError, msgspec.DecodeError):
+        return None
+    return fact.sha256 if isinstance(fact, Sealed) else None
+
+
+def _check_start(started: RunStarted) -> list[Finding]:
+    """The first fact agrees with itself and with the specs that are installed."""
+    where = "journal/000001.jsonl"
+    findings = []
+    if kind_of(started.spec).plan_sha256(started) != started.plan_sha256:
+        findings.append(Finding(where, 1, "the plan does not have the hash that stands beside it"))
+    if load_spec(started.spec).sha256 != started.spec_sha256:
+        findings.append(Finding(where, 1, f"was made under another {started.spec} than the one installed"))
+    return findings
+
+
+def _check_inputs(record: Record, started: RunStarted) -> list[Finding]:
+    findings = []
+    wanted = set(started.inputs.values())
+    present = {path.name for path in record.inputs.iterdir()} if record.inputs.is_dir() else set()
+    present -= {name for name in wanted if not record.input(name).is_file()}
+    for name in sorted(wanted - present):
+        findings.append(Finding(f"inputs/{name}", None, "is missing"))
+    for name in sorted(present - wanted):
+        findings.append(Finding(f"inputs/{name}", None, "does not belong to the record"))
+    for name in sorted(wanted & present):
+        if (found := sha256_of(record.input(name))) != name:
+            done = what_was_done(record.input(name).read_bytes(), partial(_hashes_to, name))
+            what = f"was changed: its bytes hash to {found}" + (f". It {done}" if done else "")
+            findings.append(Finding(f"inputs/{name}", None, what))
+    return findings
+
+
+def _hashes_to(sha256: str, data: bytes) -> bool:
+    return hashlib.sha256(data).hexdigest() == sha256
+
+
+def _check_folder(record: Record, started: RunStarted, kind: Kind) -> list[Finding]:
+    known = {"journal", "inputs", *kind.files_of(started), *kind.folders}
+    return [
+        Finding(path.name, None, "does not belong to the record")
+        for path in sorted(record.path.iterdir())
+        if path.name not in known
+    ]
+
+
+def _check_derived(record: Record, state: JournalState, kind: Kind) -> list[Finding]:
+    """Derive everything again, elsewhere, and compare."""
+    files = kind.files_of(state.started)
+    missing = [name for name in files if not (record.path / name).is_file()]
+    if missing:
+        hint = "the run was not ended: resume it, or `benchbook rescore` it" if state.state == "open" else "is missing"
+        return [Finding(name, None, hint) for name in missing]
+    with tempfile.TemporaryDirectory(prefix="benchbook-verify-") as name:
+        again = Path(name)
+        try:
+            findings = kind.derive_checked(record, again, state)
+        except RecordDamagedError as error:
+            return [Finding(_inside(record, error.path), error.line, error.reason)]
+        except BenchbookError as error:
+            return [Finding("journal", None, str(error))]
+        findings = [*findings, *_check_last_line(record, state)]
+        tables = kind.tables(state.started)
+        _allow_other_writer(record, again, tables)
+        for file in files:
+            findings += _compare(file, record.path / file, again / file, tables)
+        for folder in kind.folders:
+            findings += _compare_folders(folder, record.path, again, tables)
+    return findings
+
+
+def _compare_folders(name: str, found: Path, derived: Path, tables: Tables) -> list[Finding]:
+    """Every file of a derived folder, whatever its depth; empty folders do not count."""
+    findings = []
+    there, wanted = _files_below(found, name), _files_below(derived, name)
+    for file in sorted(there | wanted):
+        if file not in there:
+            findings.append(Finding(file, None, "is missing"))
+        elif file not in wanted:
+            findings.append(Finding(file, None, "does not belong to the record"))
+        else:
+            findings += _compare(file, found / file, derived / file, tables)
+    return findings
+
+
+def _files_below(folder: Path, name: str) -> set[str]:
+    paths = (folder / name).rglob("*")
+    return {path.relative_to(folder).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
+
+
+def _check_last_line(record: Record, state: JournalState) -> list[Finding]:
+    """No later line holds the last one's hash: the manifest does."""
+    manifest = _manifest(record.path)
+    if manifest is None or manifest.journal_sha256 == state.last_sha256:
+        return []
+    ends, named = state.last_sha256[:12], manifest.journal_sha256[:12]
+    what = f"the journal ends here with {ends}…, and manifest.json names {named}…"
+    return [Finding(f"journal/{state.n_segments:06d}.jsonl", state.last_line, f"{what}: one of the two was changed")]
+
+
+def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Finding]:
+    if not found.is_file():
+        return [Finding(name, None, "is no file")]
+    if _same_bytes(found, derived):
+        return []
+    if name in tables:
+        return _compare_tables(name, found, derived, tables[name])
+    return [Finding(name, *first_difference(found.read_bytes(), derived.read_bytes()))]
+
+
+def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
+    """Another version of the table writer gives other bytes for the same rows: then rows are compared (below), and the
+    manifest is held against the hash of the file that is there."""
+    found, derived = _manifest(record.path), _manifest(again)
+    if found is None or derived is None or found.derived_by.get("tables") == writer_version():
+        return
+    again_manifest = msgspec.json.decode((again / "manifest.json").read_bytes(), type=dict[str, Any])
+    hashes = derived.derived | hashes_of(record.path, [name for name in tables if name in derived.derived])
+    by = derived.derived_by | {"tables": found.derived_by.get("tables", "")}
+    write_manifest(again, again_manifest | {"derived": hashes, "derived_by": by})
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size:
+        return False
+    with one.open("rb") as first, other.open("rb") as second:
+        return hashlib.file_digest(first, "sha256").digest() == hashlib.file_digest(second, "sha256").digest()
+
+
+def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspec.Struct]) -> list[Finding]:
+    """Names the first row and column that differ. Other bytes for the same rows are a finding, unless another version
+    of the table's writer made them."""
+    try:
+        pairs = zip_longest(read_rows(found, row_type), read_rows(derived, row_type))
+        for number, (one, other) in enumerate(pairs, start=1):
+            if one is None or other is None:
+                return [Finding(name, number, "rows were added or removed")]
+            if one != other:
+                fields = [field for field in row_type.__struct_fields__ if getattr(one, field) != getattr(other, field)]
+                whose = f"row of sample {other.sample}" if hasattr(other, "sample") else "this row"
+                return [Finding(name, number, f"{whose}: {', '.join(fields)} differ")]
+    except BenchbookError as error:
+        return [Finding(name, None, f"was changed: {error}")]
+    manifest = _manifest(found.parents[name.count("/")])
+    if manifest is not None and manifest.derived_by.get("tables") != writer_version():
+        return []
+    return [Finding(name, None, "its rows are right, but its bytes were changed")]
+
+
+class _Ends(msgspec.Struct):
+    """The part of a manifest that every kind of record has."""
+
+    journal_sha256: str
+    derived: dict[str, str]
+    derived_by: dict[str, str]
+
+
+def _manifest(folder: Path) -> _Ends | None:
+    try:
+        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=ready(_Ends))
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,299 @@
+"""Aggregates as people would have them: post-stratified rates, and prediction-powered means for the others.
+
+People labelled a part of the judged samples, drawn by chance; the judge scored them all. A rate could be a
+prediction-powered mean too; near 0 and 1 that interval, by the normal distribution, is too narrow (by simulation it
+holds in 91 % where it says 95 %: 100 labels, a rate of 0.95). Rogan and Gladen's formula, by sensitivity and
+specificity, is for labels of other samples than these: here it is up to twice as wide.
+
+Where samples share clusters, the interval is as much wider as the estimate's variance is, by the intraclass correlation
+of what each sample adds to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import msgspec
+
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, score_sample
+from benchbook.labels.calibration_results import Bias, Corrected, JudgedSample, SliceBias
+from benchbook.record.facts import LabelField
+from benchbook.statistics import (
+    Estimate,
+    Stratum,
+    adjust_p_values,
+    bounded_mean,
+    cluster_widening,
+    paired_difference,
+    paired_permutation_test,
+    post_stratified_rate,
+    prediction_powered_mean,
+    rank_correlation,
+    wilson,
+)
+from benchbook.statistics._inputs import FEW_CLUSTERS
+from benchbook.statistics.results import without_interval
+
+__all__ = ["GoldScores", "Pair", "bias_of", "clusters_of", "corrected_aggregates"]
+
+
+GoldScores = Mapping[int, Mapping[LabelField, int]]
+"""People's scores by sample and field; what nobody labelled, or two people left open, is not in it."""
+
+_BOTH: tuple[LabelField, ...] = ("accuracy_score", "faithfulness_score")
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A number of one sample that an aggregate is the mean of, and the fields that people must have labelled for it."""
+
+    aggregate: str
+    needs: tuple[LabelField, ...]
+    value: Callable[[Outcome], float]
+    highest: int = 1
+    binary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    judge: float
+    people: float | None
+    cluster: str | None
+
+
+def corrected_aggregates(
+    samples: Sequence[JudgedSample],
+    gold: GoldScores,
+    scale: RubricScale,
+    *,
+    confidence: float,
+    seed: int,
+    n_resamples: int,
+) -> tuple[Corrected, ...]:
+    """Every aggregate that depends on the judge, over the judged samples, corrected."""
+    drawing = _Drawing(confidence, seed, n_resamples)
+    found = []
+    for measure in _measures(scale):
+        values = [_sample(one, gold.get(one.sample, {}), measure) for one in samples]
+        found.append(
+            Corrected(
+                aggregate=measure.aggregate,
+                as_judged=sum(one.judge for one in values) / len(values) if values else None,
+                corrected=_rate(values, drawing) if measure.binary else _mean(values, measure.highest, drawing),
+                by_labels_alone=_labels_alone(values, measure, confidence),
+                n_judged=len(values),
+                n_labelled=sum(one.people is not None for one in values),
+            )
+        )
+    return tuple(found)
+
+
+def _measures(scale: RubricScale) -> tuple[_Measure, ...]:
+    return (
+        _Measure("accuracy_mean", ("accuracy_score",), lambda one: float(one.accuracy_score or 0), 2),
+        _Measure(
+            "accuracy_full_credit_rate", ("accuracy_score",), lambda one: float(one.accuracy_score == 2), binary=True
+        ),
+        _Measure("faithfulness_mean", ("faithfulness_score",), lambda one: float(one.faithfulness_score or 0), 2),
+        _Measure(
+            "faithfulness_failure_rate",
+            ("faithfulness_score",),
+            lambda one: float(one.faithfulness_score == 0),
+            binary=True,
+        ),
+        _Measure("pass_rate", _BOTH, lambda one: float(score_sample(one, scale).passed), binary=True),
+        _Measure("aggregate_score", _BOTH, lambda one: (score_sample(one, scale).sample_score_nano or 0) / NANO),
+    )
+
+
+def _sample(one: JudgedSample, labels: Mapping[LabelField, int], measure: _Measure) -> _Sample:
+    """The measure by the judge's scores, and by people's in their place."""
+    people = None
+    if all(field in labels for field in measure.needs):
+        people = measure.value(msgspec.structs.replace(one.outcome, **{name: labels[name] for name in measure.needs}))
+    return _Sample(measure.value(one.outcome), people, one.cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    confidence: float
+    seed: int
+    n_resamples: int
+
+
+def _mean(samples: Sequence[_Sample], highest: int, drawing: _Drawing) -> Estimate:
+    labelled = [one for one in samples if one.people is not None]
+    unlabelled = [one.judge for one in samples if one.people is None]
+    people = [one.people for one in labelled if one.people is not None]
+    judge = [one.judge for one in labelled]
+    found = prediction_powered_mean(people, judge, unlabelled, scale=(0.0, highest), confidence=drawing.confidence)
+    if not _clustered(samples) or found.estimate is None:
+        return found
+    weight = found.judge_weight or 0.0
+    corrected = sum(a - weight * b for a, b in zip(people, judge, strict=True)) / len(people)
+    rest = sum(unlabelled) / len(unlabelled) if unlabelled else 0.0
+    parts = [
+        (one.people - weight * one.judge - corrected) / len(people)
+        if one.people is not None
+        else weight * (one.judge - rest) / len(unlabelled)
+        for one in samples
+    ]
+    return _by_clusters(samples, parts, found, (0.0, float(highest)))
+
+
+def _rate(samples: Sequence[_Sample], drawing: _Drawing) -> Estimate:
+    """Every judged sample is counted, labelled ones included."""
+    strata = {flagged: [one for one in samples if (one.judge > 0) is flagged] for flagged in (True, False)}
+    counted = {
+        flagged: Stratum(
+            n=len(members),
+            n_labelled=sum(one.people is not None for one in members),
+            positives=sum(bool(one.people) for one in members),
+        )
+        for flagged, members in strata.items()
+    }
+    found = post_stratified_rate(
+        counted, confidence=drawing.confidence, seed=drawing.seed, n_resamples=drawing.n_resamples
+    )
+    if not _clustered(samples) or found.estimate is None:
+        return found
+    parts = []
+    for one in samples:
+        stratum = counted[one.judge > 0]
+        part = (stratum.share - found.estimate) / len(samples)
+        if one.people is not None:
+            part += stratum.n / len(samples) * (one.people - stratum.share) / stratum.n_labelled
+        parts.append(part)
+    return _by_clusters(samples, parts, found, (0.0, 1.0))
+
+
+def _labels_alone(samples: Sequence[_Sample], measure: _Measure, confidence: float) -> Estimate:
+    """The mean of people's labels, which were drawn by chance: Wilson for shares, Jeffreys for others, by clusters."""
+    labelled = [(one.people, one.cluster) for one in samples if one.people is not None]
+    values = [value for value, _ in labelled]
+    if not _clustered(samples):
+        if measure.binary:
+            return wilson(round(sum(values)), len(values), confidence)
+        return bounded_mean(values, highest=measure.highest, confidence=confidence)
+    clusters = [cluster for _, cluster in labelled]
+    found = bounded_mean(values, highest=measure.highest, clusters=clusters, confidence=confidence)
+    if measure.binary and found.reason == "no_variance" and len(set(values)) == 1:
+        n_clusters = len(set(clusters))
+        alike = wilson(n_clusters if values[0] else 0, n_clusters, confidence)
+        return replace(alike, method="wilson_over_clusters", n=len(values), n_clusters=n_clusters)
+    return found
+
+
+def _clustered(samples: Sequence[_Sample]) -> bool:
+    return any(one.cluster is not None for one in samples)
+
+
+def _by_clusters(
+    samples: Sequence[_Sample], parts: Sequence[float], found: Estimate, scale: tuple[float, float]
+) -> Estimate:
+    """The interval, as much wider as clusters make it; `parts` is what each sample adds to the estimate's error."""
+    n_clusters = len({one.cluster for one in samples})
+    if n_clusters == 1:
+        method = f"{found.method}_clustered"
+        return without_interval(
+            found.estimate, n=found.n, confidence=found.confidence, method=method, reason="one_cluster", n_clusters=1
+        )
+    widening = cluster_widening(parts, [one.cluster for one in samples], found.confidence)
+    low, high = found.low, found.high
+    if found.estimate is not None and low is not None and high is not None:
+        low = max(scale[0], found.estimate - widening.factor * (found.estimate - low))
+        high = min(scale[1], found.estimate + widening.factor * (high - found.estimate))
+    few = ("few_clusters",) if n_clusters < FEW_CLUSTERS else ()
+    return Estimate(
+        estimate=found.estimate,
+        low=low,
+        high=high,
+        confidence=found.confidence,
+        method=f"{found.method}_clustered",
+        n=found.n,
+        reason=found.reason,
+        warnings=tuple(dict.fromkeys((*found.warnings, *few))),
+        standard_error=None if found.standard_error is None else widening.of_error * found.standard_error,
+        n_clusters=n_clusters,
+        seed=found.seed,
+    )
+
+
+MAX_VALUES = 20  # of one slice; more is free text
+LENGTH = "length of the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """People's score and the judge's of one sample's field."""
+
+    people: int
+    judge: int
+    answer_chars: int
+    slices: tuple[tuple[str, str], ...]
+    cluster: str | None
+
+
+def bias_of(pairs: Sequence[Pair], confidence: float, seed: int) -> Bias:
+    """Judge minus people: over all, by slice, and with the length. Holm's correction is over all slices shown."""
+    found = [_slice_bias(name, value, members, confidence, seed) for name, value, members in _slices(pairs)]
+    adjusted = adjust_p_values([one.p for one in found]).holm
+    errors = [float(pair.judge - pair.people) for pair in pairs]
+    lengths = [float(pair.answer_chars) for pair in pairs]
+    return Bias(
+        overall=_difference(pairs, confidence),
+        slices=tuple(
+            SliceBias(slice=one.slice, value=one.value, difference=one.difference, p=one.p, p_holm=p)
+            for one, p in zip(found, adjusted, strict=True)
+        ),
+        with_length=rank_correlation(lengths, errors, confidence).spearman,
+    )
+
+
+def _slice_bias(name: str, value: str, pairs: Sequence[Pair], confidence: float, seed: int) -> SliceBias:
+    test = paired_permutation_test(
+        [pair.judge - pair.people for pair in pairs], clusters=clusters_of(pairs), seed=seed, n_draws=20_000
+    )
+    return SliceBias(slice=name, value=value, difference=_difference(pairs, confidence), p=test.p, p_holm=None)
+
+
+def _difference(pairs: Sequence[Pair], confidence: float) -> Estimate:
+    return paired_difference(
+        [pair.people for pair in pairs],
+        [pair.judge for pair in pairs],
+        clusters=clusters_of(pairs),
+        confidence=confidence,
+    )
+
+
+def clusters_of(pairs: Sequence[Pair]) -> list[str | None] | None:
+    """Labels of clusters, or None where every sample stands alone."""
+    return [pair.cluster for pair in pairs] if any(pair.cluster is not None for pair in pairs) else None
+
+
+def _slices(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
+    names = sorted({name for pair in pairs for name, _ in pair.slices})
+    for name in names:
+        by_value: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            for given, value in pair.slices:
+                if given == name:
+                    by_value.setdefault(value, []).append(pair)
+        if 1 < len(by_value) <= MAX_VALUES:
+            yield from ((name, value, by_value[value]) for value in sorted(by_value))
+    yield from ((LENGTH, words, members) for words, members in _by_length(pairs))
+
+
+def _by_length(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[Pair]]]:
+    """Three groups of about the same size, told apart by length; fewer where lengths are alike."""
+    lengths = sorted(pair.answer_chars for pair in pairs)
+    if not lengths or lengths[0] == lengths[-1]:
+        return
+    cuts = sorted({lengths[(len(lengths) - 1) * part // 3] for part in (1, 2)} - {lengths[-1]})
+    edges = [-1, *cuts, lengths[-1]]
+    for low, high in pairwise(edges):
+        words = f"up to {high} characters" if low < 0 else f"{low + 1} to {high} characters"
+        yield words, [pair for pair in pairs if low < pair.answer_chars <= high]

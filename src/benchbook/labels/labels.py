@@ -1,0 +1,207 @@
+"""A record of people's labels: a folder of its own, with a journal, and the sheet that people see among its inputs.
+
+The sheet holds what is labelled and nothing of what the judge said: whoever labels needs this folder alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.errors import RecordDamagedError, RecordError, UsageError
+from benchbook.labels.state import MAX_NAME, Given, LabelState
+from benchbook.record.facts import Label, LabelsStarted, RunStarted
+from benchbook.record.folder import Record, create_record
+from benchbook.record.journal import JournalWriter
+from benchbook.record.reading import Line, read_journal
+
+__all__ = ["LabelBook", "SheetRow", "create_labels", "give_labels", "labeller_name", "open_labels", "take_back"]
+
+
+SHEET = "sheet"
+
+
+class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One sample as whoever labels it sees it."""
+
+    sample: int
+    item_id: str
+    prompt: str
+    context: Any = None
+    expected_answer: str | None = None
+    answer: str
+
+
+_sheet_decoder: msgspec.json.Decoder[SheetRow] = msgspec.json.Decoder(ready(SheetRow))
+
+
+class LabelBook:
+    """A record of labels as it stood when it was read; `sha256` is the journal's, and names the record."""
+
+    def __init__(self, path: Path, state: LabelState, sheet: dict[int, SheetRow], sha256: str) -> None:
+        self.path = path
+        self.state = state
+        self.sheet = sheet
+        self.sha256 = sha256
+
+    @property
+    def started(self) -> LabelsStarted:
+        return self.state.started
+
+    def reload(self) -> LabelBook:
+        """The same record as it stands now: somebody else may have labelled since."""
+        state, sha256 = _read(self.path)
+        return LabelBook(self.path, state, self.sheet, sha256)
+
+
+def create_labels(
+    folder: str | Path, rows: Sequence[SheetRow], first_fact: Callable[[dict[str, str]], LabelsStarted]
+) -> LabelBook:
+    """A new record in `folder`, with the sheet and its first fact, made from the inputs' hashes by name.
+
+    Raises: UsageError where something is there already; RecordError where it can't be written.
+    """
+    target = Path(folder).absolute()
+    if target.exists():
+        raise UsageError(f"{folder}: is there already; label what it holds, or draw into another folder")
+    # A record's first fact is typed as a run's; a record of labels begins with its own.
+    begin = cast("Callable[[dict[str, str]], RunStarted]", first_fact)
+    with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as temporary:
+        sheet = Path(temporary) / "sheet.jsonl"
+        sheet.write_bytes(b"".join(canonical_json(row) + b"\n" for row in rows))
+        create_record(target.parent, target.name, {SHEET: sheet}, begin)
+    return open_labels(folder)
+
+
+def open_labels(folder: str | Path) -> LabelBook:
+    """The labels in `folder`, their chain and their sheet checked.
+
+    Raises: UsageError for another folder; RecordDamagedError naming file and line.
+    """
+    path = Path(folder)
+    state, sha256 = _read(path)
+    return LabelBook(path, state, _read_sheet(Record(path), state.started), sha256)
+
+
+def give_labels(book: LabelBook, given: Sequence[Given]) -> LabelBook:
+    """Record labels, all of them or none; the labels as they then stand.
+
+    Each is held against what the journal says at that moment, so that two people may label at the same time.
+    Raises: UsageError for one that may not stand; RecordLockedError while somebody's label is being written.
+    """
+    with _Writing(book) as writing:
+        facts: list[Label] = []
+        for one in given:
+            if (refusal := writing.state.refusal(one)) is not None:
+                raise UsageError(f"{book.path}: {refusal}")
+            fact = _label(writing.state, one)
+            fact.seq = writing.journal.seq + len(facts)  # what the journal will give it
+            writing.state.add(fact)
+            facts.append(fact)
+        for fact in facts:
+            writing.journal.append(fact)
+    return book.reload()
+
+
+def take_back(book: LabelBook, labeller: str, *, adjudicated: bool = False) -> Label | None:
+    """Undo this person's last label that stands, and say which one it was; None where there is none."""
+    with _Writing(book) as writing:
+        last = writing.state.last_by(labeller, adjudicated=adjudicated)
+        if last is not None:
+            writing.journal.append(
+                Label(
+                    run_sha256=last.run_sha256,
+                    sample=last.sample,
+                    labeller=labeller,
+                    field=last.field,
+                    round=last.round,
+                    undoes=last.seq,
+                )
+            )
+    return last
+
+
+def labeller_name(name: str) -> str:
+    """A name that tells people apart, without white space at its ends.
+
+    Raises: UsageError for an empty or an endless one.
+    """
+    stripped = " ".join(name.split())
+    if not 1 <= len(stripped) <= MAX_NAME:
+        raise UsageError(f"labeller: found {len(stripped)} characters; expected a name, at most {MAX_NAME}")
+    return stripped
+
+
+class _Writing:
+    """The journal, open and locked, with the state that it has come to."""
+
+    def __init__(self, book: LabelBook) -> None:
+        self.state = LabelState(book.started)
+        self._journal_path = book.path / "journal"
+        self.journal = JournalWriter(self._journal_path, on_line=self._count)
+
+    def _count(self, line: Line) -> None:
+        if isinstance(line.fact, Label):
+            _add(self.state, line.fact, line, self._journal_path)
+
+    def __enter__(self) -> _Writing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.journal.close()
+
+
+def _label(state: LabelState, given: Given) -> Label:
+    return Label(
+        run_sha256=state.started.run_sha256,
+        sample=given.sample,
+        labeller=given.labeller,
+        field=given.field,
+        score=given.score,
+        round=state.round_of(given),
+        note=given.note,
+    )
+
+
+def _read(path: Path) -> tuple[LabelState, str]:
+    journal = path / "journal"
+    if not journal.is_dir():
+        raise UsageError(f"{path}: not a record of labels (it has no journal/); draw one with `benchbook label sample`")
+    state, sha256 = None, ""
+    for line in read_journal(journal):
+        sha256 = line.sha256
+        if isinstance(line.fact, LabelsStarted) and state is None:
+            state = LabelState(line.fact)
+        elif isinstance(line.fact, Label) and state is not None:
+            _add(state, line.fact, line, journal)
+        elif state is None:
+            break
+    if state is None:
+        raise UsageError(f"{path}: not a record of labels (its journal does not begin with labels_started)")
+    return state, sha256
+
+
+def _add(state: LabelState, label: Label, line: Line, journal: Path) -> None:
+    try:
+        state.add(label)
+    except ValueError as error:
+        raise RecordDamagedError(journal / f"{line.segment:06d}.jsonl", line.number, str(error)) from None
+
+
+def _read_sheet(record: Record, started: LabelsStarted) -> dict[int, SheetRow]:
+    digest = started.inputs.get(SHEET, "")
+    path = record.input(digest)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path}: can't be read ({error.strerror})") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise RecordDamagedError(path, None, "was changed: its bytes have another hash")
+    rows = [decode_json(line, _sheet_decoder) for line in data.splitlines()]
+    return {row.sample: row for row in rows}

@@ -1,0 +1,322 @@
+"""A panel of judges, from the rows of its run: each judge alone, how they agree, and what they split on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from operator import attrgetter
+
+import msgspec
+
+from benchbook.canonical import ready
+from benchbook.errors import UsageError
+from benchbook.evaluators.exact import as_float, percentile, ratio
+from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.panel_rules import PanelRule
+from benchbook.evaluators.rubric.release import decide
+from benchbook.evaluators.rubric.rows import (
+    AggregatesFile,
+    EarlyStop,
+    Manifest,
+    PanelJudge,
+    PanelManifest,
+    PanelRow,
+    PanelVote,
+)
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, rubric_scale, score_sample
+from benchbook.evaluators.rubric.tally import RubricTally
+from benchbook.labels.state import FIELDS, SCORES
+from benchbook.record.facts import LabelField
+from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
+
+__all__ = ["JudgeAlone", "JudgePairAgreement", "PanelAgreement", "PanelAnalysis", "Split", "panel_analysis", "rank_of"]
+
+
+class JudgeAlone(msgspec.Struct, frozen=True, kw_only=True):
+    """The run as it would be with this judge alone; rates and means are those of SPEC R4."""
+
+    judge: int
+    name: str
+    model_id: str
+    model_version: str | None
+    n_asked: int
+    n_scored: int
+    unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
+    accuracy_mean: float | None
+    faithfulness_mean: float | None
+    aggregate_score: float | None
+    pass_rate: float | None
+    faithfulness_failure_rate: float | None
+    decision: DecisionName | None  # by points (R6.3); None where the run is not whole, or stopped early
+    same_as_panel: float | None  # share of the samples that both scored in which both scores are the panel's
+    input_tokens: int
+    output_tokens: int
+    latency_p50_ms: float | None
+
+
+class JudgePairAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Two judges on the samples that both scored; kappa has quadratic weights."""
+
+    judge_a: str
+    judge_b: str
+    n: int
+    same_scores: float | None
+    kappa: dict[LabelField, Agreement]
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample on which the judges do not agree. Scores are in the judges' order; None of one who gave none."""
+
+    sample: int
+    item_id: str
+    repeat: int
+    verdicts_differ: bool
+    spread: int
+    n_dissenting: int
+    accuracy_scores: list[int | None]
+    faithfulness_scores: list[int | None]
+
+
+class PanelAnalysis(msgspec.Struct, frozen=True, kw_only=True):
+    """`splits` is ranked: first what a person should look at first."""
+
+    rule: PanelRule
+    n_judged: int  # samples with an answer, that at least two judges scored
+    n_unanimous: int
+    n_verdicts_differ: int
+    n_scored_without_all: int  # scored, for the judges who gave no score could not have changed it
+    n_left_open: int  # not scored, for a judge who gave no score could have
+    judges: list[JudgeAlone]
+    pairs: list[JudgePairAgreement]
+    alpha: dict[LabelField, Agreement]  # Krippendorff's, ordinal, of all judges
+    n_clusters: int | None  # groups, or items under repeats: intervals are by whole clusters; None where there are none
+    splits: list[Split]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAgreement:
+    """`scores` has, for each field, a row a judge and a column a sample; None where a judge gave none.
+
+    `clusters` says what each sample shares with others; None where every sample stands for itself. The rest is of the
+    intervals, by resampling.
+    """
+
+    scores: Mapping[LabelField, Sequence[Sequence[int | None]]]
+    clusters: Sequence[str] | None
+    confidence: float
+    seed: int
+    n_resamples: int
+
+    def alpha(self, field: LabelField) -> Agreement:
+        return krippendorff_alpha(
+            self.scores[field],
+            clusters=self.clusters,
+            confidence=self.confidence,
+            seed=self.seed,
+            n_resamples=self.n_resamples,
+        )
+
+    def pairs(self, names: Sequence[str]) -> list[JudgePairAgreement]:
+        """Every two judges; `names` are theirs, by their numbers."""
+        return [self._pair(names, a, b) for a, b in combinations(range(len(names)), 2)]
+
+    def _pair(self, names: Sequence[str], a: int, b: int) -> JudgePairAgreement:
+        one, other = ([self.scores[field][judge] for field in FIELDS] for judge in (a, b))
+        # A judge gives both scores or none, so one of them tells.
+        both = [place for place, pair in enumerate(zip(one[0], other[0], strict=True)) if None not in pair]
+        same = sum(all(x[place] == y[place] for x, y in zip(one, other, strict=True)) for place in both)
+        return JudgePairAgreement(
+            judge_a=names[a],
+            judge_b=names[b],
+            n=len(both),
+            same_scores=as_float(ratio(same, len(both))),
+            kappa={field: self._kappa(x, y, both) for field, x, y in zip(FIELDS, one, other, strict=True)},
+        )
+
+    def _kappa(self, a: Sequence[int | None], b: Sequence[int | None], both: Sequence[int]) -> Agreement:
+        return cohens_kappa(
+            [a[place] for place in both],
+            [b[place] for place in both],
+            SCORES,
+            weights="quadratic",
+            clusters=None if self.clusters is None else [self.clusters[place] for place in both],
+            confidence=self.confidence,
+            seed=self.seed,
+            n_resamples=self.n_resamples,
+        )
+
+
+def panel_analysis(
+    manifest: Manifest,
+    file: AggregatesFile,
+    rows: Iterable[PanelRow],
+    *,
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
+) -> PanelAnalysis:
+    """What the rows of a run say about its panel. `seed` is of the intervals by resampling.
+
+    Raises: UsageError where one judge judged.
+    """
+    panel = manifest.panel
+    if not isinstance(panel, PanelManifest):
+        raise UsageError(f"{manifest.run_id}: one judge judged it; `benchbook run --judge A --judge B` makes a panel")
+    seen = _Seen(panel, manifest, file)
+    for row in rows:
+        seen.add(row)
+    agreement = PanelAgreement(seen.scores, seen.clusters, confidence, seed, n_resamples)
+    return PanelAnalysis(
+        rule=panel.rule,
+        n_judged=seen.n_judged,
+        n_unanimous=seen.n_unanimous,
+        n_verdicts_differ=sum(split.verdicts_differ for split in seen.splits),
+        n_scored_without_all=seen.n_scored_without_all,
+        n_left_open=seen.n_left_open,
+        judges=[judge.found() for judge in seen.judges],
+        pairs=agreement.pairs([judge.name for judge in panel.judges]),
+        alpha={field: agreement.alpha(field) for field in FIELDS},
+        n_clusters=None if seen.clusters is None else len(set(seen.clusters)),
+        splits=sorted(seen.splits, key=rank_of),
+    )
+
+
+def rank_of(split: Split) -> tuple[int, int, int, int]:
+    """First where pass or fail hangs on whom one asks, then where scores lie far apart, then where many dissent."""
+    return -split.verdicts_differ, -split.spread, -split.n_dissenting, split.sample
+
+
+class _Seen:
+    """What one pass over the rows keeps: counts, each judge's scores, and the samples that they split on."""
+
+    def __init__(self, panel: PanelManifest, manifest: Manifest, file: AggregatesFile) -> None:
+        scale = rubric_scale(frozenset(manifest.unmeasured))
+        whole = manifest.state == "complete" and not isinstance(file.early_stop, EarlyStop)
+        self.judges = [_Judge(number, judge, scale, whole) for number, judge in enumerate(panel.judges)]
+        self.scores: dict[LabelField, list[list[int | None]]] = {field: [[] for _ in self.judges] for field in FIELDS}
+        self.splits: list[Split] = []
+        self.n_judged = self.n_unanimous = self.n_scored_without_all = self.n_left_open = 0
+        self._clusters: list[str] = []
+        self._clustered = manifest.repeats > 1
+
+    @property
+    def clusters(self) -> list[str] | None:
+        """What each sample shares with others; None where every sample stands for itself."""
+        return self._clusters if self._clustered else None
+
+    def add(self, row: PanelRow) -> None:
+        if not row.votes:
+            for judge in self.judges:
+                judge.add(row, None)
+            return
+        for judge, vote in zip(self.judges, row.votes, strict=True):
+            judge.add(row, vote)
+        scored = [vote for vote in row.votes if vote.evaluator_error is None]
+        self._note_scores(row)
+        self.n_left_open += row.evaluator_error is not None and bool(scored)
+        self.n_scored_without_all += row.evaluator_error is None and len(scored) < len(row.votes)
+        if len(scored) < 2:
+            return
+        self.n_judged += 1
+        if row.spread:
+            self.splits.append(_split(row))
+        else:
+            self.n_unanimous += 1
+
+    def _note_scores(self, row: PanelRow) -> None:
+        for field in FIELDS:
+            for scores, vote in zip(self.scores[field], row.votes, strict=True):
+                scores.append(getattr(vote, field))
+        self._clusters.append(row.item_id if row.group is None else f"group {row.group}")
+        self._clustered = self._clustered or row.group is not None
+
+
+def _split(row: PanelRow) -> Split:
+    return Split(
+        sample=row.sample,
+        item_id=row.item_id,
+        repeat=row.repeat,
+        verdicts_differ=row.verdicts_differ,
+        spread=row.spread,
+        n_dissenting=row.n_dissenting,
+        accuracy_scores=[vote.accuracy_score for vote in row.votes],
+        faithfulness_scores=[vote.faithfulness_score for vote in row.votes],
+    )
+
+
+class _Judge:
+    """The run as this judge alone scores it."""
+
+    def __init__(self, number: int, judge: PanelJudge, scale: RubricScale, whole: bool) -> None:
+        self._number = number
+        self._judge = judge
+        self._whole = whole
+        self._tally = RubricTally(scale)
+        self._errors: Counter[str] = Counter()
+        self._latencies: Counter[int] = Counter()
+        self._n_asked = self._n_scored = self._n_both = self._n_same = self._input = self._output = 0
+
+    def add(self, row: PanelRow, vote: PanelVote | None) -> None:
+        """`vote` is None where no answer came: that is scored by rule, whoever judges (R1.3)."""
+        outcome = _outcome(row, vote)
+        self._tally.add(outcome, score_sample(outcome, self._tally.scale))
+        if vote is None:
+            return
+        self._n_asked += 1
+        self._input += vote.input_tokens or 0
+        self._output += vote.output_tokens or 0
+        if vote.latency_ms is not None:
+            self._latencies[vote.latency_ms] += 1
+        if vote.evaluator_error is not None:
+            reason = f":{vote.parse_error_reason}" if vote.parse_error_reason else ""
+            self._errors[vote.evaluator_error + reason] += 1
+            return
+        self._n_scored += 1
+        if row.evaluator_error is None:
+            self._n_both += 1
+            self._n_same += _both(vote) == _both(row)
+
+    def found(self) -> JudgeAlone:
+        aggregates = self._tally.aggregates()
+        return JudgeAlone(
+            judge=self._number,
+            name=self._judge.name,
+            model_id=self._judge.model_id,
+            model_version=self._judge.model_version,
+            n_asked=self._n_asked,
+            n_scored=self._n_scored,
+            unscored_by_reason=dict(sorted(self._errors.items())),
+            accuracy_mean=aggregates.accuracy_mean,
+            faithfulness_mean=aggregates.faithfulness_mean,
+            aggregate_score=aggregates.aggregate_score,
+            pass_rate=aggregates.pass_rate,
+            faithfulness_failure_rate=aggregates.faithfulness_failure_rate,
+            decision=decide(self._tally).decision if self._whole else None,
+            same_as_panel=as_float(ratio(self._n_same, self._n_both)),
+            input_tokens=self._input,
+            output_tokens=self._output,
+            latency_p50_ms=as_float(percentile(self._latencies, 50)),
+        )
+
+
+_both: Callable[[PanelRow | PanelVote], tuple[int | None, int | None]] = attrgetter(*FIELDS)
+
+
+def _outcome(row: PanelRow, vote: PanelVote | None) -> Outcome:
+    scored = row if vote is None else vote
+    return msgspec.convert(
+        {
+            "accuracy_score": scored.accuracy_score,
+            "faithfulness_score": scored.faithfulness_score,
+            "evaluator_error": scored.evaluator_error,
+            "score_origin": row.score_origin,
+            "latency_e2e_ms": row.latency_e2e_ms,
+            "latency_model_ms": row.latency_model_ms,
+            "timed_out": row.timed_out,
+            "input_tokens": row.input_tokens,
+            "output_tokens": row.output_tokens,
+        },
+        ready(Outcome),
+    )

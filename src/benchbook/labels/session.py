@@ -1,0 +1,141 @@
+"""Labelling by keys: which question comes next, and what a key means. Pure; whoever reads keys calls this."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.labels.labels import LabelBook, SheetRow
+from benchbook.labels.state import FIELDS, SCORES, Given, GoldOrigin
+from benchbook.record.facts import Label, LabelField
+from benchbook.text import visible
+
+__all__ = [
+    "Action",
+    "Progress",
+    "Question",
+    "action_of",
+    "disputed_questions",
+    "next_question",
+    "progress_of",
+    "prompt_of",
+    "screen_of",
+]
+
+
+Action: TypeAlias = Given | Literal["undo", "quit", "note", "unknown"]
+
+# The words that the judge is given (SPEC R2.1): people and judge must score the same thing.
+MEANING: dict[LabelField, str] = {
+    "accuracy_score": "accuracy\n"
+    "  2 fully correct and complete\n"
+    "  1 partially correct with minor error or omission\n"
+    "  0 incorrect, missing, or non-responsive",
+    "faithfulness_score": "faithfulness\n"
+    "  2 all material claims grounded in provided context/tools/references\n"
+    "  1 mostly grounded with minor unsupported inference\n"
+    "  0 materially ungrounded or fabricated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One field of one sample, to be scored. `opinions` is empty but in adjudication."""
+
+    row: SheetRow
+    field: LabelField
+    place: int  # of the sample in the sheet, from 1
+    n: int
+    opinions: tuple[Label, ...] = ()
+
+
+def next_question(book: LabelBook, labeller: str, *, adjudicates: bool = False) -> Question | None:
+    """The first field, in the order of the sheet, that this person can still label; None where there is none."""
+    if adjudicates:
+        return next(disputed_questions(book), None)
+    samples = book.started.samples
+    for place, sample in enumerate(samples, start=1):
+        if fields := book.state.open_fields(sample, labeller):
+            return Question(book.sheet[sample], fields[0], place, len(samples))
+    return None
+
+
+def disputed_questions(book: LabelBook) -> Iterator[Question]:
+    """What two people scored differently and nobody has settled, in the order of the sheet, with both scores."""
+    state, samples = book.state, book.started.samples
+    for place, sample in enumerate(samples, start=1):
+        for field in FIELDS:
+            if state.gold(sample, field).origin == "disputed":
+                opinions = tuple(state.opinions(sample, field))
+                yield Question(book.sheet[sample], field, place, len(samples), opinions)
+
+
+def action_of(key: str, question: Question, labeller: str, *, note: str = "", adjudicates: bool = False) -> Action:
+    """What a key asks for. Ctrl-C and Ctrl-D quit."""
+    match key:
+        case "u" | "U":
+            return "undo"
+        case "q" | "Q" | "\x03" | "\x04":
+            return "quit"
+        case "n" | "N":
+            return "note"
+    for score in SCORES:
+        if key == str(score):
+            return Given(question.row.sample, labeller, question.field, score, note, adjudicates)
+    return "unknown"
+
+
+def screen_of(question: Question) -> str:
+    """The sample, with nothing in it that a terminal would act upon."""
+    row = question.row
+    parts = [
+        ("Question", row.prompt),
+        ("Context", row.context),
+        ("Reference answer", row.expected_answer),
+        ("Answer to label", row.answer),
+    ]
+    texts = [f"{name}:\n{_indented(value)}" for name, value in parts if value is not None]
+    return "\n\n".join([f"── {question.place} of {question.n} ──", *texts])
+
+
+def prompt_of(question: Question) -> str:
+    """What is asked for, and what two people said where they are to be settled."""
+    said = "".join(
+        f"\n  one said {one.score}{f': {visible(one.note)}' if one.note else ''}" for one in question.opinions
+    )
+    return f"{MEANING[question.field]}{said}"
+
+
+def _indented(value: object) -> str:
+    text = value if isinstance(value, str) else canonical_json(value).decode("utf-8", "replace")
+    return "\n".join(f"  {line}" for line in visible(text).split("\n"))
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """`by_field` counts samples by what people say of them: one person's word, agreed, adjudicated, disputed, none."""
+
+    n_samples: int
+    n_labels_a_person: int
+    by_labeller: dict[str, int]
+    by_field: dict[str, dict[str, int]]
+
+
+def progress_of(book: LabelBook) -> Progress:
+    """Counts over the labels that stand."""
+    state, samples = book.state, book.started.samples
+    given = Counter(one.labeller for one in state.labels() if one.round != "adjudicated")
+    by_field = {}
+    for field in FIELDS:
+        found = Counter(state.gold(sample, field).origin for sample in samples)
+        by_field[str(field)] = {origin: found[origin] for origin in get_args(GoldOrigin)}
+    return Progress(
+        n_samples=len(samples),
+        n_labels_a_person=len(samples) * len(FIELDS),
+        by_labeller={name: given[name] for name in state.labellers},
+        by_field=by_field,
+    )

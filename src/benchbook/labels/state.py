@@ -1,0 +1,151 @@
+"""What a journal of labels says: which labels stand, whose turn it is, and what people agreed on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchbook.record.facts import Label, LabelField, LabelRound, LabelsStarted
+
+__all__ = ["FIELDS", "SCORES", "Given", "Gold", "GoldOrigin", "LabelState"]
+
+
+FIELDS: tuple[LabelField, ...] = ("accuracy_score", "faithfulness_score")
+SCORES: tuple[Literal[0, 1, 2], ...] = (0, 1, 2)
+LABELLERS_A_SAMPLE = 2
+MAX_NAME = 100  # characters of a labeller's name
+
+GoldOrigin = Literal["single", "agreed", "adjudicated", "disputed", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A label that somebody gives; whether it may stand is for `LabelState.refusal` to say."""
+
+    sample: int
+    labeller: str
+    field: LabelField
+    score: Literal[0, 1, 2]
+    note: str = ""
+    adjudicates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What people say of one field of a sample: `score` is None where nobody did, or two differ and it is open."""
+
+    score: int | None
+    origin: GoldOrigin
+
+
+@dataclass(slots=True)
+class LabelState:
+    """The labels that stand, by sample and field. Facts are added in the journal's order."""
+
+    started: LabelsStarted
+    samples: frozenset[int] = field(init=False)
+    _standing: dict[tuple[int, LabelField], list[Label]] = field(default_factory=dict)
+    _by_seq: dict[int, Label] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.samples = frozenset(self.started.samples)
+
+    def add(self, label: Label) -> None:
+        """Count a fact of the journal.
+
+        Raises: ValueError for one that can't be: another run's, an unknown sample, a label that is not there undone.
+        """
+        if label.run_sha256 != self.started.run_sha256 or label.sample not in self.samples:
+            raise ValueError(f"a label of sample {label.sample}, which was not drawn from this run")
+        if label.undoes is not None:
+            undone = self._by_seq.pop(label.undoes, None)
+            if undone is None or (undone.labeller, undone.sample, undone.field) != (
+                label.labeller,
+                label.sample,
+                label.field,
+            ):
+                raise ValueError(f"takes back fact {label.undoes}, which is no standing label of {label.labeller!r}")
+            self._standing[undone.sample, undone.field].remove(undone)
+            return
+        if label.score is None:
+            raise ValueError("a label without a score")
+        self._standing.setdefault((label.sample, label.field), []).append(label)
+        self._by_seq[label.seq] = label
+
+    @property
+    def labellers(self) -> list[str]:
+        """Who has labels that stand and are not adjudications, in the order of their first one."""
+        return list(dict.fromkeys(one.labeller for one in self.labels() if one.round != "adjudicated"))
+
+    def labels(self) -> Iterator[Label]:
+        """The labels that stand, in the journal's order."""
+        yield from self._by_seq.values()
+
+    def opinions(self, sample: int, field: LabelField) -> list[Label]:
+        """What people said independently of each other."""
+        return [one for one in self._standing.get((sample, field), ()) if one.round != "adjudicated"]
+
+    def score_by(self, labeller: str, sample: int, field: LabelField, *, adjudicated: bool = False) -> Label | None:
+        """This person's label, if there is one."""
+        for one in self._standing.get((sample, field), ()):
+            if one.labeller == labeller and (one.round == "adjudicated") == adjudicated:
+                return one
+        return None
+
+    def last_by(self, labeller: str, *, adjudicated: bool = False) -> Label | None:
+        """The label that an undo takes back."""
+        mine = [
+            one for one in self.labels() if one.labeller == labeller and (one.round == "adjudicated") == adjudicated
+        ]
+        return mine[-1] if mine else None
+
+    def gold(self, sample: int, field: LabelField) -> Gold:
+        """Adjudicated, agreed, or one person's word; nothing where two people differ."""
+        standing = self._standing.get((sample, field), [])
+        settled = [one for one in standing if one.round == "adjudicated"]
+        scores = {one.score for one in standing if one.round != "adjudicated"}
+        if settled:
+            return Gold(settled[-1].score, "adjudicated")
+        if not scores:
+            return Gold(None, "none")
+        if len(scores) > 1:
+            return Gold(None, "disputed")
+        return Gold(scores.pop(), "single" if len(standing) == 1 else "agreed")
+
+    def disputed(self, field: LabelField) -> list[int]:
+        """The samples on which two people differ and nobody has settled it, in the order in which they are shown."""
+        return [sample for sample in self.started.samples if self.gold(sample, field).origin == "disputed"]
+
+    def open_fields(self, sample: int, labeller: str) -> list[LabelField]:
+        """What this person may still label of a sample."""
+        return [
+            one
+            for one in FIELDS
+            if self.score_by(labeller, sample, one) is None and len(self.opinions(sample, one)) < LABELLERS_A_SAMPLE
+        ]
+
+    def refusal(self, given: Given) -> str | None:
+        """Why this label may not stand; None where it may."""
+        opinions = self.opinions(given.sample, given.field)
+        if given.sample not in self.samples:
+            return f"sample {given.sample} was not drawn"
+        if (
+            mine := self.score_by(given.labeller, given.sample, given.field, adjudicated=given.adjudicates)
+        ) is not None:
+            return (
+                f"{given.labeller} has labelled sample {given.sample} {given.field} {mine.score} already; undo it first"
+            )
+        if given.adjudicates:
+            disputed = self.gold(given.sample, given.field).origin == "disputed"
+            return None if disputed else f"sample {given.sample} {given.field} is not in dispute"
+        if len(opinions) >= LABELLERS_A_SAMPLE:
+            names = " and ".join(one.labeller for one in opinions)
+            return f"sample {given.sample} {given.field} has two labels already, by {names}"
+        return None
+
+    def round_of(self, given: Given) -> LabelRound:
+        """Of a label that may stand."""
+        if given.adjudicates:
+            return "adjudicated"
+        return "second" if self.opinions(given.sample, given.field) else "first"

@@ -1,9 +1,0 @@
-"""providers: one file per wire format. How a request is written, sent and read; nothing about when or how often.
-
-model      the candidate (also *target*). Not: system, engine.
-answer     what came back for one request.
-"""
-
-from benchbook.providers.calls import Answer, CallFailed, Generation, Provider
-
-__all__ = ["Answer", "CallFailed", "Generation", "Provider"]

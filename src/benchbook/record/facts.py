@@ -1,0 +1,211 @@
+"""The kinds of facts (DESIGN, The record). Each is one journal line.
+
+Every fact has `seq` (from 0), `prev` (the SHA-256 of the line before, without its newline; 64 zeros at first) and
+`at` (UTC). The journal sets them. Times are milliseconds of a monotonic clock (SPEC C7).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from benchbook.canonical import ready
+
+__all__ = [
+    "FIRST_PREV",
+    "Fact",
+    "Failure",
+    "FailureCause",
+    "FailureEnds",
+    "Interrupted",
+    "Label",
+    "LabelField",
+    "LabelRound",
+    "LabelsStarted",
+    "Reply",
+    "Resumed",
+    "Role",
+    "RunEnded",
+    "RunStarted",
+    "SampleFact",
+    "Sealed",
+    "Stratum",
+    "cause_of",
+    "fact_decoder",
+]
+
+
+FIRST_PREV = "0" * 64
+
+Role = Literal["candidate", "judge"]
+# What a failed call brought to its end: the attempt (it was tried again), the sample for good, the sample for this
+# sitting (it is asked again when the run is resumed), or the whole sitting.
+FailureEnds = Literal["attempt", "sample", "sitting", "run"]
+# Why a call brought no answer. Only `time_limit` is the model's (R1.3): all others leave a sample unanswered (R1.3a).
+FailureCause = Literal[
+    "time_limit",  # it was asked, and gave no whole answer within the time limit
+    "connection",  # none could be made, or it was lost
+    "dns",
+    "tls",
+    "proxy",
+    "local",  # a fault of this machine: open files, memory, disk
+    "authentication",  # 401, 403
+    "payment",  # 402, a spent quota
+    "not_found",  # 404: no such model or address
+    "parameter",  # a generation parameter that the server refuses; `Failure.parameter` names it
+    "rate_limit",  # 429
+    "server_error",  # 5xx, and what counts as one
+    "request",  # another 4xx: this request is refused
+    "broken_reply",  # no JSON, cut short, too large, compressed, without a choice
+    "not_recorded",  # the recorded outputs have none for this item
+]
+
+LabelField = Literal["accuracy_score", "faithfulness_score"]
+# Two people label a sample without seeing each other's scores; where they differ, the third round settles it.
+LabelRound = Literal["first", "second", "adjudicated"]
+
+
+class _Fact(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
+    seq: int = -1
+    prev: str = ""
+    at: str = ""
+
+
+class RunStarted(_Fact, tag="run_started", kw_only=True):
+    """What was going to be done, before anything was."""
+
+    run_id: str
+    spec: str
+    spec_sha256: str
+    plan_sha256: str
+    n_items: int
+    repeats: int
+    config: dict[str, Any]
+    inputs: dict[str, str]
+    identity: dict[str, Any]  # R7.1's metadata as far as it was known at the start
+    code_version: dict[str, Any]
+    environment: dict[str, Any]
+
+
+class Reply(_Fact, tag="reply", kw_only=True):
+    """An answer that came back whole. `text` is None where it held no text (a content filter)."""
+
+    sample: int
+    role: Role
+    judge: int = 0  # which of a panel's judges; they are numbered as in the plan
+    attempt: int = 1  # the judge's parse retry is 2 (R3.5)
+    text: str | None = None
+    finish_reason: str | None = None
+    request_sha256: str | None = None  # None for recorded outputs: nobody was asked
+    latency_e2e_ms: int | None = None
+    latency_model_ms: int | None = None
+    time_to_first_token_ms: int | None = None
+    queue_ms: int = 0
+    retry_ms: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    output_tokens_reported: int | None = None  # where the provider's total shows that more were used (R1.5)
+    reasoning_characters: int | None = None  # of a text that came apart from the answer, as thoughts; it is not kept
+    model_reported: str | None = None
+    fingerprint: str | None = None
+    cached: bool = False
+    own: str | None = None  # what else the row of a recorded prediction held (A5), as a JSON object
+
+
+class Failure(_Fact, tag="failure", kw_only=True):
+    """A call that brought no answer."""
+
+    sample: int
+    role: Role
+    judge: int = 0
+    attempt: int = 1
+    error: Literal["provider_error", "timeout", "cancelled"]
+    ends: FailureEnds
+    status: int | None = None
+    detail: str = ""
+    cause: FailureCause | None = None  # None: written before derivation 3
+    parameter: str | None = None  # of the cause `parameter`: which
+    request_sha256: str | None = None
+    latency_ms: int = 0  # how long this attempt took
+    queue_ms: int = 0
+    retry_ms: int = 0
+
+
+class Sealed(_Fact, tag="sealed", kw_only=True):
+    """A full segment was compressed; `sha256` is that of the compressed file, `lines_sha256` that of its lines."""
+
+    segment: int
+    sha256: str
+    lines_sha256: str
+
+
+class Interrupted(_Fact, tag="interrupted", kw_only=True):
+    """The run stopped before its plan's end, on purpose, and can be resumed."""
+
+    reason: str
+
+
+class Resumed(_Fact, tag="resumed", kw_only=True):
+    """The run goes on, perhaps elsewhere."""
+
+    code_version: dict[str, Any]
+    environment: dict[str, Any]
+    config: dict[str, Any]  # the settings that may change between sittings: limits, endpoints
+
+
+class RunEnded(_Fact, tag="run_ended", kw_only=True):
+    """Every planned sample has its outcome, or the plan's rule has decided without the others.
+
+    `accepts_unanswered`: whoever ran it ended it as it was, with samples that are unanswered (R1.3a).
+    """
+
+    accepts_unanswered: bool = False
+
+
+class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+    """How many samples of the run share a value, and how many of them were drawn."""
+
+    n_eligible: int
+    n_drawn: int
+
+
+class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
+    """The first fact of a record of people's labels: which samples of which run people are asked about."""
+
+    run_id: str
+    run_sha256: str  # of the run's journal: it names that record and no other
+    spec: str
+    seed: int
+    stratify: list[str]
+    strata: dict[str, Stratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
+    samples: list[int]  # the run's sample numbers, in the order in which they are shown
+    hidden: list[str]  # what whoever labels is not told
+    inputs: dict[str, str]
+    drawn_by: str
+
+
+class Label(_Fact, tag="label", kw_only=True):
+    """One person's score of one field of one sample; or, with `undoes`, that a label was taken back."""
+
+    run_sha256: str
+    sample: int
+    labeller: str
+    field: LabelField
+    score: Literal[0, 1, 2] | None = None  # None: `undoes` takes one back
+    round: LabelRound = "first"
+    note: str = ""
+    undoes: int | None = None  # the `seq` of this labeller's label that no longer holds
+
+
+Fact = RunStarted | Reply | Failure | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
+
+fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(ready(Fact))
+
+SampleFact = Reply | Failure
+NOT_ASKED = "not_asked"
+
+
+def cause_of(failure: Failure | None) -> str:
+    """Why an answer is awaited, by the last call for it; `not_asked` where none was made."""
+    return NOT_ASKED if failure is None else failure.cause or failure.error

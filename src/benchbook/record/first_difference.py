@@ -1,0 +1,154 @@
+"""Where a file differs from what it was, in words that never hide the difference.
+
+What other programs do to a whole file is named as that: other line ends, a byte-order mark, another encoding. Else the
+first line that differs is shown around the place, with every character that can't be seen as its escape.
+"""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+
+from benchbook.record.reading import LFS_POINTER, is_lfs_pointer
+
+__all__ = ["first_difference", "what_was_done"]
+
+
+_AROUND = 40  # characters on either side of a difference
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})  # Unicode's categories; a space is seen
+
+
+def first_difference(found: bytes, wanted: bytes) -> tuple[int | None, str]:
+    """The line from 1, or None where the whole file is at fault, and what is there instead of what."""
+    if (done := what_was_done(found, lambda data: data == wanted)) is not None:
+        return None, done
+    lines = zip_longest(found.split(b"\n"), wanted.split(b"\n"))
+    number, one, other = next((n, *pair) for n, pair in enumerate(lines, start=1) if pair[0] != pair[1])
+    return number, _lines_differ(one, other)
+
+
+def what_was_done(found: bytes, is_wanted: Callable[[bytes], bool]) -> str | None:
+    """What another program did to a whole file, where undoing it gives what was wanted; else None."""
+    if is_lfs_pointer(found):
+        return LFS_POINTER
+    if not found:
+        return "is empty"
+    return next((said for said, data in _undone(found) if is_wanted(data)), None)
+
+
+def _undone(found: bytes) -> Iterator[tuple[str, bytes]]:
+    """What the file may have been, step by step, with what would have been done to it."""
+    data, done = found, list[str]()
+    if (text := _in_another_encoding(data)) is not None:
+        words, data = text
+        done.append(words)
+        yield from _ends_undone(data, done)
+    if data.startswith(codecs.BOM_UTF8):
+        data = data.removeprefix(codecs.BOM_UTF8)
+        done.append("begins with a byte-order mark (EF BB BF); the record has none")
+        yield from _ends_undone(data, done)
+    n_lines = data.count(b"\n")
+    if n_lines and data.count(b"\r\n") == n_lines:
+        data = data.replace(b"\r\n", b"\n")
+        done.append("every line ends in CR LF; the record has LF (git autocrlf?)")
+    elif not n_lines and data.count(b"\r") > 1:
+        data = data.replace(b"\r", b"\n")
+        done.append("every line ends in CR; the record has LF")
+    yield from _ends_undone(data, done)
+
+
+def _ends_undone(data: bytes, done: list[str]) -> Iterator[tuple[str, bytes]]:
+    """The same, and what it would be with another end."""
+    if done:
+        yield "; ".join(done), data
+    yield "; ".join([*done, "its last line has no newline; the record's has one"]), data + b"\n"
+    stripped = data.rstrip(b"\n")
+    n_more = len(data) - len(stripped)
+    for n_kept in range(min(n_more, 2)):
+        n = n_more - n_kept
+        ends = "a newline" if n == 1 else f"{n} newlines"
+        yield "; ".join([*done, f"has {ends} at its end that the record does not have"]), stripped + b"\n" * n_kept
+
+
+def _in_another_encoding(data: bytes) -> tuple[str, bytes] | None:
+    if data.startswith(_UTF_16):
+        return _decoded(data, "utf-16", "UTF-16")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _decoded(data, "cp1252", "Windows-1252 or Latin-1")
+    return None
+
+
+def _decoded(data: bytes, encoding: str, name: str) -> tuple[str, bytes] | None:
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    return f"is in {name}; the record is in UTF-8", text.encode("utf-8", "surrogatepass")
+
+
+def _lines_differ(found: bytes | None, wanted: bytes | None) -> str:
+    if found is None:
+        return f"found no such line; the journal gives {_quoted(_text(wanted or b''), 0)}"
+    if wanted is None:
+        return f"found {_quoted(_text(found), 0)}, a line too many"
+    one, other = _text(found), _text(wanted)
+    same = _n_same(one, other)
+    drop = _indentation(one[:same])
+    end_one, end_other = _ends(one, other, same)
+    shown = [_quoted(text, same, drop, end) for text, end in ((one, end_one), (other, end_other))]
+    return f"found {shown[0]}; the journal gives {shown[1]}{_named(one, other, same)}"
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "backslashreplace")
+
+
+def _n_same(one: str, other: str) -> int:
+    """How many characters are alike at the start."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _indentation(shared: str) -> int:
+    """How long the indentation is that both lines have; 0 where they may differ in it."""
+    return len(shared) - len(shared.lstrip(" ")) if shared.strip(" ") else 0
+
+
+def _ends(one: str, other: str, same: int) -> tuple[int, int]:
+    """Where each text ends for the reader: behind it both have the same white space, if any."""
+    end_one, end_other = len(one), len(other)
+    while min(end_one, end_other) > same and one[end_one - 1] == other[end_other - 1] == " ":
+        end_one, end_other = end_one - 1, end_other - 1
+    return end_one, end_other
+
+
+def _quoted(text: str, place: int, start: int = 0, end: int | None = None) -> str:
+    """`text` in quotes, as far as it lies around `place`."""
+    end = len(text) if end is None else end
+    first = start if place - start <= _AROUND else place - _AROUND
+    last = min(end, place + _AROUND)
+    before, after = "…" if first > start else "", "…" if last < end else ""
+    return f"'{before}{''.join(map(_seen, text[first:last]))}{after}'"
+
+
+def _seen(character: str) -> str:
+    """The character; of one that can't be seen, or a backslash, its escape."""
+    if character == "\\":
+        return r"\\"
+    if character == " " or unicodedata.category(character) not in _UNSEEN:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _named(one: str, other: str, same: int) -> str:
+    """Which characters differ, where one of them is not ASCII: two may look alike."""
+    first, second = one[same : same + 1], other[same : same + 1]
+    if (first + second).isascii():
+        return ""
+    names = [f"U+{ord(one):04X}" if one else "the end" for one in (first, second)]
+    return f" ({names[0]} where the journal gives {names[1]})"

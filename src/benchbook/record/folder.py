@@ -1,0 +1,184 @@
+"""A record's folder: where its parts lie, and how it comes to be."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from benchbook.errors import RecordDamagedError, RecordError, UsageError
+from benchbook.record.facts import RunStarted
+from benchbook.record.journal import JournalWriter
+from benchbook.record.reading import read_journal
+
+__all__ = ["RUN_ID", "Record", "create_record", "is_record", "open_record", "record_named", "records_in", "write_file"]
+
+
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Record:
+    """Paths of one record. Nothing is read until it is asked for."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def run_id(self) -> str:
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal"
+
+    @property
+    def inputs(self) -> Path:
+        return self.path / "inputs"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def samples(self) -> Path:
+        return self.path / "samples.parquet"
+
+    @property
+    def aggregates(self) -> Path:
+        return self.path / "aggregates.json"
+
+    @property
+    def decision(self) -> Path:
+        return self.path / "decision.json"
+
+    def input(self, sha256: str) -> Path:
+        return self.inputs / sha256
+
+    def started(self) -> RunStarted:
+        """The journal's first fact: what was going to be done.
+
+        Raises: RecordError for a folder that holds no record; RecordDamagedError.
+        """
+        for line in read_journal(self.journal):
+            if isinstance(line.fact, RunStarted):
+                return line.fact
+            break
+        else:
+            if self.manifest.is_file():
+                raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
+        raise RecordError(f"{self.path}: the journal does not begin with run_started")
+
+
+def record_named(run: str, runs: str | Path) -> Record:
+    """The record that a user means: a path, or an id in the folder of records.
+
+    Raises: UsageError.
+    """
+    for path in (Path(run), Path(runs) / run):
+        if is_record(path):
+            return Record(path)
+    if Path(run).exists():
+        raise UsageError(f"{run}: not a record (it has no journal/)")
+    raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there")
+
+
+def open_record(path: str | Path) -> Record:
+    """The record in `path`.
+
+    Raises: UsageError where there is none.
+    """
+    if not is_record(path):
+        raise UsageError(f"{path}: not a record (it has no journal/)")
+    return Record(path)
+
+
+def is_record(path: str | Path) -> bool:
+    """Whether a folder is a record's, be it one that has lost its journal."""
+    record = Record(path)
+    return record.journal.is_dir() or (record.manifest.is_file() and record.aggregates.is_file())
+
+
+def records_in(runs: str | Path) -> list[Record]:
+    """The records in a folder, the one that was last written to first."""
+    found = [Record(path) for path in Path(runs).glob("[!.]*") if is_record(path)]
+    return sorted(found, key=_written_ns, reverse=True)
+
+
+def _written_ns(record: Record) -> int:
+    for path in (record.journal, record.manifest):
+        with suppress(OSError):
+            return path.stat().st_mtime_ns
+    return 0
+
+
+def create_record(
+    runs: str | Path,
+    run_id: str,
+    inputs: Mapping[str, Path],
+    first_fact: Callable[[dict[str, str]], RunStarted],
+    fill: Callable[[Record], None] | None = None,
+) -> Record:
+    """A new record under `runs`, with a copy of each input and its first fact, made from the inputs' hashes by name.
+
+    `fill` adds what else belongs to it from the start (an import). The folder appears whole or not at all: whatever
+    moment a kill comes, there is no record, or one that resumes.
+    Raises: UsageError for an id that is taken or unfit; RecordError where the folder can't be written.
+    """
+    if not RUN_ID.fullmatch(run_id):
+        raise UsageError(
+            f"run id {run_id!r}: letters, digits, '.', '_' and '-', at most 100, not beginning with a mark"
+        )
+    target = Path(runs) / run_id
+    if target.exists():
+        raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")
+    try:
+        Path(runs).mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(prefix=".new-", dir=runs, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise RecordError(f"{runs}: can't be written ({error.strerror})") from None
+    with temporary as folder:
+        try:
+            record = Record(Path(folder) / "new")
+            record.path.mkdir()  # with the user's umask; the temporary folder itself is for nobody else to read
+            record.journal.mkdir()
+            record.inputs.mkdir()
+            hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
+            with JournalWriter(record.journal) as journal:
+                journal.append(first_fact(hashes))
+            if fill is not None:
+                fill(record)
+            record.path.rename(target)
+        except FileNotFoundError as error:
+            raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
+        except OSError as error:
+            raise RecordError(f"{target}: can't be written ({error.strerror})") from None
+    return Record(target)
+
+
+def _copy_input(source: Path, folder: Path) -> str:
+    temporary = folder / ".copy"
+    digest = hashlib.sha256()
+    with source.open("rb") as reader, temporary.open("wb") as writer:
+        while block := reader.read(1 << 20):
+            digest.update(block)
+            writer.write(block)
+        writer.flush()
+        os.fsync(writer.fileno())
+    temporary.rename(folder / digest.hexdigest())
+    return digest.hexdigest()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """All of `data` under `path`, or what was there before."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # on a read-only disk there is nothing to take away
+            temporary.unlink(missing_ok=True)
+        raise RecordError(f"{path}: can't be written ({error.strerror})") from None

@@ -1,0 +1,278 @@
+"""Writing a journal: one writer, each fact bound to the last, on disk within 50 ms."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import zstandard
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import RecordError, RecordLockedError
+from benchbook.record.facts import FIRST_PREV, Fact, Sealed
+from benchbook.record.reading import MAX_SEGMENT_BYTES, Line, read_journal, segment_files, segment_number
+
+__all__ = ["JournalWriter", "utc_now"]
+
+
+SEGMENT_BYTES = MAX_SEGMENT_BYTES
+SYNC_SECONDS = 0.05
+SYNC_FACTS = 256
+
+
+class LineHandler(Protocol):
+    """Called with each line that is already there when a journal is opened."""
+
+    def __call__(self, line: Line, /) -> None: ...
+
+
+def utc_now(now: float | None = None) -> str:
+    """RFC 3339 with milliseconds and `Z` (SPEC C7)."""
+    moment = datetime.fromtimestamp(time.time() if now is None else now, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+class JournalWriter:
+    """Appends facts to `journal`, alone: a second writer is refused until this one or its process is gone.
+
+    A fact's bytes go to the operating system at once (they outlive the process) and to the disk in groups: at most
+    50 ms or 256 facts later (they outlive the machine). A torn last line is cut off when the journal is opened;
+    `cut` tells how many bytes that were.
+
+    Raises: RecordLockedError, RecordDamagedError; RecordError when the disk is full or read-only. After that
+    nothing more is written, and what is there is whole.
+    """
+
+    def __init__(self, journal: Path, *, on_line: LineHandler | None = None, segment_bytes: int | None = None):
+        self._journal = journal
+        self._segment_bytes = min(segment_bytes or SEGMENT_BYTES, MAX_SEGMENT_BYTES)
+        self._lock = _lock_folder(journal)
+        self._file_change = threading.Lock()
+        self._failed: OSError | None = None
+        self._at_second = -1
+        self._at_prefix = ""
+        try:
+            self._recover(on_line)
+        except OSError as error:
+            os.close(self._lock)
+            raise _write_error(journal, error) from None
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self._pending = 0
+        self._wake = threading.Event()
+        self._hurry = threading.Event()
+        self._closing = False
+        self._syncer = threading.Thread(target=self._sync_groups, name="journal-sync", daemon=True)
+        self._syncer.start()
+
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _recover(self, on_line: LineHandler | None) -> None:
+        for path in self._journal.glob("*.tmp"):
+            path.unlink()
+        self.seq, self.last_sha256 = 0, FIRST_PREV
+        end = 0
+        sealed: set[int] = set()
+        last_segment = 1
+        for line in read_journal(self._journal):
+            if line.segment != last_segment:
+                last_segment, end = line.segment, 0
+            if isinstance(line.fact, Sealed):
+                sealed.add(line.fact.segment)
+            self.seq, self.last_sha256 = line.fact.seq + 1, line.sha256
+            end = line.offset
+            if on_line is not None:
+                on_line(line)
+        files = segment_files(self._journal)
+        self._segment = segment_number(files[-1]) if files else 1
+        if self._segment != last_segment:
+            end = 0
+        path = self._path(self._segment)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        size = os.fstat(self._fd).st_size
+        self._size = _end_of_line(self._fd, end, size) if size else 0
+        self.cut = size - self._size
+        if self.cut:
+            os.ftruncate(self._fd, self._size)
+        _sync_folder(self._journal)
+        self._settle_sealing(sealed)
+
+    def _settle_sealing(self, sealed: set[int]) -> None:
+        """A crash while sealing leaves both forms of a segment: the one that the journal does not name goes."""
+        for path in self._journal.glob("*.jsonl.zst"):
+            plain = self._path(segment_number(path))
+            if plain.exists():
+                (plain if segment_number(path) in sealed else path).unlink()
+
+    def _path(self, number: int) -> Path:
+        return self._journal / f"{number:06d}.jsonl"
+
+    # ── appending ────────────────────────────────────────────────────────────────────────────────────────
+
+    def append(self, fact: Fact) -> str:
+        """Write one fact; returns its hash."""
+        if self._failed is not None:
+            raise _write_error(self._journal, self._failed)
+        if self._size >= self._segment_bytes:
+            self._roll()
+        return self._write(fact)
+
+    def _write(self, fact: Fact) -> str:
+        fact.seq, fact.prev, fact.at = self.seq, self.last_sha256, self._now()
+        raw = canonical_json(fact)
+        data = raw + b"\n"
+        try:
+            written = os.write(self._fd, data)
+            if written != len(data):
+                os.write(self._fd, data[written:])
+        except OSError as error:
+            self._failed = error
+            with suppress(OSError):  # a torn line is cut off when the journal is opened again
+                os.ftruncate(self._fd, self._size)
+            raise _write_error(self._journal, error) from None
+        self._size += len(data)
+        self.seq += 1
+        self.last_sha256 = hashlib.sha256(raw).hexdigest()
+        self._pending += 1
+        if self._pending == 1:
+            self._wake.set()
+        elif self._pending >= SYNC_FACTS:
+            self._hurry.set()
+        return self.last_sha256
+
+    def _now(self) -> str:
+        now = time.time()
+        second = int(now)
+        if second != self._at_second:
+            self._at_second, self._at_prefix = second, utc_now(now)[:19]
+        return f"{self._at_prefix}.{int((now - second) * 1000):03d}Z"
+
+    # ── to the disk ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _sync_groups(self) -> None:
+        while not self._closing:
+            self._wake.wait()
+            self._hurry.wait(SYNC_SECONDS)
+            self._wake.clear()
+            self._hurry.clear()
+            self._pending = 0
+            try:
+                with self._file_change:
+                    os.fsync(self._fd)
+            except OSError as error:
+                self._failed = self._failed or error
+                return
+
+    def sync(self) -> None:
+        """Return once every fact so far is on the disk."""
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            self._failed = error
+            raise _write_error(self._journal, error) from None
+
+    def _roll(self) -> None:
+        """Seal this segment and go on in the next.
+
+        First the compressed file, then the fact that names it, and then the plain file goes: a crash in between
+        loses nothing.
+        """
+        full, number = self._path(self._segment), self._segment
+        try:
+            self.sync()
+            lines = full.read_bytes()
+            packed = zstandard.ZstdCompressor(level=3).compress(lines)
+            _write_whole(full.with_suffix(".jsonl.zst"), packed)
+            with self._file_change:
+                os.close(self._fd)
+                self._fd = os.open(self._path(number + 1), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            self._failed = error
+            raise _write_error(self._journal, error) from None
+        self._segment, self._size = number + 1, 0
+        self._write(
+            Sealed(
+                segment=number,
+                sha256=hashlib.sha256(packed).hexdigest(),
+                lines_sha256=hashlib.sha256(lines).hexdigest(),
+            )
+        )
+        self.sync()
+        _sync_folder(self._journal)
+        full.unlink()
+
+    def close(self) -> None:
+        """Put everything on the disk and let another writer in. Safe to call twice."""
+        if self._closing:
+            return
+        self._closing = True
+        self._wake.set()
+        self._hurry.set()
+        self._syncer.join()
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            if self._failed is None:
+                raise _write_error(self._journal, error) from None
+        finally:
+            os.close(self._fd)
+            os.close(self._lock)
+
+    def __enter__(self) -> JournalWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _lock_folder(journal: Path) -> int:
+    """A lock on the folder itself: it leaves no file behind and dies with its process."""
+    try:
+        descriptor = os.open(journal, os.O_RDONLY)
+    except OSError as error:
+        raise RecordError(f"{journal}: can't be opened ({error.strerror})") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise RecordLockedError(f"{journal.parent}: another process is writing this record") from None
+    return descriptor
+
+
+def _end_of_line(descriptor: int, offset: int, size: int) -> int:
+    """Where the last whole line ends; it starts at `offset`."""
+    data = os.pread(descriptor, size - offset, offset)
+    return offset + data.rfind(b"\n") + 1
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """All of `data` under `path`, or nothing."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_error(journal: Path, error: OSError) -> RecordError:
+    return RecordError(
+        f"{journal.parent}: can't be written ({error.strerror}); what was recorded is whole. "
+        "Make room or mend the folder, then resume"
+    )

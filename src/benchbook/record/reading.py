@@ -1,0 +1,220 @@
+"""Reading a journal: its facts in order, with the chain checked, and by sample in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import zstandard
+
+from benchbook.canonical import decode_json
+from benchbook.errors import RecordDamagedError
+from benchbook.record.facts import FIRST_PREV, Fact, Failure, Reply, fact_decoder
+
+__all__ = [
+    "CR_LF",
+    "LFS_POINTER",
+    "FactIndex",
+    "Line",
+    "SegmentCache",
+    "is_lfs_pointer",
+    "read_journal",
+    "segment_files",
+    "segment_number",
+    "why_unreadable",
+]
+
+
+LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
+CR_LF = "ends in CR LF; the record has LF (git autocrlf?)"
+
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_LONGEST_POINTER = 1_024  # by its specification
+
+
+def is_lfs_pointer(data: bytes) -> bool:
+    """Whether the beginning of a file is that of a pointer which Git LFS left in its place."""
+    return data.startswith(_POINTER) and len(data) <= _LONGEST_POINTER
+
+
+def why_unreadable(path: Path, otherwise: str) -> str:
+    """What is wrong with a file that can't be read: `otherwise`, unless a pointer is in its place."""
+    try:
+        with path.open("rb") as file:
+            return LFS_POINTER if is_lfs_pointer(file.read(_LONGEST_POINTER + 1)) else otherwise
+    except OSError:
+        return otherwise
+
+
+# A fact's place in 64 bits: sample (28) | segment (14) | offset (22), so that sorting gives plan order.
+_OFFSET_BITS, _SEGMENT_BITS = 22, 14
+MAX_SEGMENT_BYTES = 1 << _OFFSET_BITS
+MAX_SEGMENTS = 1 << _SEGMENT_BITS
+MAX_SAMPLES = 1 << 28
+MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
+
+
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """One line of the journal. `sha256` is that of its bytes without the newline."""
+
+    segment: int
+    number: int  # from 1, within its segment
+    offset: int
+    sha256: str
+    fact: Fact
+
+
+def segment_number(path: Path) -> int:
+    """`000012.jsonl.zst` is 12."""
+    return int(path.name.split(".", 1)[0])
+
+
+def segment_files(journal: Path) -> list[Path]:
+    """The segments in order: `000001.jsonl` or, once sealed, `000001.jsonl.zst`.
+
+    Raises: RecordDamagedError where one is missing.
+    """
+    found: dict[int, Path] = {}
+    for path in sorted(journal.glob("[0-9][0-9][0-9][0-9][0-9][0-9].jsonl*")):
+        if path.name.endswith((".jsonl", ".jsonl.zst")) and path.is_file():
+            # After a crash both forms may be there; the plain one is complete whenever it exists.
+            found.setdefault(segment_number(path), path)
+    for number in range(1, len(found) + 1):
+        if number not in found:
+            raise RecordDamagedError(journal / f"{number:06d}.jsonl", None, "this segment is missing")
+    return [found[number] for number in sorted(found)]
+
+
+def read_segment(path: Path) -> bytes:
+    """A segment's lines.
+
+    Raises: RecordDamagedError for a file that does not decompress, and for a pointer to one.
+    """
+    data = path.read_bytes()
+    if is_lfs_pointer(data):
+        raise RecordDamagedError(path, None, LFS_POINTER)
+    if path.suffix != ".zst":
+        return data
+    try:
+        size = zstandard.frame_content_size(data)
+        if not 0 < size <= MAX_UNPACKED_BYTES:
+            raise RecordDamagedError(path, None, f"says that it unpacks to {size} bytes")
+        return zstandard.ZstdDecompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
+
+
+def read_journal(journal: Path) -> Iterator[Line]:
+    """Every whole line in order, the chain checked on the way. A torn last line is left out: it does not count.
+
+    Raises: RecordDamagedError naming file and line.
+    """
+    prev, seq = FIRST_PREV, 0
+    before: tuple[Path, int] | None = None
+    segments = segment_files(journal)
+    for path in segments:
+        data = read_segment(path)
+        offset, number = 0, 0
+        while (end := data.find(b"\n", offset)) >= 0:
+            number += 1
+            raw = data[offset:end]
+            if raw.endswith(b"\r"):
+                raise RecordDamagedError(path, number, f"the line {CR_LF}")
+            fact = _decode(raw, path, number)
+            if fact.prev != prev or fact.seq != seq:
+                intact = _next_prev(data, end + 1) == hashlib.sha256(raw).hexdigest()
+                raise _broken_chain(path, number, before, fact, seq, intact=intact)
+            prev, seq = hashlib.sha256(raw).hexdigest(), seq + 1
+            yield Line(segment_number(path), number, offset, prev, fact)
+            before = (path, number)
+            offset = end + 1
+        if offset < len(data) and path is not segments[-1]:
+            raise RecordDamagedError(path, number + 1, "the line is cut, and it is not the journal's last")
+
+
+def _decode(raw: bytes, path: Path, number: int) -> Fact:
+    try:
+        fact: Fact = decode_json(raw, fact_decoder)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordDamagedError(path, number, f"not a fact ({error})") from None
+    return fact
+
+
+def _next_prev(data: bytes, start: int) -> str | None:
+    """What the line at `start` says of the one before it; None where there is none, or it can't be read."""
+    end = data.find(b"\n", start)
+    try:
+        fact: Fact = decode_json(data[start:end], fact_decoder)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return fact.prev if end >= 0 else None
+
+
+def _broken_chain(
+    path: Path, number: int, before: tuple[Path, int] | None, fact: Fact, seq: int, *, intact: bool
+) -> RecordDamagedError:
+    """`intact`: the next line holds this one's hash, so it is not this one that was changed."""
+    if fact.seq != seq:
+        reason = f"seq is {fact.seq} where {seq} follows: lines were added, removed or swapped"
+        return RecordDamagedError(path, number, reason)
+    if before is not None and intact:
+        return RecordDamagedError(*before, "was changed: the next line holds another hash of it")
+    where = f"{before[0].name}:{before[1]}" if before else "the start"
+    return RecordDamagedError(path, number, f"prev is not the hash of {where}: one of the two lines was changed")
+
+
+class SegmentCache:
+    """Segments' lines by place, the last few kept: facts of one sample lie close together."""
+
+    def __init__(self, journal: Path, keep: int = 3) -> None:
+        self._paths = {segment_number(path): path for path in segment_files(journal)}
+        self._keep = keep
+        self._kept: OrderedDict[int, bytes] = OrderedDict()
+
+    def line(self, segment: int, offset: int) -> bytes:
+        data = self._kept.get(segment)
+        if data is None:
+            data = self._kept[segment] = read_segment(self._paths[segment])
+            if len(self._kept) > self._keep:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(segment)
+        return data[offset : data.find(b"\n", offset)]
+
+
+class FactIndex:
+    """Where the replies and failures of each sample stand: eight bytes a fact."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._places = array("Q")
+
+    def add(self, line: Line) -> None:
+        fact = line.fact
+        if isinstance(fact, Reply | Failure):
+            place = line.segment << _OFFSET_BITS | line.offset
+            self._places.append(fact.sample << (_OFFSET_BITS + _SEGMENT_BITS) | place)
+
+    def by_sample(self) -> Iterator[tuple[int, list[Reply | Failure]]]:
+        """`(sample, its facts in journal order)`, in plan order; samples without facts are left out."""
+        import numpy as np
+
+        places = np.frombuffer(self._places, dtype=np.uint64)
+        places.sort()
+        cache = SegmentCache(self._journal)
+        sample, facts = -1, list[Reply | Failure]()
+        offset_mask, segment_mask = MAX_SEGMENT_BYTES - 1, MAX_SEGMENTS - 1
+        for place in self._places:
+            owner = place >> (_OFFSET_BITS + _SEGMENT_BITS)
+            if owner != sample:
+                if facts:
+                    yield sample, facts
+                sample, facts = owner, []
+            fact = decode_json(cache.line(place >> _OFFSET_BITS & segment_mask, place & offset_mask), fact_decoder)
+            facts.append(fact)
+        if facts:
+            yield sample, facts

@@ -1,0 +1,116 @@
+"""One pass over a journal: how the run stands, who answered, and where each sample's facts are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.facts import FIRST_PREV, Failure, Interrupted, Reply, Resumed, RunEnded, RunStarted
+from benchbook.record.reading import FactIndex, Line, read_journal
+
+__all__ = ["JournalState", "Reported", "read_state"]
+
+
+_MAX_KINDS = 50
+
+
+class Reported:
+    """The names and fingerprints that a model gave itself over a run, counted."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str | None, str | None]] = Counter()
+
+    def add(self, model: str | None, fingerprint: str | None) -> None:
+        key = (model, fingerprint)
+        if key in self.counts or len(self.counts) < _MAX_KINDS:
+            self.counts[key] += 1
+
+    @property
+    def changed(self) -> bool:
+        """Whether the model changed under way: a snapshot or fingerprint that was told, and then another."""
+        return len({model for model, _ in self.counts if model}) > 1 or len({one for _, one in self.counts if one}) > 1
+
+    @property
+    def names(self) -> list[str]:
+        """What the model called itself, the most frequent first."""
+        counted: Counter[str] = Counter()
+        for (model, _), count in self.counts.items():
+            if model:
+                counted[model] += count
+        return sorted(counted, key=lambda name: (-counted[name], name))
+
+    def most_common(self) -> tuple[str | None, str | None]:
+        return min(self.counts, key=lambda key: (-self.counts[key], str(key))) if self.counts else (None, None)
+
+
+@dataclass(slots=True)
+class JournalState:
+    """What a journal says, but for the samples themselves."""
+
+    journal: Path
+    started: RunStarted
+    index: FactIndex
+    candidate_reported: Reported = field(default_factory=Reported)
+    judges_reported: dict[int, Reported] = field(default_factory=lambda: defaultdict(Reported))  # by their numbers
+    ended: RunEnded | None = None
+    interrupted: Interrupted | None = None
+    resumed: int = 0
+    config: dict[str, Any] = field(default_factory=dict)  # the last sitting's
+    n_facts: int = 0
+    n_segments: int = 1
+    last_line: int = 0  # its number in the last segment
+    last_sha256: str = FIRST_PREV
+
+    @property
+    def n_samples(self) -> int:
+        return self.started.n_items * self.started.repeats
+
+    @property
+    def state(self) -> str:
+        """complete; interrupted (on purpose); open: still going on, or killed."""
+        return "complete" if self.ended else "interrupted" if self.interrupted else "open"
+
+    def add(self, line: Line) -> None:
+        if isinstance(line.fact, Reply | Failure) and not 0 <= line.fact.sample < self.n_samples:
+            reason = f"sample {line.fact.sample} is none of the {self.n_samples} that were planned"
+            path = self.journal / f"{line.segment:06d}.jsonl"
+            raise RecordDamagedError(path if path.exists() else f"{path}.zst", line.number, reason)
+        self.n_facts += 1
+        self.n_segments, self.last_line = line.segment, line.number
+        self.last_sha256 = line.sha256
+        self.index.add(line)
+        match line.fact:
+            case Reply() as reply:
+                is_judge = reply.role == "judge"
+                reported = self.judges_reported[reply.judge] if is_judge else self.candidate_reported
+                reported.add(reply.model_reported, reply.fingerprint)
+            case Interrupted() as interrupted:
+                self.interrupted = interrupted
+            case Resumed() as resumed:
+                self.resumed += 1
+                self.config = resumed.config
+                self.interrupted = None
+            case RunEnded() as ended:
+                self.ended = ended
+            case _:
+                pass
+
+
+def read_state(journal: Path) -> JournalState:
+    """Read a journal once, its chain checked.
+
+    Raises: RecordDamagedError; RecordError where it does not begin with run_started.
+    """
+    state: JournalState | None = None
+    for line in read_journal(journal):
+        if state is None:
+            if not isinstance(line.fact, RunStarted):
+                break
+            state = JournalState(journal, line.fact, FactIndex(journal), config=line.fact.config)
+        state.add(line)
+    if state is None:
+        raise RecordError(f"{journal.parent}: the journal does not begin with run_started; nothing was asked yet")
+    return state

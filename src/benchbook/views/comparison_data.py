@@ -1,0 +1,136 @@
+"""A comparison for programs: as JSON, and every item as a Parquet file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from benchbook.comparison.compared import Comparison
+from benchbook.comparison.leaderboard import History
+from benchbook.comparison.text_difference import text_difference
+from benchbook.errors import RecordError
+from benchbook.training.curves import Curve
+from benchbook.views.comparison_model import ComparisonReport, shown_items
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["MOST_DIFFERENCES", "comparison_frame", "comparison_json", "write_comparison_parquet"]
+
+
+MOST_DIFFERENCES = 10_000  # items of a pair whose texts are held against one another
+
+
+def comparison_json(report: ComparisonReport) -> dict[str, Any]:
+    """All of a comparison but its items that did not change; of those that did, the first 10,000 of a pair."""
+    found = report.found
+    return {
+        "runs": [
+            {
+                "run": run.name,
+                "spec": run.spec,
+                "n_items": len(run.items),
+                "score": run.score,
+                "unanswered": run.unanswered,
+            }
+            for run in found.runs
+        ],
+        "comparisons": [_pair(pair, p_holm) for pair, p_holm in zip(found.pairs, found.p_holm, strict=True)],
+        "histories": [_history(one) for one in found.histories],
+        "leaderboard": found.leaderboard,
+        "training_metrics": {name: curve is not None for name, curve in report.curves.items()},
+        "training_loss": {name: _curve(curve) for name, curve in report.curves.items() if curve is not None},
+    }
+
+
+def _curve(found: Curve) -> dict[str, Any]:
+    """The points that count; what a restart replaced stands in the record's training_metrics.parquet."""
+    fields = ("step", "tokens", "time_s", "value")
+    points = [{name: getattr(point, name) for name in fields} for point in found.points[:MOST_DIFFERENCES]]
+    n_replaced = sum(map(len, found.replaced))
+    return {"n_points": len(found.points), "n_replaced": n_replaced, "points": points}
+
+
+def _pair(pair: Comparison, p_holm: float | None) -> dict[str, Any]:
+    n_changed = pair.n_changed
+    return {
+        "a": pair.a.name,
+        "b": pair.b.name,
+        "n_compared": pair.n_compared,
+        "n_left_out": pair.n_left_out,
+        "n_unscored": pair.n_unscored,
+        "n_unanswered_a": pair.n_unanswered_a,
+        "n_unanswered_b": pair.n_unanswered_b,
+        "classes": pair.counts,
+        "measured_differences": pair.measured,
+        "unknown_in_both": pair.unknown,
+        "score": msgspec.to_builtins(pair.score) | {"p_holm": p_holm},
+        "passing": pair.passing,
+        "metrics": pair.metrics,
+        "containment": None if pair.containment is None else msgspec.to_builtins(pair.containment),
+        "slices": pair.slices,
+        "metadata": pair.metadata,
+        "n_changed": n_changed,
+        "n_changed_left_out": max(n_changed - MOST_DIFFERENCES, 0),
+        "items": list(_items(pair)),
+    }
+
+
+def _items(pair: Comparison) -> Iterator[dict[str, Any]]:
+    for item in shown_items(pair, MOST_DIFFERENCES):
+        difference = [{"op": op, "text": text} for op, text in item.difference]
+        yield msgspec.to_builtins(item) | {"difference": difference}
+
+
+def _history(found: History) -> dict[str, Any]:
+    rows = found.items.select("item_id", "history", "marks")
+    moved = rows.filter(rows["history"].is_in(["learned", "forgotten", "flipping"]))
+    return {
+        "by": found.by,
+        "runs": found.runs,
+        "counts": found.counts,
+        "n_right": found.n_right,
+        "n_left_out": found.n_left_out,
+        "items": moved.head(MOST_DIFFERENCES).to_dicts(),
+    }
+
+
+def comparison_frame(pair: Comparison) -> polars.DataFrame:
+    """Every item of a pair: the columns of `paired_items`, the runs' names, and `text_difference`.
+
+    That is a list of (op, text), null where the texts are the same or not both there, and beyond the first 10,000
+    items with a change.
+    """
+    import polars as pl
+
+    changed = pair.changed(MOST_DIFFERENCES).drop_nulls(["text_a", "text_b"])
+    segments = [
+        [{"op": op, "text": text} for op, text in text_difference(a, b)]
+        for a, b in changed.select("text_a", "text_b").iter_rows()
+    ]
+    schema = pl.List(pl.Struct({"op": pl.String, "text": pl.String}))
+    differences = changed.select("row").with_columns(text_difference=pl.Series(segments, dtype=schema))
+    rows = pl.select(row=pl.int_range(len(pair.items)))
+    column = rows.join(differences, on="row", how="left", maintain_order="left")["text_difference"]
+    names = {"a": pl.lit(pair.a.name), "b": pl.lit(pair.b.name)}
+    return pair.items.with_columns(pl.col("class").cast(pl.String), column, **names)
+
+
+def write_comparison_parquet(report: ComparisonReport, path: Path) -> Path:
+    """Write the items of every pair to `path`, whole or not at all. Raises: RecordError."""
+    import polars as pl
+
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        frame = pl.concat([comparison_frame(pair) for pair in report.found.pairs])
+        frame.write_parquet(temporary, compression="zstd", compression_level=1, statistics=False)
+        temporary.replace(path)
+    except OSError as error:
+        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,382 @@
+"""What the report of a comparison says, as sentences and tables; each view shows the same ones in its own way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from benchbook.comparison.compared import Change, Comparison, ComparisonSet
+from benchbook.comparison.difference import Difference, Verdict
+from benchbook.comparison.items import EndedEarly, Unanswered
+from benchbook.comparison.leaderboard import History, HistoryName
+from benchbook.comparison.pairing import ItemClass, MetricName
+from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference
+from benchbook.statistics.results import REASONS
+from benchbook.text import one_line, shorten
+from benchbook.training.curves import Curve
+from benchbook.views import comparison_numbers, numbers
+from benchbook.views.comparison_model import ShownItem
+from benchbook.views.curves import curve_remarks, curves_table, drawn_curves
+from benchbook.views.tables import Column, Table
+from benchbook.views.words import plural
+
+__all__ = [
+    "CHANGE_WORDS",
+    "classes_table",
+    "containment_lines",
+    "differences_table",
+    "first_line",
+    "history_table",
+    "item_facts",
+    "leaf_values",
+    "margin_line",
+    "metadata_table",
+    "notices",
+    "run_notices",
+    "runs_table",
+    "slices_table",
+    "training_remarks",
+    "training_table",
+    "verdict",
+    "way_table",
+]
+
+
+_CLASS_WORDS: dict[ItemClass, str] = {
+    "regressed": "Regressed",
+    "improved": "Improved",
+    "same_correct": "The same, right in both",
+    "same_wrong": "The same, wrong in both",
+    "only_in_a": "Only in A",
+    "only_in_b": "Only in B",
+    "expected_changed": "Another expected answer",
+}
+CHANGE_WORDS: dict[Change, str] = {
+    "regressed": "regressed",
+    "improved": "improved",
+    "answer_lost": "expected answer no longer in the text",
+    "answer_won": "expected answer now in the text",
+    "expected_changed": "another expected answer",
+    "text_changed": "another text",
+}
+_HISTORY_WORDS: dict[HistoryName, str] = {
+    "learned": "Learned: wrong, then right",
+    "forgotten": "Forgotten: right, then wrong",
+    "flipping": "Flipping",
+    "always_correct": "Always right",
+    "never_correct": "Never right",
+}
+_LONGEST_VALUE, _BEFORE_CHANGE = 120, 30
+
+
+def first_line(pair: Comparison) -> str:
+    """How many items are compared, and how many are left out and why."""
+    line = f"{plural(pair.n_compared, 'item')} compared"
+    if not pair.n_left_out:
+        return f"{line}, none left out."
+    lacking = {run: _not_answered(pair, run) for run in "ab"}
+    not_asked_in_a, not_asked_in_b = pair.n_not_asked("a"), pair.n_not_asked("b")
+    n_left = {
+        "not answered in A": lacking["a"],
+        "not answered in B": lacking["b"],
+        "not asked in A": not_asked_in_a,
+        "not asked in B": not_asked_in_b,
+        "only in A": pair.counts["only_in_a"] - lacking["b"] - not_asked_in_b,
+        "only in B": pair.counts["only_in_b"] - lacking["a"] - not_asked_in_a,
+        "with another expected answer": pair.counts["expected_changed"],
+        "without a score in any run": pair.n_unscored,
+    }
+    why = [f"{n:,} {words}" for words, n in n_left.items() if n]
+    return f"{line}, {pair.n_left_out:,} left out ({', '.join(why)})."
+
+
+def _not_answered(pair: Comparison, run: str) -> int:
+    """The items that are in the other run alone, since this one was not given an answer."""
+    other = "only_in_b" if run == "a" else "only_in_a"
+    rows = pair.items.filter(pair.items["class"] == other)
+    return len(rows) - rows[f"unanswered_why_{run}"].null_count()
+
+
+def verdict(pair: Comparison, p: float | None = None) -> str:
+    """What became of the score: in items, in numbers, and what may be said. `p` stands for the test's own."""
+    found = pair.score
+    if found.difference is None:
+        return "Nothing can be said: no item is in both runs with a score."
+    interval = (
+        f", {numbers.limit('rate', found.confidence)} interval {comparison_numbers.interval(found)}"
+        if found.low is not None
+        else ""
+    )
+    shown = comparison_numbers.p_value(found.p if p is None else p)
+    moved = (
+        f"{comparison_numbers.items_moved(found)}: score {numbers.score(found.mean_a)} → {numbers.score(found.mean_b)}"
+    )
+    signed = comparison_numbers.signed(found.difference)
+    return f"{moved} ({signed}{interval}, p {_equals(shown)}). {_verdict_sentence(found)}"
+
+
+def _verdict_sentence(found: Difference) -> str:
+    match found.verdict:
+        case "better":
+            return "B is better."
+        case "worse":
+            return "B is worse."
+        case "same":
+            return f"No item differs: the same within {comparison_numbers.points(found)}."
+        case "not_told" | "no_data":
+            return "Which is better can't be told."
+        case _:
+            assert_never(found.verdict)
+
+
+def margin_line(pair: Comparison) -> str | None:
+    """Whether B is not worse than A by more than the margin that was asked about; None where none was."""
+    found = pair.score.not_worse
+    if found is None:
+        return None
+    margin, sure = numbers.limit("score", found.margin), numbers.limit("rate", found.confidence)
+    if found.holds is None:
+        return f"Whether B is worse by more than {margin} can't be told: {_no_bound(pair)}."
+    bound = comparison_numbers.signed(found.low)
+    if found.holds:
+        return f"B is not worse than A by more than {margin}: at {sure} confidence the difference is above {bound}."
+    return f"It is not shown that B is not worse than A by more than {margin}: the difference may be down to {bound}."
+
+
+def containment_lines(pair: Comparison, most: int = 100) -> Iterator[str]:
+    """Which items lost and won the expected answer in their text (A7), at most `most` of each named."""
+    if pair.containment is None:
+        return
+    for word, ids in (("lost", pair.containment.lost), ("won", pair.containment.won)):
+        if ids:
+            named = ", ".join(shorten(one, 40) for one in ids[:most])
+            more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
+            yield f"Expected answer in the text {word} in {plural(len(ids), 'item')}: {named}{more}."
+
+
+def _no_bound(pair: Comparison) -> str:
+    reason = pair.score.reason
+    return "there is no bound" if reason is None else REASONS.get(reason, reason)
+
+
+def _equals(shown: str) -> str:
+    return shown if shown.startswith("<") else f"= {shown}"
+
+
+def notices(pair: Comparison) -> list[str]:
+    """What must be read before any number: where it was not the same that was measured."""
+    found = [
+        f"Not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {_leaves(one.leaves)})."
+        for one in pair.measured
+    ]
+    if pair.unknown:
+        names = ", ".join(MEASURED_WORDS[name] for name in pair.unknown)
+        found.append(f"Neither record knows {names}; whether that was the same can't be told.")
+    return [*found, *run_notices(pair, "A", "B")]
+
+
+def run_notices(pair: Comparison, a: str, b: str) -> list[str]:
+    """The others: what befell the runs, called `a` and `b`, and what the number of items does to the difference."""
+    found = []
+    for run, letter in ((pair.a, a), (pair.b, b)):
+        state = run.manifest.get("state", "complete")
+        if state != "complete":
+            found.append(f"Run {letter} is not complete: it is {state}.")
+        if run.ended_early is not None:
+            found.append(_ended_early(pair, letter, run.ended_early, is_tested=run is pair.b))
+        if run.why_failed is not None:
+            found.append(f"Run {letter} itself failed, so it scores 0: {run.why_failed}.")
+        if (lacking := run.unanswered).n_samples:
+            found.append(_unanswered(letter, lacking, len(run.items)))
+        if run.manifest.get("dry_run"):
+            found.append(
+                f"Run {letter} was a dry run: its items are unavailable, since MockJudge makes no predictions."
+            )
+    return [*found, *(f"{one[0].upper()}{one[1:]}." for one in comparison_numbers.warnings(pair.score))]
+
+
+def _ended_early(pair: Comparison, letter: str, early: EndedEarly, *, is_tested: bool) -> str:
+    """With what its own test showed, where that was of this very pair."""
+    bet = ""
+    if is_tested and pair.shown_by_its_end is not None:
+        error = numbers.limit("rate", early.error)
+        bet = f" That was a test that holds whenever one looks, of the items' passes, with an error of at most {error}."
+    return (
+        f"Run {letter} {one_line(early.words)}.{bet} What is compared here are the items that it counted; intervals "
+        "and p take their number as fixed before, which it was not: they are too sure."
+    )
+
+
+def _unanswered(letter: str, lacking: Unanswered, n_items: int) -> str:
+    why = ", ".join(lacking.why)
+    if not lacking.n_items:
+        return f"{plural(lacking.n_samples, 'repeat')} of items of {letter} not answered ({why}): left out, not lost."
+    were = "was" if lacking.n_items == 1 else "were"
+    return (
+        f"{lacking.n_items:,} of {plural(n_items, 'item')} of {letter} {were} not answered ({why}): left out, not lost."
+    )
+
+
+def _leaves(leaves: tuple[LeafDifference, ...]) -> str:
+    return "; ".join(f"{leaf.path}: {', then '.join(leaf_values(leaf))}" for leaf in leaves)
+
+
+def leaf_values(leaf: LeafDifference) -> tuple[str, str]:
+    """Both values as JSON; where they are long, from shortly before the place where they differ."""
+    a = json.dumps(leaf.a, ensure_ascii=False) if leaf.in_a else "absent"
+    b = json.dumps(leaf.b, ensure_ascii=False) if leaf.in_b else "absent"
+    start = 0
+    if max(len(a), len(b)) > _LONGEST_VALUE:
+        same = next((place for place, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+        start = max(0, same - _BEFORE_CHANGE)
+    return _from(a, start), _from(b, start)
+
+
+def _from(value: str, start: int) -> str:
+    return shorten(value if not start else f"…{value[start:]}", _LONGEST_VALUE)
+
+
+def runs_table(found: ComparisonSet) -> Table:
+    """Who is compared, with each run's own score: over all its items, not those in common alone."""
+    rows = tuple(
+        (
+            f"{letter}: {shorten(run.name, 80)}",
+            shorten(str(run.manifest.get("model_id") or numbers.DASH), 80),
+            shorten(str(run.manifest.get("dataset_id") or numbers.DASH), 60),
+            run.spec,
+            numbers.count(len(run.items)),
+            numbers.score(run.score, "no score"),
+            numbers.short_hash(run.manifest.get("journal_sha256")),
+        )
+        for letter, run in zip(_letters(found), found.runs, strict=True)
+    )
+    columns = (
+        Column("Run"), Column("Model"), Column("Eval set"), Column("Scorer"), Column("Items", number=True),
+        Column("Score of all items", number=True), Column("Record"),
+    )  # fmt: skip
+    return Table("The runs", columns, rows)
+
+
+def training_table(curves: Mapping[str, Curve | None]) -> Table:
+    """Each run's training loss: first, lowest and last."""
+    return curves_table(drawn_curves(curves, "step", 0.0)[0], "Training loss", "step")
+
+
+def training_remarks(curves: Mapping[str, Curve | None]) -> Iterator[str]:
+    """What the table of losses does not say: gaps, restarts, and runs without a curve."""
+    drawn, left_out = drawn_curves(curves, "step", 0.0)
+    yield from curve_remarks(drawn, by_plot=False)
+    yield from (f"{run}: no training loss, {why}." for run, why in left_out.items())
+
+
+def _letters(found: ComparisonSet) -> list[str]:
+    """A and B of a pair; with more runs, each pair has an A and a B of its own, and runs have numbers."""
+    return ["A", "B"] if len(found.runs) == 2 else [str(place) for place in range(1, len(found.runs) + 1)]
+
+
+def classes_table(pair: Comparison) -> Table:
+    """What became of every item (A11)."""
+    lacking = {"only_in_a": (_not_answered(pair, "b"), "B"), "only_in_b": (_not_answered(pair, "a"), "A")}
+
+    def words(name: ItemClass) -> str:
+        n, run = lacking.get(name, (0, ""))
+        return f"{_CLASS_WORDS[name]} ({n:,} not answered in {run})" if n else _CLASS_WORDS[name]
+
+    rows = tuple((words(name), numbers.count(n)) for name, n in pair.counts.items())
+    return Table("What became of the items", (Column("Class"), Column("Items", number=True)), rows)
+
+
+def metadata_table(pair: Comparison) -> Table:
+    """Every leaf of the manifests that differs."""
+    rows = tuple((leaf.path, *leaf_values(leaf)) for leaf in pair.metadata)
+    return Table("What the records say otherwise", (Column("Field"), Column("A"), Column("B")), rows)
+
+
+def history_table(found: History) -> Table:
+    """How many items went which way."""
+    by = "" if found.by == "correct" else ", by the diagnosis: the expected answer is in the text"
+    rows = tuple((_HISTORY_WORDS[name], numbers.count(n)) for name, n in found.counts.items())
+    return Table(
+        f"Items over {plural(len(found.runs), 'run')}{by}", (Column("History"), Column("Items", number=True)), rows
+    )
+
+
+def way_table(found: History, most: int) -> Table:
+    """The way of each item that moved: + right, . wrong, a sign a run."""
+    moved = found.items.filter(found.items["history"].is_in(["learned", "forgotten", "flipping"]))
+    rows = tuple(
+        (shorten(item_id, 60), name, marks.replace("1", "+").replace("0", "."))
+        for item_id, name, marks in moved.sort("history", maintain_order=True)
+        .head(most)
+        .select("item_id", "history", "marks")
+        .iter_rows()
+    )
+    shown = f", the first {most:,} of {len(moved):,}" if len(moved) > most else ""
+    return Table(f"Items that moved{shown}", (Column("Item"), Column("History"), Column("Runs in order")), rows)
+
+
+def item_facts(item: ShownItem) -> Iterator[str]:
+    """What is to be known of an item beside its texts, a sentence each."""
+    if item.item_id_b is not None:
+        yield f"In B its id is {one_line(item.item_id_b)}."
+    yield f"Score {numbers.score(item.score_a, 'none')} → {numbers.score(item.score_b, 'none')}."
+    if item.miss_reason_a != item.miss_reason_b:
+        a, b = (f"missed ({why})" if why else "right" for why in (item.miss_reason_a, item.miss_reason_b))
+        yield f"{a.capitalize()}, then {b}."
+
+
+_METRIC_WORDS: dict[MetricName, str] = {
+    "accuracy_score": "Accuracy, 0 to 2",
+    "faithfulness_score": "Faithfulness, 0 to 2",
+    "latency_e2e_ms": "Latency",
+    "total_tokens": "Tokens",
+}
+_METRIC_KINDS: dict[MetricName, numbers.Kind] = {
+    "accuracy_score": "grade", "faithfulness_score": "grade", "latency_e2e_ms": "ms", "total_tokens": "tokens",
+}  # fmt: skip
+_VERDICT_CELLS: dict[Verdict, str] = {
+    "better": "better", "worse": "worse", "same": "the same", "not_told": "can't be told", "no_data": numbers.DASH,
+}  # fmt: skip
+_COLUMNS = (
+    Column("A", number=True), Column("B", number=True), Column("B − A", number=True),
+    Column("Interval", number=True), Column("In items", number=True),
+)  # fmt: skip
+
+
+def differences_table(pair: Comparison) -> Table:
+    """The score, and what stands beside it: passing, the diagnosis of A7, and what else both runs measured."""
+    rows = [("Score", *_cells(pair.score, pair.score.p))]
+    if pair.passing is not None:
+        rows.append(("Items that pass", *_cells(pair.passing, pair.passing.p)))
+    if pair.containment is not None:
+        contained = pair.containment.difference
+        rows.append(("Answer in the text (diagnosis)", *_cells(contained, contained.p)))
+    rows += [
+        (_METRIC_WORDS[one.name], *_cells(one.difference, one.p_holm, _METRIC_KINDS[one.name])) for one in pair.metrics
+    ]
+    note = f"; p of {_METRIC_WORDS[pair.metrics[0].name]} and below by Holm" if pair.metrics else ""
+    return Table(
+        f"The differences, B − A{note}",
+        (Column("Over the items of both"), *_COLUMNS, Column("p", number=True), Column("B is")),
+        tuple(rows),
+    )
+
+
+def slices_table(pair: Comparison) -> Table:
+    """By section, category and difficulty, each with its own n and interval; p is adjusted over all the slices here."""
+    rows = tuple((one.field, shorten(one.value, 60), *_cells(one.difference, one.p_holm)) for one in pair.slices)
+    columns = (Column("Slice"), Column("Value"), *_COLUMNS, Column("p", number=True), Column("B is"))
+    return Table(f"By slice; p by Tarone-Holm over {len(rows)}", columns, rows)
+
+
+def _cells(found: Difference, p: float | None, kind: numbers.Kind = "score") -> tuple[str, ...]:
+    return (
+        numbers.show(kind, found.mean_a),
+        numbers.show(kind, found.mean_b),
+        comparison_numbers.signed(found.difference, kind),
+        comparison_numbers.interval(found, kind),
+        comparison_numbers.items_moved(found),
+        comparison_numbers.p_value(p),
+        _VERDICT_CELLS[found.verdict],
+    )

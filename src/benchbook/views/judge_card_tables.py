@@ -1,0 +1,320 @@
+"""What a judge's card says, as tables of plain text; HTML and Markdown show the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from benchbook.labels.calibration_results import AgreementName, Corrected, CorrectedGate, FieldTrial
+from benchbook.labels.judge_card import BetweenPeople, JudgeCard
+from benchbook.record.facts import LabelField
+from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
+from benchbook.text import one_line
+from benchbook.views import numbers
+from benchbook.views.numbers import Kind
+from benchbook.views.tables import Column, Table
+from benchbook.views.words import aggregate_word, plural
+
+__all__ = ["card_notices", "card_sections", "people_table"]
+
+
+FIELD_WORDS: Mapping[LabelField, str] = {"accuracy_score": "Accuracy", "faithfulness_score": "Faithfulness"}
+_COEFFICIENTS: Mapping[AgreementName, str] = {
+    "cohens_kappa": "Cohen's kappa",
+    "cohens_kappa_linear": "Cohen's kappa, linear weights",
+    "cohens_kappa_quadratic": "Cohen's kappa, quadratic weights",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2_quadratic": "Gwet's AC2, quadratic weights",
+    "krippendorff_alpha_ordinal": "Krippendorff's alpha, ordinal",
+}
+_RATES = ("accuracy_full_credit_rate", "faithfulness_failure_rate", "pass_rate")
+
+
+def card_sections(card: JudgeCard) -> Iterator[tuple[str, list[Table]]]:
+    """`(title, tables)` in the order in which they are read; a table without rows says nothing."""
+    yield "Gates", [_gates(card)]
+    yield "Corrected values", [_corrected(card)]
+    yield "Agreement", [_agreement(card)]
+    for one in card.calibration.fields:
+        yield f"{FIELD_WORDS[one.field]}: where judge and people differ", [_confusion(one), _bias(one)]
+    yield "Validity", [_validity(card)]
+    yield "Evidence and test-retest", [_retest(card)]
+    yield "Labels", [_labels(card)]
+    yield "Cost", [_cost(card)]
+
+
+def card_notices(card: JudgeCard) -> list[str]:
+    """What must be known before any number is read."""
+    found = [_of_field(one) for one in card.calibration.warnings]
+    if not card.labels.as_drawn:
+        found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
+    for field, n in card.labels.n_disputed.items():
+        if n:
+            found.append(
+                f"{FIELD_WORDS[field]}: on {plural(n, 'sample')} two people differ and nobody has settled it; left out"
+            )
+    for trial in card.calibration.fields:
+        name = FIELD_WORDS[trial.field]
+        said = {WARNINGS.get(warning, warning) for one in trial.agreement.values() for warning in one.warnings}
+        said |= {f"no interval: {_why(one.reason)}" for one in trial.agreement.values() if one.reason}
+        found += [f"{name}, agreement: {one}" for one in sorted(said)]
+    if card.calibration.n_clusters is not None:
+        found.append(f"Samples share {card.calibration.n_clusters:,} groups or items: intervals are by whole clusters")
+    return found
+
+
+def _of_field(warning: str) -> str:
+    """A warning about a field begins with its name, which has a word."""
+    for field, word in FIELD_WORDS.items():
+        warning = warning.replace(f"{field}:", f"{word}:")
+    return warning
+
+
+# ── decision and corrected values ────────────────────────────────────────────────────────────────────────────
+
+
+def _gates(card: JudgeCard) -> Table:
+    decision = card.calibration.corrected_decision
+    columns = (
+        Column("Gate"),
+        Column("Rule"),
+        Column("As judged", number=True),
+        Column("As people would judge", number=True),
+        Column("At worst and at best", number=True),
+        Column("Outcome"),
+    )
+    if decision is None:
+        return Table("The gates", columns, ())
+    return Table("The gates under corrected values", columns, tuple(_gate(one) for one in decision.gates))
+
+
+def _gate(gate: CorrectedGate) -> tuple[str, ...]:
+    word = aggregate_word(gate.aggregate)
+    shown = [
+        numbers.show(word.kind, value, apart_from=gate.limit, unknown=_why(gate.reason))
+        for value in (gate.frozen, gate.value, gate.worst, gate.best)
+    ]
+    relation = "at least" if gate.direction == "at_least" else "at most"
+    span = shown[2] if gate.worst == gate.best else f"{shown[2]} and {shown[3]}"
+    return word.label, f"{relation} {numbers.limit(word.kind, gate.limit)}", shown[0], shown[1], span, _outcome(gate)
+
+
+def _outcome(gate: CorrectedGate) -> str:
+    by = " (by labels alone)" if gate.source == "labels_alone" else ""
+    if gate.holds_for_sure:
+        return f"holds{by}"
+    if not gate.can_hold:
+        return f"does not hold{by}"
+    if gate.value is None:
+        return "nothing can be said"
+    return f"holds, but not at worst{by}" if gate.holds else f"does not hold, but might at best{by}"
+
+
+def _corrected(card: JudgeCard) -> Table:
+    rows = tuple(_corrected_row(one) for one in card.calibration.corrected)
+    columns = (
+        Column("Aggregate"),
+        Column("As judged", number=True),
+        Column("Corrected", number=True),
+        Column("Interval", number=True),
+        Column("By labels alone", number=True),
+        Column("Labelled of judged", number=True),
+        Column("How it was made"),
+    )
+    percent = numbers.limit("rate", card.calibration.confidence)
+    return Table(f"Over the judged samples, with {percent} intervals", columns, rows)
+
+
+def _corrected_row(one: Corrected) -> tuple[str, ...]:
+    word, found = aggregate_word(one.aggregate), one.corrected
+    return (
+        word.label,
+        numbers.show(word.kind, one.as_judged, unknown="nothing was judged"),
+        numbers.show(word.kind, _inside(one.aggregate, found.estimate), unknown=_why(found.reason)),
+        _interval(found, word.kind, one.aggregate),
+        _alone(one),
+        f"{one.n_labelled:,} of {one.n_judged:,}",
+        _how(found),
+    )
+
+
+def _alone(one: Corrected) -> str:
+    kind, found = aggregate_word(one.aggregate).kind, one.by_labels_alone
+    shown = numbers.show(kind, _inside(one.aggregate, found.estimate), unknown=_why(found.reason))
+    return shown if found.low is None else f"{shown} ({_interval(found, kind, one.aggregate)})"
+
+
+def _inside(aggregate: str, value: float | None) -> float | None:
+    """A rate or score outside 0..1 (a grade: 0..2) is what an approximation gives; it is shown at the nearer end."""
+    most = 2.0 if aggregate in ("accuracy_mean", "faithfulness_mean") else 1.0
+    return None if value is None else min(most, max(0.0, value))
+
+
+# ── agreement and bias ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _confusion(trial: FieldTrial) -> Table:
+    columns = (Column("People"), *(Column(f"judge {score}", number=True) for score in trial.confusion))
+    rows = tuple(
+        (f"people {people}", *(numbers.count(n) for n in row.values())) for people, row in trial.confusion.items()
+    )
+    return Table("How often people gave a score and the judge gave one", columns, rows)
+
+
+def _agreement(card: JudgeCard) -> Table:
+    sides: list[_Side] = [
+        (f"{FIELD_WORDS[one.field]}, judge and people (n = {one.n:,})", one.agreement)
+        for one in card.calibration.fields
+    ]
+    people = BetweenPeople(n_twice=card.labels.n_twice, agreement=card.labels.between_people)
+    return _agreement_table([*sides, *_people(people)])
+
+
+def people_table(people: BetweenPeople) -> Table:
+    """How far two people agree, in the words of the card; without rows where nothing was labelled twice."""
+    return _agreement_table(_people(people))
+
+
+_Side: TypeAlias = tuple[str, Mapping[AgreementName, Agreement]]
+
+
+def _people(people: BetweenPeople) -> list[_Side]:
+    return [
+        (f"{FIELD_WORDS[field]}, two people (n = {n:,})", people.agreement[field])
+        for field, n in people.n_twice.items()
+        if n
+    ]
+
+
+def _agreement_table(sides: Sequence[_Side]) -> Table:
+    columns = (Column("Coefficient"), *(Column(name, number=True) for name, _ in sides))
+    if not sides:
+        return Table("Agreement beyond chance, 1 at most", columns, ())
+    observed = [next(iter(found.values())).observed_agreement for _, found in sides]
+    rows = [("The same score", *(numbers.show("rate", value) for value in observed))]
+    rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in _COEFFICIENTS.items()]
+    return Table("Agreement beyond chance, 1 at most", columns, tuple(rows))
+
+
+def _bias(trial: FieldTrial) -> Table:
+    columns = (
+        Column("Samples"),
+        Column("n", number=True),
+        Column("Judge minus people", number=True),
+        Column("Interval", number=True),
+        Column("p, Holm", number=True),
+    )
+    bias = trial.bias
+    rows = [("all", *_difference(bias.overall), numbers.DASH)]
+    for one in bias.slices:
+        p = numbers.DASH if one.p_holm is None else f"{one.p_holm:.3f}"
+        rows.append((f"{one.slice}: {one_line(one.value)}", *_difference(one.difference), p))
+    found = bias.with_length
+    rows.append(("rank correlation with length", numbers.count(found.n), _number(found), _span(found), numbers.DASH))
+    return Table("Bias, in points of the scale 0 to 2: above 0 the judge is kinder than people", columns, tuple(rows))
+
+
+def _difference(found: Estimate) -> tuple[str, str, str]:
+    signed = _number(found) if found.estimate is None else f"{found.estimate:+.3f}"
+    return numbers.count(found.n), signed, _span(found, sign="+")
+
+
+def _coefficient(found: Estimate) -> str:
+    if found.estimate is None:
+        return _number(found)
+    return f"{_number(found)} ({_span(found) if found.low is not None else 'no interval'})"
+
+
+def _number(found: Estimate) -> str:
+    return numbers.nothing(_why(found.reason)) if found.estimate is None else f"{found.estimate:.3f}"
+
+
+def _span(found: Estimate, *, sign: str = "") -> str:
+    if found.low is None or found.high is None:
+        return numbers.nothing(_why(found.reason))
+    return f"{found.low:{sign}.3f} to {found.high:{sign}.3f}"
+
+
+# ── what else is known ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _validity(card: JudgeCard) -> Table:
+    found = card.validity
+    rows = [
+        ("Judged", numbers.count(found.n_asked)),
+        ("Read at last", f"{found.n_valid:,}, {_share(found.share)}"),
+        ("Asked again because a reply could not be read", numbers.count(found.parse_retries)),
+        *((f"Unscored: {one_line(why)}", numbers.count(n)) for why, n in found.invalid_by_reason.items()),
+    ]
+    return Table(
+        "Whether the judge's replies could be read", (Column("What"), Column("Samples", number=True)), tuple(rows)
+    )
+
+
+def _retest(card: JudgeCard) -> Table:
+    found = card.retest
+    rows = [("Evidence", card.evidence or numbers.nothing(f"{one_line(card.spec)} asks for none"))]
+    if not found.n_items:
+        rows.append(("Test-retest", numbers.nothing("no answer was judged twice; a run with repeats may have some")))
+    else:
+        rows.append((f"Both scores the same again ({plural(found.n_items, 'answer')})", _share(found.same_scores)))
+        rows += [(f"{FIELD_WORDS[name]}: quadratic kappa", _coefficient(one)) for name, one in found.kappa.items()]
+    return Table("Whether the judge repeats itself on the same answer", (Column("What"), Column("Found")), tuple(rows))
+
+
+def _labels(card: JudgeCard) -> Table:
+    found = card.labels
+    drawn = f"{found.n_drawn:,} samples, by seed {found.seed}"
+    if found.stratify:
+        drawn += f", in proportion by {one_line(' / '.join(found.stratify))}"
+    rows = [
+        ("Drawn", drawn),
+        ("Labelled", f"{card.calibration.n_labelled:,} samples by {plural(found.n_labellers, 'person', 'people')}"),
+        *(
+            (
+                f"{FIELD_WORDS[field]}: by two people",
+                f"{n:,}; {found.n_adjudicated[field]:,} adjudicated, {found.n_disputed[field]:,} open",
+            )
+            for field, n in found.n_twice.items()
+        ),
+        ("Record of the labels", found.sha256),
+    ]
+    return Table("Where the labels come from", (Column("What"), Column("Found")), tuple(rows))
+
+
+def _cost(card: JudgeCard) -> Table:
+    found = card.cost
+    rows = (
+        ("Cost", numbers.money(found.usd)),
+        ("Input tokens", numbers.tokens(found.input_tokens)),
+        ("Output tokens", numbers.tokens(found.output_tokens)),
+        ("Median latency", numbers.milliseconds(found.latency_p50_ms)),
+    )
+    return Table("What the judge took", (Column("What"), Column("Found", number=True)), rows)
+
+
+# ── numbers in words ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _share(found: Estimate) -> str:
+    if found.estimate is None:
+        return numbers.nothing(_why(found.reason))
+    return f"{numbers.rate(found.estimate, found.n)}, {_interval(found, 'rate', 'pass_rate')}"
+
+
+def _interval(found: Estimate, kind: Kind, aggregate: str) -> str:
+    if found.estimate is None:
+        return numbers.nothing()  # why stands beside it
+    if found.low is None or found.high is None:
+        return numbers.nothing(_why(found.reason))
+    low, high = (numbers.show(kind, _inside(aggregate, bound)) for bound in (found.low, found.high))
+    return f"{low} to {high}"
+
+
+def _how(found: Estimate) -> str:
+    """The method, and what is to be said against the number."""
+    return "; ".join((found.method, *(WARNINGS.get(one, one) for one in found.warnings)))
+
+
+def _why(reason: str | None) -> str | None:
+    return None if reason is None else REASONS.get(reason, reason)

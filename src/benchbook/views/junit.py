@@ -1,0 +1,153 @@
+"""JUnit XML: a test case a sample, a gate, and the decision. Written while the samples go by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from benchbook.evaluators.gates import Gate
+from benchbook.evaluators.rubric.rows import RubricRow
+from benchbook.text import one_line, visible
+from benchbook.views import numbers
+from benchbook.views.digest import Digest, digest_of
+from benchbook.views.gates import decided_lines, gate_rule, gate_state, gate_value
+from benchbook.views.model import RunReport
+from benchbook.views.words import fail_reason, reason, unanswered_of, unscored_because
+
+__all__ = ["junit_report"]
+
+
+_MAX_CHARS = 4_000  # of one text
+_NOT_XML = re.compile("[\ufffe\uffff]")  # what XML 1.0 forbids beside what `visible` has taken
+
+
+def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
+    """The document, in pieces. `found` is the digest of `report`, where the caller has it already."""
+    found = digest_of(report) if found is None else found
+    gates = [] if report.decision is None else list(report.decision.gates)
+    failed, errors = found.n_failed - found.n_unscored, found.n_unscored
+    n_causes = len(unanswered_of(report.aggregates))
+    n_open, n_skipped = sum(not _firm(gate) for gate in gates), sum(gate.unmeasured for gate in gates)
+    refused = report.decision is None
+    not_ready = report.decision is not None and report.decision.decision != "READY"
+    total = found.n_rows + len(gates) + n_causes + 1
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield (
+        f'<testsuites name={_attribute(report.manifest.run_id)} tests="{total}" '
+        f'failures="{failed + n_open + not_ready}" errors="{errors + refused + n_causes}" skipped="{n_skipped}">\n'
+    )
+    if n_causes:
+        yield _suite("unanswered", n_causes, 0, n_causes, 0, report.manifest.timestamp_utc)
+        yield from _unanswered(report)
+        yield "</testsuite>\n"
+    yield _suite("decision", 1, int(not_ready), int(refused), 0, report.manifest.timestamp_utc)
+    yield from _decision(report)
+    yield "</testsuite>\n"
+    yield _suite("gates", len(gates), n_open, 0, n_skipped, report.manifest.timestamp_utc)
+    for gate in gates:
+        yield from _gate(gate)
+    yield "</testsuite>\n"
+    yield _suite(report.manifest.dataset_id, found.n_rows, failed, errors, 0, report.manifest.timestamp_utc)
+    for row in report.rows():
+        yield from _sample(row, report)
+    yield "</testsuite>\n</testsuites>\n"
+
+
+def _suite(name: str, tests: int, failures: int, errors: int, skipped: int, at: str) -> str:
+    # JUnit's schema wants a time without an offset; ours is UTC (SPEC C7).
+    return (
+        f'<testsuite name={_attribute(name)} tests="{tests}" failures="{failures}" errors="{errors}" '
+        f'skipped="{skipped}" timestamp={_attribute(at.removesuffix("Z"))}>\n'
+    )
+
+
+def _unanswered(report: RunReport) -> Iterator[str]:
+    """What kept samples without an answer: an error that stands before all others (R1.3a)."""
+    for one in unanswered_of(report.aggregates):
+        yield f'<testcase classname="unanswered" name={_attribute(f"{one.role}: {one.cause}")}>\n'
+        yield _outcome("error", one.cause, one.words, one.detail)
+        yield "</testcase>\n"
+
+
+def _decision(report: RunReport) -> Iterator[str]:
+    yield f'<testcase classname={_attribute(report.manifest.spec)} name="decision">\n'
+    if report.decision is None:
+        missing = ", ".join(report.manifest.missing_metadata)
+        yield _outcome("error", "refused", f"a decision is refused; missing metadata: {missing}", "")
+    elif report.decision.decision != "READY":
+        reasons = [reason(one) for one in report.decision.reasons]
+        details = "\n".join([*reasons, *decided_lines(report.decision)])
+        yield _outcome("failure", report.decision.decision, reasons[0], details)
+    elif said := decided_lines(report.decision):
+        yield f"<system-out>{_text(' '.join(said))}</system-out>\n"
+    yield "</testcase>\n"
+
+
+def _gate(gate: Gate) -> Iterator[str]:
+    state = ", ".join(part for part in gate_state(gate)[1:] if part)
+    words = f"{gate_value(gate, gate.value)}; the gate asks for {gate_rule(gate)}: {state}"
+    yield f'<testcase classname="gates" name={_attribute(gate.aggregate)}>\n'
+    if gate.unmeasured:
+        yield f"<skipped message={_attribute('declared unmeasured')}/>\n"
+    elif not _firm(gate):
+        yield _outcome("failure", "gate", words, "")
+    else:
+        yield f"<system-out>{_text(words)}</system-out>\n"
+    yield "</testcase>\n"
+
+
+def _firm(gate: Gate) -> bool:
+    """Nothing about this gate stands in the way of READY but, maybe, that it is not measured."""
+    return gate.unmeasured or (gate.holds and gate.holds_in_worst_case and gate.bound_holds is not False)
+
+
+def _sample(row: RubricRow, report: RunReport) -> Iterator[str]:
+    repeat = f" [repeat {row.repeat + 1}]" if report.manifest.repeats > 1 else ""
+    yield (
+        f"<testcase classname={_attribute(report.manifest.dataset_id)} name={_attribute(row.item_id + repeat)} "
+        f'time="{numbers.seconds(row.latency_e2e_ms)}">\n'
+    )
+    reasons = ", ".join(fail_reason(name) for name in row.fail_reasons)
+    if (why := unscored_because(row)) is not None:
+        yield _outcome("error", why[0], why[1], _details(row))
+    elif not row.passed:
+        yield _outcome("failure", row.fail_reasons[0] if row.fail_reasons else "failed", reasons, _details(row))
+    yield "</testcase>\n"
+
+
+def _details(row: RubricRow) -> str:
+    accuracy, faithfulness = (numbers.show("count", one) for one in (row.accuracy_score, row.faithfulness_score))
+    scores = f"accuracy {accuracy}, faithfulness {faithfulness}, score {numbers.score(row.sample_score)}"
+    parts = [f"sample {row.sample}; {scores}", f"answer:\n{_cut(row.candidate_answer)}"]
+    if row.error_detail:
+        parts.append(f"error:\n{_cut(row.error_detail)}")
+    if row.rationale:
+        parts.append(f"rationale:\n{_cut(row.rationale)}")
+    parts += [
+        f"judge's reply, attempt {reply.attempt} ({reply.parse_error_reason or 'read'}):\n{_cut(reply.text)}"
+        for reply in row.judge_replies
+    ]
+    return "\n\n".join(parts)
+
+
+def _cut(words: str | None) -> str:
+    if words is None:
+        return numbers.DASH
+    return words if len(words) <= _MAX_CHARS else f"{words[:_MAX_CHARS]}… (cut after {_MAX_CHARS:,} characters)"
+
+
+def _outcome(kind: str, name: str, message: str, details: str) -> str:
+    return f"<{kind} type={_attribute(name)} message={_attribute(message)}>{_text(details)}</{kind}>\n"
+
+
+def _text(words: str) -> str:
+    return escape(_legal(words))
+
+
+def _attribute(words: str) -> str:
+    return quoteattr(_legal(one_line(words)))
+
+
+def _legal(words: str) -> str:
+    return _NOT_XML.sub(lambda found: f"\\u{ord(found.group()):04x}", visible(words))

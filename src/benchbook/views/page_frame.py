@@ -1,0 +1,137 @@
+"""The head of every page: what the browser may do, and the style. What is in the body is the page's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from benchbook.views.markup import Html, el, text
+
+__all__ = ["DARK", "LIGHT", "PAIRS", "page_head", "palette_css", "style_sheet"]
+
+
+LIGHT: Mapping[str, str] = {
+    "paper": "#fbfcfd",
+    "panel": "#f0f3f6",
+    "ink": "#16212c",
+    "quiet": "#51606e",
+    "rule": "#d3dbe2",
+    "edge": "#7f8d9a",
+    "link": "#0b5cad",
+    "value": "#0b4f9c",
+    "span": "#8fb4dc",
+    "good": "#14683f",
+    "good-wash": "#dcefe3",
+    "bad": "#b01e2e",
+    "bad-wash": "#fae4e4",
+    "doubt": "#855300",
+    "doubt-wash": "#faeccb",
+    "none": "#51606e",
+    "none-wash": "#e8edf1",
+    "passed": "#3f8f68",
+    "failed": "#cf5560",
+    "silent": "#8a6fae",
+    "unscored": "#ad7a12",
+    "absent": "#7f8d9a",
+}
+
+DARK: Mapping[str, str] = {
+    "paper": "#10171d",
+    "panel": "#19232b",
+    "ink": "#e7edf2",
+    "quiet": "#a5b3bf",
+    "rule": "#2f3c47",
+    "edge": "#6d7d8b",
+    "link": "#8cc0f7",
+    "value": "#8cc0f7",
+    "span": "#38638f",
+    "good": "#72d09d",
+    "good-wash": "#173527",
+    "bad": "#ff949a",
+    "bad-wash": "#40191e",
+    "doubt": "#edbb57",
+    "doubt-wash": "#392b0f",
+    "none": "#a5b3bf",
+    "none-wash": "#24303a",
+    "passed": "#57ad83",
+    "failed": "#e0727b",
+    "silent": "#a88fcd",
+    "unscored": "#d3a03a",
+    "absent": "#6d7d8b",
+}
+
+# (foreground, background, contrast that WCAG 2.2 AA asks for): 4.5 for text, 3 for what a figure is read by.
+PAIRS: tuple[tuple[str, str, float], ...] = (
+    ("ink", "paper", 4.5),
+    ("ink", "panel", 4.5),
+    ("quiet", "paper", 4.5),
+    ("quiet", "panel", 4.5),
+    ("link", "paper", 4.5),
+    ("link", "panel", 4.5),
+    ("good", "paper", 4.5),
+    ("good", "good-wash", 4.5),
+    ("bad", "paper", 4.5),
+    ("bad", "bad-wash", 4.5),
+    ("doubt", "paper", 4.5),
+    ("doubt", "doubt-wash", 4.5),
+    ("none", "paper", 4.5),
+    ("none", "none-wash", 4.5),
+    ("ink", "good-wash", 4.5),
+    ("ink", "bad-wash", 4.5),
+    ("ink", "doubt-wash", 4.5),
+    ("ink", "none-wash", 4.5),
+    ("value", "panel", 3.0),
+    ("value", "good-wash", 3.0),
+    ("edge", "paper", 3.0),
+    ("edge", "panel", 3.0),
+    ("passed", "paper", 3.0),
+    ("failed", "paper", 3.0),
+    ("silent", "paper", 3.0),
+    ("unscored", "paper", 3.0),
+    ("absent", "paper", 3.0),
+)
+
+
+def palette_css() -> str:
+    """The custom properties that the style sheet uses; paper is always printed light."""
+    light, dark = _properties(LIGHT), _properties(DARK)
+    return (
+        f":root{{color-scheme:light dark;{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    )
+
+
+def _properties(colours: Mapping[str, str]) -> str:
+    return "".join(f"--{name}:{colour};" for name, colour in colours.items())
+
+
+# No script, nothing from outside, no form, no base: whatever a model wrote, the browser may not act upon it.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def page_head(title: str, more_css: str = "") -> Html:
+    """The head of a page that asks for nothing from outside. `more_css` is ours, and holds nothing of a run."""
+    return el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("meta", name="referrer", content="no-referrer"),
+        el("title", text(f"{title} – Benchbook")),
+        el("link", rel="icon", href="data:,"),
+        el("style", _style()),
+        *((el("style", Html(more_css)),) if more_css else ()),
+    )
+
+
+@cache
+def _style() -> Html:
+    """The style sheet is ours and holds nothing of a run, so it is not escaped."""
+    return Html("\n" + palette_css() + style_sheet("page.css"))
+
+
+@cache
+def style_sheet(name: str) -> str:
+    """A style sheet of this package."""
+    return (files("benchbook.views") / name).read_text(encoding="utf-8")

@@ -1,0 +1,230 @@
+"""How `judge_protocol@v1` runs are shown."""
+
+from __future__ import annotations
+
+import filecmp
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.derivation import DERIVATION, derivation_of
+from benchbook.evaluators.protocol.analysis_results import Analysis
+from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
+from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
+from benchbook.evaluators.protocol.scores import VERDICTS
+from benchbook.record.folder import Record
+from benchbook.specs import load_spec
+from benchbook.views.archive import write_archive
+from benchbook.views.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
+from benchbook.views.protocol_page import protocol_page
+from benchbook.views.protocol_words import LOCATED, STANDINGS, measured, rule_words
+from benchbook.views.terminal import COLOURS, first_lines, painted, wrapped
+from benchbook.views.views import Rows, View
+from benchbook.views.words import first_warnings, plural
+from benchbook.views.write import write_pieces
+
+__all__ = ["VIEW", "ProtocolReport", "archive_of", "declared_prompts_of", "differences", "write_archive_of"]
+
+
+def archive_of(
+    manifest: ProtocolManifest,
+    aggregates: ProtocolAggregates,
+    rows: Iterable[ProtocolRow],
+    derivation: int = DERIVATION,
+    declared_prompts: Iterable[UsedPrompt] = (),
+) -> Archive:
+    """All that the archive of a record holds. The same record gives the same archive.
+
+    `declared_prompts` are those by which judgements were made elsewhere (`declared_prompts_of`).
+    """
+    spec = load_spec(manifest.spec)
+    own = [] if manifest.judged_elsewhere else [UsedPrompt(manifest.spec, spec.text("prompt.txt"))]
+    prompts = [*own, *declared_prompts]
+    log = RunLog(
+        experiment=manifest.run_id,
+        spec=manifest.spec,
+        spec_sha256=manifest.spec_sha256,
+        evidence=manifest.evidence,
+        # In a file's order, not the plan's.
+        judges=[_judge(name, manifest, derivation) for name in sorted(manifest.judges)],
+        n_samples=aggregates.n_outputs,
+        started_utc=manifest.timestamp_utc,
+        ended_utc=manifest.ended_utc,
+        journal_sha256=manifest.journal_sha256,
+        gaps=aggregates.gaps,
+    )
+    if derivation >= 3:
+        log = msgspec.structs.replace(log, **_since_derivation_3(manifest, aggregates))
+    return Archive([row.evaluation for row in rows], prompts, log, aggregates.analysis.probes, derivation)
+
+
+def _since_derivation_3(manifest: ProtocolManifest, aggregates: ProtocolAggregates) -> dict[str, Any]:
+    """P7: of judgements made elsewhere the time range is that of their own dates."""
+    fields: dict[str, Any] = {
+        "task": manifest.task,
+        "n_unanswered": aggregates.n_unanswered,
+        "warnings": aggregates.warnings,
+    }
+    if manifest.judged_elsewhere:
+        dates = {"started_utc": manifest.evaluated_from, "ended_utc": manifest.evaluated_to}
+        fields |= dates | {"imported_utc": manifest.timestamp_utc}
+    return fields
+
+
+def _judge(name: str, manifest: ProtocolManifest, derivation: int) -> JudgeUsed:
+    """P7. What nobody said is not known: an endpoint may have tools and web access that it does not tell."""
+    used = manifest.judges[name]
+    if derivation >= 3:
+        known = {field: used[field] for field in ("params", "tools", "web_access")}
+        return JudgeUsed(judge_model=name, version=used["model_version"], **known)
+    if manifest.judged_elsewhere:
+        return JudgeUsed(judge_model=name)
+    return JudgeUsed(judge_model=name, version=used["model_version"], params=used["params"], tools=[], web_access=False)
+
+
+def declared_prompts_of(record: Record) -> list[UsedPrompt]:
+    """The judge prompts that an import declared, from the record's inputs, by hash."""
+    hashes = {sha256 for name, sha256 in record.started().inputs.items() if name.startswith(JUDGE_PROMPT)}
+    texts = {sha256: record.input(sha256).read_bytes().decode("utf-8") for sha256 in hashes}
+    return [UsedPrompt(f"declared prompt {sha256[:12]}", texts[sha256]) for sha256 in sorted(texts)]
+
+
+def write_archive_of(archive: Archive, folder: str | Path) -> Path:
+    """Write it as `folder`, in place of an archive that is there. Raises: UsageError, RecordError."""
+    return write_archive(folder, archive.rows, archive.prompts, archive.run_log, archive.probes, archive.derivation)
+
+
+def differences(archive: Archive, folder: Path) -> Iterator[str]:
+    """How `folder` differs from what the archive's files would be, file by file: changed, missing, added."""
+    with tempfile.TemporaryDirectory(prefix="benchbook-archive-") as temporary:
+        made = write_archive_of(archive, Path(temporary) / "archive")
+        wanted = {path.relative_to(made): path for path in made.rglob("*") if path.is_file()}
+        present = {path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()}
+        for name in sorted(wanted.keys() | present):
+            if name not in present:
+                yield f"{name.as_posix()}: is missing"
+            elif name not in wanted:
+                yield f"{name.as_posix()}: does not belong to the archive"
+            elif not filecmp.cmp(wanted[name], folder / name, shallow=False):
+                yield f"{name.as_posix()}: was changed"
+
+
+@dataclass(frozen=True)
+class ProtocolReport:
+    """One experiment, ready to be shown. `rows` starts a new pass over its evaluations."""
+
+    record: Record
+    manifest: ProtocolManifest
+    aggregates: ProtocolAggregates
+    rows: Rows
+
+
+class _Texts(Mapping[str, str]):
+    """The judged texts by their hash, read from the record's inputs one at a time."""
+
+    def __init__(self, record: Record, manifest: ProtocolManifest) -> None:
+        self._record = record
+        self._hashes = [sha256 for name, sha256 in manifest.inputs.items() if name.startswith("text/")]
+
+    def __getitem__(self, sha256: str) -> str:
+        if sha256 not in self._hashes:
+            raise KeyError(sha256)
+        return self._record.input(sha256).read_bytes().decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hashes)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+
+def _report(record: Record, derived: DerivedFiles, rows: Rows) -> ProtocolReport:
+    return ProtocolReport(record, derived.manifest, derived.aggregates, rows)
+
+
+def _write(report: ProtocolReport, folder: Path) -> list[Path]:
+    """Write report.html, and the archive beside it."""
+    derivation, prompts = derivation_of(report.record.started()), declared_prompts_of(report.record)
+    archive = archive_of(report.manifest, report.aggregates, report.rows(), derivation, prompts)
+    texts = _Texts(report.record, report.manifest)
+    written = write_archive_of(archive, folder / "archive")
+    page = protocol_page(archive, texts, analysis=report.aggregates.analysis)
+    return [write_pieces(folder / "report.html", page), written / "results_analysis.md"]
+
+
+def _lines(
+    report: ProtocolReport, *, width: int = 100, colour: bool = False, written: Sequence[Path] = ()
+) -> Iterator[str]:
+    """How many evaluations count, which judges can be used, and how the targets did."""
+    manifest, file = report.manifest, report.aggregates
+    tone = "good" if file.n_valid else "bad"
+    first = first_warnings(file)
+    yield from first_lines(first, width, colour)
+    yield ""
+    headline = f"{file.n_valid:,} of {plural(file.n_evaluations, 'evaluation')} count"
+    yield painted(f"{headline} ({manifest.spec})", f"1;{COLOURS[tone]}", colour)
+    yield from wrapped("The others break a rule of the protocol; the archive says which.", width, "")
+    yield ""
+    outputs = plural(file.n_outputs, "output")
+    yield from wrapped(f"{manifest.dataset_id}, {outputs}; {plural(len(file.judges), 'judge')}", width, "")
+    yield from wrapped(f"run {manifest.run_id}", width, "")
+    for warning in (one for one in _warnings(file) if one not in first):
+        yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
+    for caption, lines in (("Judges", _judge_lines(file.analysis)), ("Targets", _target_lines(file.analysis))):
+        yield ""
+        yield caption
+        for line in lines:
+            yield from wrapped(line, width, "      " if line.startswith(" ") else "  ")
+    yield ""
+    yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
+    for path in written:
+        yield from wrapped(str(path), max(width, 10_000), "  ")
+    yield ""
+
+
+def _judge_lines(found: Analysis) -> Iterator[str]:
+    """Who can be used, why not, and where each judge's quotes were found."""
+    cards = {card.judge_model: card for card in found.judges}
+    for entry in found.league:
+        broken = [rule_words(one.rule, one.limit) for one in entry.outcomes if one.holds is False]
+        why = f"; not met: {'; '.join(broken)}" if broken and entry.standing == "not_usable" else ""
+        yield f"{entry.judge_model}: {STANDINGS[entry.standing]} ({plural(entry.n, 'evaluation')}){why}"
+        card = cards[entry.judge_model]
+        for method in (card.cross_judge, card.self_judge):
+            located = [f"{words} {count:,}" for kind, words in LOCATED.items() if (count := method.evidence[kind])]
+            if located:
+                kind = "quotes about others" if method is card.cross_judge else "quotes about its own"
+                yield f"    {kind}: {', '.join(located)}"
+
+
+def _target_lines(found: Analysis) -> Iterator[str]:
+    """Each target under each variant, as far as evaluations count."""
+    shown = [one for one in found.targets if one.n_valid]
+    if not shown:
+        yield "nothing can be said: no evaluation by another model counts"
+    for one in shown:
+        verdicts = ", ".join(f"{name} {count:,}" for name in VERDICTS if (count := one.verdicts[name]))
+        overall = measured("grade", one.overall, found.confidence)
+        yield f"{one.target_model}, {one.prompt_variant}: overall {overall}, of 8 at most; {verdicts}"
+
+
+def _warnings(file: ProtocolAggregates) -> Iterator[str]:
+    yield from file.warnings
+    if file.n_without_text:
+        yield f"{plural(file.n_without_text, 'output')} of the set have no text and were not judged."
+    n_omitted = sum(gap.flag is not None for gap in file.gaps)
+    if n_omitted:
+        yield f"{plural(n_omitted, 'cell')} of the grid have no evaluation."
+
+
+def _flags(row: ProtocolRow) -> Sequence[str]:
+    return row.flags
+
+
+VIEW = View(report=_report, summary_lines=_lines, write=_write, fail_reasons=_flags)
+"""A row's evaluation does not count where it has flags."""

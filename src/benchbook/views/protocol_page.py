@@ -1,0 +1,301 @@
+"""The page of one experiment of `judge_protocol@v1`: league, grid of verdicts, and each judged text with its quotes.
+
+One file that needs nothing but itself, without a script. Model text is only ever text. The page is bounded: what does
+not fit is left out, which is said, and the archive's files have it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from msgspec import UnsetType
+
+from benchbook.evaluators.protocol.analysis_results import Analysis
+from benchbook.evaluators.protocol.evaluation_rows import CellId, CoverageGap, EvaluationRow, cell_of
+from benchbook.text import one_line, shorten
+from benchbook.views import numbers, protocol_tables
+from benchbook.views.archive_model import Archive, ArchiveNames, RunLog
+from benchbook.views.markup import Html, el, join, text
+from benchbook.views.page_frame import page_head, style_sheet
+from benchbook.views.page_parts import render_table, section
+from benchbook.views.protocol_evaluation import EvaluationView, evaluation_html, outcome
+from benchbook.views.protocol_words import GAPS
+from benchbook.views.tables import Table
+from benchbook.views.words import plural
+
+__all__ = ["grid_html", "protocol_page"]
+
+
+_GRID_NAME = 48
+
+
+def grid_html(
+    rows: Sequence[EvaluationRow],
+    gaps: Sequence[CoverageGap],
+    n_opened: int,
+    names: ArchiveNames,
+    archive_href: str | None,
+) -> Html:
+    """`rows` in their order; the first `n_opened` stand on the page, the others lead to the archive's files."""
+    places: defaultdict[CellId, defaultdict[str, list[Html]]] = defaultdict(lambda: defaultdict(list))
+    for number, row in enumerate(rows, 1):
+        archived = None if archive_href is None else f"{archive_href}/{names.path(row)}"
+        href = f"#evaluation-{number}" if number <= n_opened else archived
+        places[row.cell][row.judge_model].append(_verdict(row, href))
+    missing = {cell_of(gap): gap for gap in gaps}
+    waiting = {(cell_of(gap), gap.judge_model): GAPS[gap.why] for gap in gaps if isinstance(gap.why, str)}
+    judges = sorted({row.judge_model for row in rows} | {gap.judge_model for gap in gaps if gap.judge_model})
+    cells = sorted(places.keys() | missing.keys(), key=lambda cell: (cell.target_model, cell.prompt_variant, cell))
+    head = el(
+        "tr",
+        el("th", text("Question and output"), scope="col"),
+        *(el("th", el("bdi", text(shorten(judge, _GRID_NAME)), dir="auto"), scope="col") for judge in judges),
+    )
+    bodies = [
+        _body(target, variant, list(group), places, judges, waiting)
+        for (target, variant), group in groupby(cells, lambda cell: (cell.target_model, cell.prompt_variant))
+    ]
+    caption = el("caption", text("Verdicts: target, variant and question by judge"), class_="unseen")
+    table = el("table", caption, el("thead", head), *bodies)
+    return el("div", table, class_="table grid-of-verdicts", tabindex=0, role="region", aria_label="Grid of verdicts")
+
+
+def _body(
+    target: str,
+    variant: str,
+    cells: Sequence[CellId],
+    places: Mapping[CellId, Mapping[str, Sequence[Html]]],
+    judges: Sequence[str],
+    waiting: Mapping[tuple[CellId, str | None], str],
+) -> Html:
+    heading = el(
+        "tr",
+        el(
+            "th",
+            el("bdi", text(shorten(target, _GRID_NAME)), dir="auto"),
+            text(" under "),
+            el("bdi", text(shorten(variant, _GRID_NAME)), dir="auto"),
+            scope="rowgroup",
+            colspan=len(judges) + 1,
+        ),
+    )
+    lines = [el("tr", _cell_name(cell), *_judgements(cell, places.get(cell, {}), judges, waiting)) for cell in cells]
+    return el("tbody", heading, *lines)
+
+
+def _cell_name(cell: CellId) -> Html:
+    return el(
+        "th",
+        el("bdi", text(shorten(cell.question_id, _GRID_NAME)), dir="auto"),
+        el("small", el("bdi", text(_with_its_end(cell.output_id)), dir="auto")),
+        scope="row",
+    )
+
+
+def _with_its_end(output_id: str) -> str:
+    """A long one loses its middle: it is often a path, and outputs of one folder differ in their ends."""
+    line = one_line(output_id)
+    return line if len(line) <= _GRID_NAME else f"{line[: _GRID_NAME // 3]}…{line[-(_GRID_NAME * 2 // 3 - 1) :]}"
+
+
+def _judgements(
+    cell: CellId,
+    by_judge: Mapping[str, Sequence[Html]],
+    judges: Sequence[str],
+    waiting: Mapping[tuple[CellId, str | None], str],
+) -> Iterator[Html]:
+    for judge in judges:
+        found = by_judge.get(judge)
+        why = waiting.get((cell, judge), "not evaluated")
+        yield el("td", *found) if found else el("td", text(numbers.DASH), class_="quiet", title=why)
+
+
+def _verdict(row: EvaluationRow, href: str | None) -> Html:
+    tone, mark, word = outcome(row)
+    shown = join(el("span", text(mark), aria_hidden="true"), text(f" {word}"))
+    own = el("small", text("self")) if row.method == "self_judge" else join()
+    name = el("span", shown) if href is None else el("a", shown, href=href)
+    return el("span", name, own, class_=f"verdict tone-{tone}")
+
+
+EVALUATIONS_BYTES = 14_000_000  # of the page, for evaluations; the rest of it stays below 5 MB
+MAX_EVALUATION_BYTES = 400_000
+MAX_OPENED = 1_000  # evaluations that stand on the page
+MAX_IN_GRID = 5_000
+MAX_GAPS = 1_000
+_NAME = 80
+_CONTENTS = (
+    ("league", "League"),
+    ("grid", "Verdicts"),
+    ("targets", "Targets"),
+    ("drift", "Drift"),
+    ("judges", "Judges"),
+    ("self", "Self-judging"),
+    ("evaluations", "Evaluations"),
+)
+
+
+def protocol_page(
+    archive: Archive,
+    texts: Mapping[str, str],
+    *,
+    analysis: Analysis | None = None,
+    archive_href: str | None = "archive",
+) -> Iterator[str]:
+    """The page, in pieces.
+
+    `texts` are the judged texts by their SHA-256, looked up one at a time. `analysis` is `archive.analysis()`, where
+    the caller has it already. `archive_href` is the archive's folder as seen from the page; None where there is none.
+    """
+    found = archive.analysis() if analysis is None else analysis
+    log, names = archive.run_log, ArchiveNames(archive.rows)
+    yield '<!doctype html>\n<html lang="en">\n'
+    yield page_head(f"{log.experiment}: judging", style_sheet("protocol_page.css"))
+    yield '\n<body>\n<a class="skip" href="#summary">Skip to the report</a>\n'
+    yield join(_masthead(log, found), Html('\n<main id="main">\n'))
+    yield _summary(archive, found)
+    yield _league(found)
+    yield _grid(archive, names, archive_href)
+    yield from _tables(found)
+    yield from _evaluations(archive, texts, names, archive_href)
+    yield "\n</main>\n"
+    yield _foot(log)
+    yield "\n</body>\n</html>\n"
+
+
+def _masthead(log: RunLog, found: Analysis) -> Html:
+    name = el("p", el("strong", text("Benchbook")), text(f" {log.spec}"), class_="name")
+    contents = (*_CONTENTS[:-1], ("probes", "Probes"), _CONTENTS[-1]) if found.probes else _CONTENTS
+    links = [el("li", el("a", text(words), href=f"#{place}")) for place, words in contents]
+    return el("header", name, el("nav", el("ul", *links), aria_label="Contents"), class_="masthead")
+
+
+def _summary(archive: Archive, found: Analysis) -> Html:
+    log = archive.run_log
+    n, n_valid = len(archive.rows), sum(row.valid for row in archive.rows)
+    counted = f"{plural(n, 'evaluation')}, of which {n_valid:,} count: the others break a rule of the protocol."
+    primary = "Scores are those of valid cross-judging evaluations, unless a part says otherwise."
+    rule = (
+        "A quote that is not found is counted, and invalidates nothing: declared before the first call."
+        if log.evidence == "report"
+        else "A quote that does not stand in the judged text makes its evaluation invalid."
+    )
+    facts = [
+        ("Samples", f"{log.n_samples:,}"),
+        ("Judges", f"{len(found.judges):,}"),
+        *_when(log),
+        ("Record", numbers.short_hash(log.journal_sha256)),
+    ]
+    identity = [el("div", el("dt", text(name)), el("dd", text(value))) for name, value in facts]
+    gaps = el("p", text(f"Not evaluated: {plural(found.n_gaps, 'cell')} of the evaluation set."), class_="why")
+    warned = () if isinstance(log.warnings, UnsetType) else log.warnings
+    return el(
+        "section",
+        el(
+            "div",
+            el("h1", el("bdi", text(shorten(log.experiment, _NAME)), dir="auto"), id="summary-heading"),
+            *(el("p", text(warning), class_="why") for warning in warned),
+            el("p", text(counted), class_="meaning"),
+            *([gaps] if found.n_gaps else []),
+            el("p", text(f"{primary} {rule}"), class_="meaning"),
+            class_="says",
+        ),
+        el("dl", *identity, class_="identity", aria_label="The experiment"),
+        id="summary",
+        class_="tone-none",
+        aria_labelledby="summary-heading",
+    )
+
+
+def _when(log: RunLog) -> Sequence[tuple[str, str]]:
+    began, ended = (time or numbers.nothing("not known") for time in (log.started_utc, log.ended_utc))
+    if isinstance(log.imported_utc, UnsetType):
+        return ("Began", began), ("Ended", ended)
+    return ("First evaluation", began), ("Last evaluation", ended), ("Imported", log.imported_utc)
+
+
+def _league(found: Analysis) -> Html:
+    rules = [el("li", text(rule)) for rule in protocol_tables.league_notes(found)]
+    more = el("details", el("summary", text("The rules")), el("ul", *rules, class_="rules"), class_="more")
+    return section("league", "Which judges can be used", _shown(protocol_tables.league_table(found)), more)
+
+
+def _grid(archive: Archive, names: ArchiveNames, archive_href: str | None) -> Html:
+    rows, gaps = archive.rows[:MAX_IN_GRID], archive.run_log.gaps[:MAX_GAPS]
+    key = "✓ PASS, ◐ PARTIAL, ✕ FAIL, each with the overall score of 8; ! does not count; – not evaluated."
+    left_out = len(archive.rows) - len(rows)
+    more = f" {left_out:,} more evaluations are left out here; results_analysis.md counts all." if left_out else ""
+    grid = grid_html(rows, gaps, MAX_OPENED, names, archive_href)
+    return section("grid", "Verdicts", el("p", text(key + more), class_="quiet"), grid)
+
+
+def _tables(found: Analysis) -> Iterator[Html]:
+    confidence = numbers.limit("rate", found.confidence)
+    intervals = f"Intervals are two-sided at {confidence}, each for itself."
+    yield section(
+        "targets",
+        "Targets",
+        el("p", text(intervals), class_="quiet"),
+        _shown(protocol_tables.targets_table(found), hide_caption=True),
+        _shown(protocol_tables.dimensions_table(found)),
+    )
+    yield section("drift", "Drift between variants", _shown(protocol_tables.drift_table(found)))
+    yield section(
+        "judges",
+        "Judges",
+        el("p", text("Severity is against the other judges on the same outputs; below 0 is harsher."), class_="quiet"),
+        _shown(protocol_tables.judges_table(found), hide_caption=True),
+        _shown(protocol_tables.evidence_table(found)),
+        _shown(protocol_tables.flags_table(found)),
+        _shown(protocol_tables.pairs_table(found), empty="No two judges scored an output in common."),
+    )
+    empty = "No model judged an output of its own that others judged too."
+    yield section("self", "Self-judging", _shown(protocol_tables.self_table(found), empty=empty))
+    if found.probes:
+        yield section("probes", "Probes", _shown(protocol_tables.probes_table(found), hide_caption=True))
+
+
+def _shown(table: Table, *, hide_caption: bool = False, empty: str = "Nothing to show.") -> Html:
+    return render_table(table, hide_caption=hide_caption) if table else el("p", text(empty), class_="quiet")
+
+
+def _evaluations(
+    archive: Archive, texts: Mapping[str, str], names: ArchiveNames, archive_href: str | None
+) -> Iterator[Html]:
+    """The first evaluations in full; each gets an even share of the room that is left."""
+    opened = archive.rows[:MAX_OPENED]
+    left_out = len(archive.rows) - len(opened)
+    more = f" Here are the first {len(opened):,}; {left_out:,} more are in the archive." if left_out else ""
+    note = f"Quotes that were found are marked in the text; those that were not stand beside it in red.{more}"
+    yield section("evaluations", "Evaluations", el("p", text(note), class_="quiet"))
+    room, to_come = EVALUATIONS_BYTES, len(opened)
+    for cell, group in groupby(enumerate(opened, 1), lambda numbered: numbered[1].cell):
+        yield _cell_heading(cell)
+        for number, row in group:
+            view = EvaluationView(number, row, texts.get(row.text_sha256), names, archive_href)
+            written = evaluation_html(view, min(room // to_come, MAX_EVALUATION_BYTES))
+            room = max(room - len(written.encode()), 0)
+            to_come -= 1
+            yield written
+
+
+def _cell_heading(cell: CellId) -> Html:
+    parts: Sequence[tuple[str, str]] = (
+        ("question", cell.question_id),
+        ("variant", cell.prompt_variant),
+        ("target", cell.target_model),
+        ("output", cell.output_id),
+    )
+    shown = [
+        join(text(f"{' · ' if at else ''}{name} "), el("bdi", text(shorten(words, _NAME)), dir="auto"))
+        for at, (name, words) in enumerate(parts)
+    ]
+    return el("h3", *shown, class_="cell-heading")
+
+
+def _foot(log: RunLog) -> Html:
+    words = "Made from the archive of this experiment; numbers are rounded here for reading."
+    record = [el("p", text("Record "), el("code", text(log.journal_sha256)))] if log.journal_sha256 else []
+    return el("footer", el("p", text(words)), *record)

@@ -1,0 +1,117 @@
+"""A panel from its rows: each judge alone, how they agree, and what to look at first."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from krippendorff import alpha
+
+from benchbook.errors import UsageError
+from benchbook.evaluators.rubric.rows import PanelRow
+from benchbook.evaluators.rubric.starting import RunResult
+from benchbook.labels.panel import PanelAnalysis, panel_analysis
+from benchbook.record.tables import read_rows
+from panels import Said, replies_of, run_panel
+from running import run
+from scripted_server import always_good, running
+
+GOOD = (2, 2)
+# What three judges say of seven items.
+VOTES: dict[str, list[Said]] = {
+    "strict": [GOOD, (0, 2), (1, 2), (0, 0), GOOD, "no JSON", (2, 1)],
+    "mild": [GOOD, (1, 2), (2, 2), (0, 2), GOOD, (2, 2), (2, 2)],
+    "lax": [GOOD, (2, 2), (2, 2), (2, 2), GOOD, (2, 2), (2, 2)],
+}
+
+
+def panel_run(folder: Path, votes: dict[str, list[Said]], items: int, repeats: int = 1) -> RunResult:
+    with running(replies_of({name: said.__getitem__ for name, said in votes.items()})) as server:
+        return run_panel(folder, server, list(votes), items, repeats=repeats)
+
+
+def analysis(result: RunResult, n_resamples: int = 200) -> PanelAnalysis:
+    rows = read_rows(result.record.samples, PanelRow)
+    return panel_analysis(result.derived.manifest, result.derived.aggregates, rows, n_resamples=n_resamples)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> PanelAnalysis:
+    return analysis(panel_run(tmp_path_factory.mktemp("panel"), VOTES, 7))
+
+
+def test_samples_are_counted_by_whether_the_judges_agree(found: PanelAnalysis) -> None:
+    assert (found.n_judged, found.n_unanimous, found.n_verdicts_differ) == (7, 3, 2)
+    assert (found.n_scored_without_all, found.n_left_open) == (1, 0)
+    assert found.n_clusters is None
+
+
+def test_what_to_look_at_first_comes_first(found: PanelAnalysis) -> None:
+    """Items 1 and 3: pass or fail hangs on the judge; 3 lies further apart. Then 2 and 6, by their numbers."""
+    assert [split.item_id for split in found.splits] == ["i3", "i1", "i2", "i6"]
+    assert [split.spread for split in found.splits] == [4, 2, 1, 1]
+    assert found.splits[0].accuracy_scores == [0, 0, 2]
+    assert found.splits[0].faithfulness_scores == [0, 2, 2]
+
+
+def test_each_judge_alone(found: PanelAnalysis) -> None:
+    strict, mild, lax = found.judges
+    assert [judge.name for judge in found.judges] == list(VOTES)
+    assert (strict.n_asked, strict.n_scored, strict.unscored_by_reason) == (7, 6, {"parse_error:malformed_json": 1})
+    assert strict.accuracy_mean == pytest.approx((2 + 0 + 1 + 0 + 2 + 2) / 6)
+    assert strict.pass_rate == pytest.approx(4 / 7)  # i0, i2, i4, i6 of all seven
+    assert strict.faithfulness_failure_rate == pytest.approx(1 / 6)
+    assert (strict.decision, mild.decision, lax.decision) == ("NOT_READY", "READY", "READY")
+    assert mild.accuracy_mean == pytest.approx(11 / 7)
+    # The panel: 2 2, 1 2, 2 2, 0 2, 2 2, 2 2, 2 2.
+    assert strict.same_as_panel == pytest.approx(2 / 6)
+    assert mild.same_as_panel == 1
+    assert lax.same_as_panel == pytest.approx(5 / 7)
+    assert (lax.input_tokens, lax.output_tokens) == (700, 70)
+
+
+def test_pairs_are_over_the_samples_that_both_scored(found: PanelAnalysis) -> None:
+    pairs = {(pair.judge_a, pair.judge_b): pair for pair in found.pairs}
+    assert {pair: one.n for pair, one in pairs.items()} == {
+        ("strict", "mild"): 6, ("strict", "lax"): 6, ("mild", "lax"): 7,
+    }  # fmt: skip
+    assert pairs["strict", "mild"].same_scores == pytest.approx(2 / 6)
+    assert pairs["mild", "lax"].same_scores == pytest.approx(5 / 7)
+    # By hand, quadratic weights: accuracy of strict 2 0 1 0 2 2, of mild 2 1 2 0 2 2.
+    # Squared differences: 1 + 1 as they are, 6 * 13 + 6 * 17 - 2 * 7 * 9 = 54 over all 36 pairs: 1 - 2 * 6 / 54.
+    assert pairs["strict", "mild"].kappa["accuracy_score"].estimate == pytest.approx(7 / 9)
+
+
+def test_alpha_is_that_of_another_program(found: PanelAnalysis) -> None:
+    ratings = [[vote[0] if isinstance(vote, tuple) else float("nan") for vote in said] for said in VOTES.values()]
+    expected = alpha(reliability_data=ratings, level_of_measurement="ordinal")
+    assert found.alpha["accuracy_score"].estimate == pytest.approx(float(expected))
+
+
+def test_repeats_of_an_item_are_one_cluster(tmp_path: Path) -> None:
+    drawn = random.Random(3)
+    votes = {name: [(drawn.randrange(3), 2) for _ in range(12)] for name in ("a", "b")}
+    (tmp_path / "once").mkdir()
+    (tmp_path / "thrice").mkdir()
+    once = analysis(panel_run(tmp_path / "once", votes, 12), 2_000)
+    thrice = analysis(panel_run(tmp_path / "thrice", votes, 12, repeats=3), 2_000)
+    assert (once.n_clusters, thrice.n_clusters) == (None, 12)
+    for one, three in (
+        (once.alpha["accuracy_score"], thrice.alpha["accuracy_score"]),
+        (once.pairs[0].kappa["accuracy_score"], thrice.pairs[0].kappa["accuracy_score"]),
+    ):
+        assert one.low is not None
+        assert three.low is not None
+        assert (one.n, three.n) == (12, 36)
+        # The same again three times tells nothing new: the interval is as wide, not narrower by a root of three.
+        assert one.high is not None
+        assert three.high is not None
+        assert (three.high - three.low) / (one.high - one.low) == pytest.approx(1, abs=0.1)
+
+
+def test_one_judge_is_no_panel(tmp_path: Path) -> None:
+    with running(always_good) as server:
+        result = run(tmp_path, server, 2)
+    with pytest.raises(UsageError, match="one judge judged it"):
+        panel_analysis(result.derived.manifest, result.derived.aggregates, [])

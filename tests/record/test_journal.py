@@ -1,0 +1,200 @@
+"""The journal: a chain of facts that survives kills, and shows every change (DESIGN, The record)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchbook.canonical import canonical_json, decode_json
+from benchbook.errors import RecordDamagedError, RecordError, RecordLockedError
+from benchbook.record.facts import Failure, Reply, Sealed, fact_decoder
+from benchbook.record.journal import JournalWriter
+from benchbook.record.reading import FactIndex, read_journal
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    folder = tmp_path / "run" / "journal"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def reply(sample: int, text: str = "Seven.") -> Reply:
+    return Reply(sample=sample, role="candidate", text=text)
+
+
+def texts(journal: Path) -> list[str | None]:
+    return [line.fact.text for line in read_journal(journal) if isinstance(line.fact, Reply)]
+
+
+def test_facts_come_back_in_order_and_chained(journal: Path) -> None:
+    with JournalWriter(journal) as writer:
+        hashes = [writer.append(reply(n)) for n in range(3)]
+    lines = list(read_journal(journal))
+    assert [line.fact.seq for line in lines] == [0, 1, 2]
+    assert [line.fact.prev for line in lines] == ["0" * 64, *hashes[:2]]
+    assert [line.sha256 for line in lines] == hashes
+
+
+def test_a_torn_last_line_is_cut_off_and_the_rest_goes_on(journal: Path) -> None:
+    with JournalWriter(journal) as writer:
+        writer.append(reply(0))
+    with (journal / "000001.jsonl").open("ab") as file:
+        file.write(b'{"at":"2026')
+    assert texts(journal) == ["Seven."]
+    with JournalWriter(journal) as writer:
+        assert writer.cut == 11
+        writer.append(reply(1, "Eight."))
+    assert texts(journal) == ["Seven.", "Eight."]
+
+
+def test_a_second_writer_is_refused(journal: Path) -> None:
+    with JournalWriter(journal), pytest.raises(RecordLockedError):
+        JournalWriter(journal)
+    JournalWriter(journal).close()
+
+
+def test_the_lock_dies_with_its_process(journal: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from benchbook.record.facts import Reply;"
+        "from benchbook.record.journal import JournalWriter;"
+        f"w = JournalWriter(Path({str(journal)!r})); w.append(Reply(sample=0, role='candidate', text='x')); os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+    with JournalWriter(journal) as writer:
+        assert writer.seq == 1
+
+
+def test_full_segments_are_sealed_and_read_back(journal: Path) -> None:
+    with JournalWriter(journal, segment_bytes=2_000) as writer:
+        for n in range(50):
+            writer.append(reply(n, f"answer {n} " + "x" * 200))
+    names = sorted(path.name for path in journal.iterdir())
+    assert "000001.jsonl.zst" in names
+    assert "000001.jsonl" not in names
+    assert [text.split()[1] for text in texts(journal) if text] == [str(n) for n in range(50)]
+    assert sum(isinstance(line.fact, Sealed) for line in read_journal(journal)) == len(names) - 1
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["the-fact-was-written", "the-fact-was-not-written"])
+def test_a_crash_while_sealing_loses_nothing(journal: Path, named: bool) -> None:
+    with JournalWriter(journal, segment_bytes=300) as writer:
+        for n in range(3):
+            writer.append(reply(n, "x" * 100))
+    import zstandard
+
+    plain = zstandard.ZstdDecompressor().decompress((journal / "000001.jsonl.zst").read_bytes())
+    (journal / "000001.jsonl").write_bytes(plain)
+    if not named:
+        for path in journal.glob("00000[2-9]*"):
+            path.unlink()
+        (journal / "000002.jsonl").touch()
+    with JournalWriter(journal) as writer:
+        writer.append(reply(9, "after"))
+    assert texts(journal)[-1] == "after"
+    assert (journal / "000001.jsonl").exists() is not named
+    assert (journal / "000001.jsonl.zst").exists() is named
+
+
+def test_a_long_fact_fits(journal: Path) -> None:
+    with JournalWriter(journal) as writer:
+        for n in range(3):
+            writer.append(reply(n, "x" * 5_000_000))
+    assert [len(text or "") for text in texts(journal)] == [5_000_000] * 3
+
+
+@pytest.mark.parametrize("change", ["edit", "swap", "drop", "add"])
+def test_a_changed_line_is_named(journal: Path, change: str) -> None:
+    with JournalWriter(journal) as writer:
+        for n in range(5):
+            writer.append(reply(n, f"answer {n}"))
+    path = journal / "000001.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    match change:
+        case "edit":
+            lines[1] = lines[1].replace(b"answer 1", b"answer 7")
+        case "swap":
+            lines[1], lines[2] = lines[2], lines[1]
+        case "drop":
+            del lines[2]
+        case "add":
+            lines.insert(2, lines[2])
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(RecordDamagedError) as error:
+        list(read_journal(journal))
+    assert error.value.line in (2, 3, 4)
+    assert error.value.path.endswith("000001.jsonl")
+
+
+def test_a_missing_segment_is_named(journal: Path) -> None:
+    with JournalWriter(journal, segment_bytes=300) as writer:
+        for n in range(9):
+            writer.append(reply(n, "x" * 100))
+    (journal / "000002.jsonl.zst").unlink()
+    with pytest.raises(RecordDamagedError, match=r"000002\.jsonl: this segment is missing"):
+        list(read_journal(journal))
+
+
+def test_a_full_disk_stops_the_writer_and_leaves_whole_lines(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    with JournalWriter(journal) as writer:
+        writer.append(reply(0))
+
+        def full(descriptor: int, data: bytes) -> int:
+            real(descriptor, data[:10])
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "write", full)
+        for _ in range(2):
+            with pytest.raises(RecordError, match="No space left on device"):
+                writer.append(reply(1))
+        monkeypatch.undo()
+    assert (journal / "000001.jsonl").read_bytes().endswith(b"}\n")
+    assert texts(journal) == ["Seven."]
+
+
+def test_a_journal_on_a_read_only_disk_is_told_and_not_locked(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with JournalWriter(journal) as writer:
+        writer.append(reply(0))
+    opened = os.open
+
+    def read_only(path: Path, flags: int, *mode: int) -> int:
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return opened(path, flags, *mode)
+
+    monkeypatch.setattr(os, "open", read_only)
+    with pytest.raises(RecordError, match=r"can't be written \(Read-only file system\)"):
+        JournalWriter(journal)
+    monkeypatch.undo()
+    JournalWriter(journal).close()
+
+
+def test_facts_are_found_by_sample_in_plan_order(journal: Path) -> None:
+    with JournalWriter(journal, segment_bytes=1_000) as writer:
+        for n in (3, 0, 2, 0, 1, 3):
+            writer.append(reply(n, f"{n} " + "x" * 150))
+        writer.append(Failure(sample=2, role="judge", error="timeout", ends="attempt"))
+    index = FactIndex(journal)
+    for line in read_journal(journal):
+        index.add(line)
+    found = [(sample, [fact.seq for fact in facts]) for sample, facts in index.by_sample()]
+    assert [sample for sample, _ in found] == [0, 1, 2, 3]
+    assert all(seqs == sorted(seqs) for _, seqs in found)
+    assert sum(len(seqs) for _, seqs in found) == 7
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=[]), max_size=20))
+def test_any_text_is_kept_as_it_came(text: str) -> None:
+    fact = reply(0, text)
+    raw = canonical_json(fact)
+    assert b"\n" not in raw
+    assert decode_json(raw, fact_decoder) == fact
+    assert canonical_json(decode_json(raw, fact_decoder)) == raw
