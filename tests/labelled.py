@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.loop import run_async
-from benchbook.evaluators.rubric.starting import start_run
+from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.folder import Record
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.loop import run_async
-from benchbook.evaluators.rubric.starting import RunResult, start_run
+from benchbook.ask.starting import RunResult
+from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from running import write_items
 from scripted_server import OK_CANDIDATE, ScriptedServer

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from benchbook.ask.loop import run_async
-from benchbook.evaluators.rubric.starting import RunResult, start_run
+from benchbook.ask.starting import RunResult
+from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
 from scripted_server import ScriptedServer
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.evaluators.correctness.starting import ScoreConfig, ScoreResult, score_predictions
+from benchbook.ask.starting import RunResult
+from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 
 ITEMS = (
     {"id": "a", "prompt": "1 + 1?", "expected_answer": "2", "section": "core", "difficulty": "easy"},
@@ -34,7 +35,7 @@ def scored(
     predictions: Sequence[Mapping[str, Any]] | None = PREDICTIONS,
     items: Sequence[Mapping[str, Any]] = ITEMS,
     **settings: Any,
-) -> ScoreResult:
+) -> RunResult:
     evalset = write_lines(folder / "items.jsonl", items)
     path = None if predictions is None else str(write_lines(folder / "predictions.jsonl", predictions))
     values = {"evalset": str(evalset), "predictions": path, "runs": str(folder / "runs"), "run_id": "run"}

@@ -11,10 +11,10 @@ import pytest
 
 from benchbook.ask.cache import ResponseCache
 from benchbook.ask.providers.calls import Answer
+from benchbook.ask.starting import RunResult
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError
 from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.evaluators.rubric.starting import RunResult
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows

@@ -19,8 +19,8 @@ import pytest
 from benchbook.ask.loop import run_async
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordLockedError, UsageError
+from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.evaluators.rubric.starting import resume_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Interrupted, Reply, Resumed
 from benchbook.record.folder import Record

@@ -19,7 +19,7 @@ from benchbook.ask.limits import UNANSWERED_IN_A_ROW, Budget, Gate, RateLimit, S
 from benchbook.ask.loop import run_async
 from benchbook.ask.progress import Progress
 from benchbook.errors import ConfigError
-from benchbook.evaluators.rubric.starting import resume_run, start_run
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure
 from benchbook.record.folder import Record

@@ -16,10 +16,8 @@ import pytest
 
 from benchbook.ask import asking
 from benchbook.ask.loop import run_async
-from benchbook.evaluators.correctness.asking import resume_score, score_model
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
-from benchbook.evaluators.protocol.starting import resume_judging, start_judging
-from benchbook.evaluators.rubric.starting import resume_run, start_run
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure, Reply
@@ -72,7 +70,7 @@ def _score(folder: Path, server: ScriptedServer) -> Any:
         model="openai/m@2026-01-01", model_base_url=server.base_url, runs=str(folder / "runs"), run_id="run",
         max_connections=2, max_retries=1,
     )  # fmt: skip
-    return run_async(score_model(settings))
+    return run_async(start_run(settings))
 
 
 def _judged(folder: Path, server: ScriptedServer) -> Any:
@@ -82,7 +80,7 @@ def _judged(folder: Path, server: ScriptedServer) -> Any:
         "judges": [{"model": f"openai/{name}@2026-01-01", "base_url": server.base_url} for name in ("j", "k")],
         "run_id": "run", "max_connections": 2, "max_retries": 1,
     }  # fmt: skip
-    return run_async(start_judging(judging_config_from_mapping(values, "test")))
+    return run_async(start_run(judging_config_from_mapping(values, "test")))
 
 
 ASKING: Mapping[str, Asking] = {
@@ -93,8 +91,8 @@ ASKING: Mapping[str, Asking] = {
     ),
     "panel-candidate": Asking(_panel, lambda r: run_async(resume_run(r)), lambda role, request: role == "candidate"),
     "recorded-judge": Asking(_recorded, lambda r: run_async(resume_run(r)), lambda role, request: role == "judge"),
-    "score-candidate": Asking(_score, lambda r: run_async(resume_score(r)), lambda role, request: True),
-    "judge-run": Asking(_judged, lambda r: run_async(resume_judging(r)), lambda role, request: request["model"] == "k"),
+    "score-candidate": Asking(_score, lambda r: run_async(resume_run(r)), lambda role, request: True),
+    "judge-run": Asking(_judged, lambda r: run_async(resume_run(r)), lambda role, request: request["model"] == "k"),
 }
 
 

@@ -14,7 +14,7 @@ from ask.test_outages import replies_of, told_by
 from benchbook.ask import asking
 from benchbook.ask.loop import run_async
 from benchbook.canonical import canonical_json
-from benchbook.evaluators.rubric.starting import resume_run, start_run
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from outages import FAULTS, well

@@ -21,10 +21,10 @@ from benchbook.ask.progress import Progress
 from benchbook.ask.providers import http_opening
 from benchbook.ask.roles import open_means, plan_of_role
 from benchbook.ask.server_pace import ServerPace
+from benchbook.evaluators.candidate import model_settings
+from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.rubric.preparing import judges_settings
-from benchbook.evaluators.rubric.starting import start_run
 from benchbook.evaluators.settings import RunConfig
-from benchbook.evaluators.starting import model_settings
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure
 from benchbook.record.folder import Record

@@ -18,10 +18,10 @@ from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
 from benchbook.catalog.predictions import iterate_predictions, predictions_page
 from benchbook.catalog.queries import RunRow, aggregates_of_run, find_run
 from benchbook.errors import UsageError
+from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 from benchbook.evaluators.correctness.scorecard import Unavailable
-from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
-from benchbook.evaluators.protocol.starting import start_judging
+from benchbook.evaluators.registry import start_run
 from benchbook.record.derived_files import hashes_of, write_manifest
 from benchbook.record.facts import LabelsStarted
 from benchbook.record.folder import Record
@@ -97,7 +97,7 @@ def test_an_experiment_of_the_judge_protocol(tmp_path: Path, catalog: Catalog) -
         judges = [{"model": f"openai/{name}@1", "base_url": server.base_url} for name in ("j", "k")]
         values = {"set": str(tmp_path / "set"), "judges": judges, "run_id": "a", "runs": str(tmp_path / "runs")}
         values["prompts"] = str(tmp_path / "prompts.jsonl")
-        result = run_async(start_judging(judging_config_from_mapping(values, "test")))
+        result = run_async(start_run(judging_config_from_mapping(values, "test")))
     index_record(catalog, result.record)
     found = row(catalog, "a")
     assert (found.state, found.error, found.spec) == ("complete", None, "judge_protocol@v1")

@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from benchbook.ask.progress import Progress
+from benchbook.ask.starting import RunResult
 from benchbook.cli.demo import demo
 from benchbook.cli.progress import _Left, _words
 from benchbook.errors import RunStoppedError
-from benchbook.evaluators.rubric.starting import RunResult, start_run
+from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
 from running import benchbook, config
 from scripted_server import always_good, running
@@ -74,7 +75,7 @@ def test_a_demo_that_is_interrupted_says_how_to_go_on(tmp_path: Path, monkeypatc
         result.stop.because("interrupted by Ctrl-C")
         return result
 
-    monkeypatch.setattr("benchbook.evaluators.rubric.starting.start_run", interrupted)
+    monkeypatch.setattr("benchbook.evaluators.registry.start_run", interrupted)
     found = CliRunner().invoke(demo, ["--reports", str(tmp_path / "reports")])
     assert isinstance(found.exception, RunStoppedError)
     assert str(found.exception).startswith("interrupted by Ctrl-C. Resume: benchbook run --resume ")

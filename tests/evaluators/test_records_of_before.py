@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchbook.cli.summary import rows_of
-from benchbook.evaluators.contract import kind_of
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.registry import evaluator_named
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.views.protocol import archive_of, differences
@@ -33,7 +33,7 @@ def test_a_record_of_before_verifies(record: Record) -> None:
 
 @pytest.mark.parametrize("record", KINDS, indirect=True)
 def test_a_record_of_before_is_rescored_to_the_same_bytes(record: Record) -> None:
-    kind = kind_of(record.started().spec)
+    kind = evaluator_named(record.started().spec)
     before = {path.name: path.read_bytes() for path in record.path.iterdir() if path.is_file()}
     kind.derive(record, record.path)
     for name in before:
@@ -44,6 +44,6 @@ def test_a_record_of_before_is_rescored_to_the_same_bytes(record: Record) -> Non
 
 @pytest.mark.parametrize("record", ["judged", "judgements"], indirect=True)
 def test_an_archive_of_before_is_made_again_to_the_same_bytes(record: Record) -> None:
-    derived = kind_of(record.started().spec).read(record)
+    derived = evaluator_named(record.started().spec).read(record)
     archive = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation_of(record.started()))
     assert list(differences(archive, RECORDS / f"{record.run_id}.archive")) == []

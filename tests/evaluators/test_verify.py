@@ -16,8 +16,8 @@ import pytest
 
 from benchbook.ask.loop import run_async
 from benchbook.canonical import canonical_json
+from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.rows import CausedRow, RubricRow
-from benchbook.evaluators.rubric.starting import resume_run
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, derive
 from benchbook.evaluators.verify import verify
 from benchbook.record.derived_files import Finding

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from copy import copy
 from pathlib import Path
 
 import pytest
 
-from benchbook.evaluators.contract import Kind, kind_of
+from benchbook.evaluators.contract import Evaluator
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.record import journal
 from benchbook.record.derived_files import Finding
@@ -39,25 +40,27 @@ def deriving_once() -> Iterator[None]:
     """
     known: dict[bytes, tuple[list[Finding], dict[str, bytes]]] = {}
 
-    def remembering(spec: str) -> Kind:
-        kind = kind_of(spec)
+    def remembering(record: Record) -> Evaluator:
+        evaluator = copy(evaluator_of(record))
+        derive = evaluator.derive_checked
 
         def derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
             facts = b"".join(
                 path.read_bytes() for path in sorted((*record.journal.iterdir(), *record.inputs.iterdir()))
             )
             if facts not in known:
-                findings = kind.derive_checked(record, target, state)
+                findings = derive(record, target, state)
                 known[facts] = findings, {path.name: path.read_bytes() for path in target.iterdir()}
             findings, files = known[facts]
             for name, data in files.items():
                 (target / name).write_bytes(data)
             return findings
 
-        return replace(kind, derive_checked=derive_checked)
+        evaluator.derive_checked = derive_checked
+        return evaluator
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbook.evaluators.verify.kind_of", remembering)
+        patch.setattr("benchbook.evaluators.verify.evaluator_of", remembering)
         yield
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from krippendorff import alpha
 
+from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
 from benchbook.evaluators.rubric.rows import PanelRow
-from benchbook.evaluators.rubric.starting import RunResult
 from benchbook.labels.panel import PanelAnalysis, panel_analysis
 from benchbook.record.tables import read_rows
 from panels import Said, replies_of, run_panel

@@ -14,7 +14,7 @@ from benchbook.catalog.indexing import rebuild
 from benchbook.catalog.queries import find_run
 from benchbook.comparison.records import compared_run, rows_of_items
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
-from benchbook.evaluators.contract import kind_of
+from benchbook.evaluators.registry import evaluator_named
 from benchbook.record.facts import Reply, Resumed
 from benchbook.record.folder import Record, open_record
 from benchbook.record.journal import JournalWriter
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_named(damage: Damage, says: str, runs: Path) -> None:
 def test_every_reader_of_derived_files_refuses_it(damage: Damage, says: str, runs: Path) -> None:
     record = Record(runs / "gone")
     damage(record)
-    for read in (kind_of("answer_correctness@v1").read, compared_run, rows_of_items):
+    for read in (evaluator_named("answer_correctness@v1").read, compared_run, rows_of_items):
         with pytest.raises(RecordDamagedError):
             read(record)
     with open_catalog(runs / "catalog.sqlite") as catalog:
@@ -169,7 +169,7 @@ def test_of_several_segments_each_is_looked_at(segment: int, runs: Path) -> None
 def test_a_pointer_in_the_place_of_a_derived_file_is_named(name: str, runs: Path) -> None:
     record = Record(runs / "gone")
     (record.path / name).write_bytes(POINTER)
-    read = compared_run if name == "samples.parquet" else kind_of("answer_correctness@v1").read
+    read = compared_run if name == "samples.parquet" else evaluator_named("answer_correctness@v1").read
     with pytest.raises(RecordError, match="Git LFS pointer"):
         read(record)
 

@@ -13,7 +13,7 @@ import httpx
 import running
 from benchbook.ask.loop import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
-from benchbook.evaluators.protocol.starting import start_judging
+from benchbook.evaluators.registry import start_run
 from benchbook.server.app import App
 from benchbook.server.running import make_app
 from benchbook.server.services import Settings
@@ -56,7 +56,7 @@ def make_records(folder: Path) -> Path:
             "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "judges": judges,
             "run_id": "experiment", "runs": str(folder / "runs"),
         }  # fmt: skip
-        run_async(start_judging(judging_config_from_mapping(values, "test")))
+        run_async(start_run(judging_config_from_mapping(values, "test")))
     broken = scored(folder, run_id="broken").record
     broken.samples.write_bytes(broken.samples.read_bytes() + b"x")
     start(folder / "runs", "live")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.ask.starting import RunResult
 from benchbook.evaluators.rubric.rows import PanelRow
-from benchbook.evaluators.rubric.starting import RunResult
 from benchbook.labels.panel import panel_analysis
 from benchbook.record.tables import read_rows
 from benchbook.views.panel_tables import panel_lines

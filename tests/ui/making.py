@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.loop import run_async
-from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
-from benchbook.evaluators.protocol.starting import start_judging
-from benchbook.evaluators.rubric.starting import start_run
+from benchbook.evaluators.registry import start_run
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
@@ -143,7 +142,7 @@ def _experiment(folder: Path, run_id: str, judge: Replies) -> None:
             "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "judges": judges,
             "run_id": run_id, "runs": str(folder / "runs"),
         }  # fmt: skip
-        run_async(start_judging(judging_config_from_mapping(values, "test")))
+        run_async(start_run(judging_config_from_mapping(values, "test")))
 
 
 def _judge(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -126,7 +126,7 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
     )
 
 
-def _open_endpoints(roles: dict[str, tuple[RoleSettings, RolePlan]], max_connections: int) -> dict[str, Endpoint]:
+def _open_endpoints(roles: Mapping[str, tuple[RoleSettings, RolePlan]], max_connections: int) -> dict[str, Endpoint]:
     """An endpoint for each name. One provider and one gate serve all that are the same model in one place, and what a
     server says of its limits holds for everyone who asks it.
 
@@ -162,7 +162,7 @@ def _who(name: str, role: RoleSettings, plan: RolePlan) -> Who:
 
 @asynccontextmanager
 async def open_means(
-    roles: dict[str, tuple[RoleSettings, RolePlan]], *, max_connections: int, cache: str | None
+    roles: Mapping[str, tuple[RoleSettings, RolePlan]], *, max_connections: int, cache: str | None
 ) -> AsyncIterator[Means]:
     """All endpoints and the response cache, closed at the end."""
     allow_open_files(max_connections * len(roles))

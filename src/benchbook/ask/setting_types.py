@@ -35,8 +35,9 @@ Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
 
 
 class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whatever is asked: within which limits, and where it goes."""
+    """Whatever is asked: by which evaluator, within which limits, and where it goes."""
 
+    spec: str
     max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,7 +22,7 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import Line
 
-__all__ = ["Begin", "Means", "Sitting", "two_step_interrupt"]
+__all__ = ["Means", "Questions", "Sitting", "two_step_interrupt"]
 
 
 _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "a request to terminate"}
@@ -63,8 +63,27 @@ def two_step_interrupt(stop: Stop, on_first: Callable[[], None] = lambda: None) 
             signal.signal(number, handler)
 
 
-# Makes the job once the journal is open; what is imported rather than asked is appended there.
-Begin = Callable[[JournalWriter, Resume], Job]
+class Questions(Job, Protocol):
+    """What a record still asks, for one sitting."""
+
+    def is_finished(self, facts: list[SampleFact]) -> bool:
+        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
+        ...
+
+    def endpoint_of(self, reply: Reply) -> str:
+        """Which endpoint a reply in the journal came from."""
+        ...
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether what was asked is enough, though samples are left."""
+        ...
+
+    def order(self, journal: JournalWriter, resume: Resume) -> Iterable[int]:
+        """Every sample's number, as it is to be asked; what is imported rather than asked is appended on the way."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class Limits(Protocol):
@@ -104,24 +123,21 @@ class Sitting:
         record: Record,
         config: Limits,
         means: Means,
-        n_samples: int,
-        is_finished: Callable[[list[SampleFact]], bool],
+        questions: Questions,
+        stop: Stop,
         on_progress: ProgressHandler | None,
-        endpoint_of: Callable[[Reply], str] = lambda reply: reply.role,
-        is_decided: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.stop = Stop()
+        self._stop = stop
         self._record = record
         self._config = config
         self._means = means
-        self._n_samples = n_samples
-        self._is_decided = is_decided
+        self._questions = questions
         self._on_progress = on_progress
-        self._progress = Progress(planned=n_samples)
-        self._resume = Resume(n_samples, is_finished, endpoint_of)
+        self._progress = Progress(planned=questions.n_samples)
+        self._resume = Resume(questions.n_samples, questions.is_finished, questions.endpoint_of)
         self._ended = False
 
-    async def ask(self, resumed: Resumed | None, begin: Begin, pins: PinCheck, *, as_it_is: bool = False) -> None:
+    async def ask(self, resumed: Resumed | None, pins: PinCheck, *, as_it_is: bool = False) -> None:
         """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first.
 
         `as_it_is`: nobody is asked, and the run ends with what is unanswered (R1.3a).
@@ -132,28 +148,29 @@ class Sitting:
             if resumed is not None:
                 journal.append(resumed)
             accepts = as_it_is or self._config.accept_unanswered
-            if not self._is_decided() and not as_it_is:
-                await self._ask_all(journal, begin(journal, self._resume), pins)
-                self.stop.over_unanswered(len(self._resume.begun), accept=accepts)
-            if self._is_decided():
+            if not self._questions.is_decided and not as_it_is:
+                await self._ask_all(journal, pins)
+                self._stop.over_unanswered(len(self._resume.begun), accept=accepts)
+            if self._questions.is_decided:
                 journal.append(RunEnded())
-                self.stop.settle()  # nothing is left to resume
-            elif self._resume.n_done == self._n_samples:
+                self._stop.settle()  # nothing is left to resume
+            elif self._resume.n_done == self._questions.n_samples:
                 journal.append(RunEnded())
-            elif accepts and self.stop.reason is None:
+            elif accepts and self._stop.reason is None:
                 journal.append(RunEnded(accepts_unanswered=True))
             else:
-                journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
+                journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
 
     def _note(self, line: Line) -> None:
         self._resume.note(line)
         self._ended = self._ended or isinstance(line.fact, RunEnded)
 
-    async def _ask_all(self, journal: JournalWriter, job: Job, pins: PinCheck) -> None:
+    async def _ask_all(self, journal: JournalWriter, pins: PinCheck) -> None:
         asker = self._asker(journal)
         asker.on_wait = lambda: self._report(asker)
         work = Work(
-            job,
+            self._questions,
+            self._questions.order(journal, self._resume),
             asker,
             self._resume,
             pins,
@@ -161,7 +178,7 @@ class Sitting:
             max_seconds=self._config.max_seconds,
             on_sample=lambda: self._report(asker),
         )
-        with two_step_interrupt(self.stop, on_first=lambda: self._report(asker)):
+        with two_step_interrupt(self._stop, on_first=lambda: self._report(asker)):
             await work.run()
 
     def _asker(self, journal: JournalWriter) -> Asker:
@@ -171,7 +188,7 @@ class Sitting:
         return Asker(
             journal=journal,
             endpoints=endpoints,
-            stop=self.stop,
+            stop=self._stop,
             budget=Budget(config.max_cost_usd, spent),
             max_retries=config.max_retries,
             max_wait_ms=config.max_wait_ms,
@@ -184,6 +201,6 @@ class Sitting:
         if self._on_progress is not None:
             self._progress.done = self._resume.n_done
             self._progress.cost_usd = asker.budget.spent_usd
-            self._progress.stopping = self.stop.reason
+            self._progress.stopping = self._stop.reason
             self._progress.waiting = asker.waiting
             self._on_progress(self._progress)

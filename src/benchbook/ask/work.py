@@ -42,21 +42,21 @@ class Job(Protocol):
     @property
     def n_samples(self) -> int: ...
 
-    def order(self) -> Iterable[int]:
-        """Every sample's number, in the order in which they are asked."""
-        ...
-
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> Steps:
         """A sample with the facts that a journal has of it already."""
         ...
 
 
 class Work:
-    """Asks everything that a job still lacks, until it is done or there is a reason to stop."""
+    """Asks everything that a job still lacks, until it is done or there is a reason to stop.
+
+    `order` has every sample's number, in the order in which they are asked.
+    """
 
     def __init__(
         self,
         job: Job,
+        order: Iterable[int],
         asker: Asker,
         resume: Resume,
         pins: PinCheck,
@@ -66,6 +66,7 @@ class Work:
         on_sample: Callable[[], None],
     ) -> None:
         self._job = job
+        self._order = order
         self._asker = asker
         self._resume = resume
         self._pins = pins
@@ -77,7 +78,7 @@ class Work:
 
     async def run(self) -> None:
         """Raises: RecordError where the journal can't be written; then every worker ends at once."""
-        pending = self._pending(self._job.order())
+        pending = self._pending(self._order)
         if self._first_alone():
             await self._worker(islice(pending, 1))
         await self._ask(pending)

@@ -17,7 +17,7 @@ from benchbook.errors import RunStoppedError
 from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
-    from benchbook.evaluators.rubric.starting import RunResult
+    from benchbook.ask.starting import RunResult
 
 __all__ = ["demo"]
 
@@ -39,7 +39,7 @@ def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
     answers. Then the record is verified, and a copy of it with one changed byte is not.
     """
     from benchbook.ask.loop import run_async
-    from benchbook.evaluators.rubric.starting import start_run
+    from benchbook.evaluators.registry import start_run
     from benchbook.evaluators.settings import RunConfig
 
     config = RunConfig(
@@ -105,7 +105,7 @@ def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
         return place, [str(finding) for finding in verify(Record(copy)).findings]
 
 
-def _refuse_stopped(result: RunResult) -> None:
+def _refuse_stopped(result: RunResult[Any]) -> None:
     if result.stop.reason is not None:
         raise RunStoppedError(resumable(result, "run"))
 

@@ -50,9 +50,9 @@ def _providers() -> dict[str, str]:
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
     from benchbook.ask.model_id import parse_model_id
     from benchbook.cli.dry_run import estimate
+    from benchbook.evaluators.candidate import model_settings
     from benchbook.evaluators.rubric.preparing import judges_settings, prepare
     from benchbook.evaluators.settings import config_from_mapping, read_config_file
-    from benchbook.evaluators.starting import model_settings
 
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | given, config or "options")

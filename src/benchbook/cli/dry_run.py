@@ -14,7 +14,7 @@ from benchbook.cli.output import print_json
 from benchbook.evalsets import EvalSet
 from benchbook.evaluators.recorded_set import contents_words, part_words
 from benchbook.evaluators.rubric.needed import least_for_ready
-from benchbook.evaluators.rubric.preparing import DEFAULT_ERROR, Prepared, prepare
+from benchbook.evaluators.rubric.preparing import DEFAULT_ERROR, PreparedRun, prepare
 from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.settings import RunConfig
@@ -82,7 +82,7 @@ def _stops(config: RunConfig, n_items: int) -> dict[str, Any] | None:
     return {"once": once, "error": error, "at_most_items": n_items}
 
 
-def _most_cost(config: RunConfig, prepared: Prepared, input_tokens: int) -> str | None:
+def _most_cost(config: RunConfig, prepared: PreparedRun, input_tokens: int) -> str | None:
     """Every answer as long as it may be, and every judge asked once; None without prices."""
     if not config.has_prices:
         return None

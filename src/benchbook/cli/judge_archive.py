@@ -26,16 +26,16 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     With --check it ends with 1 where a file was changed, is missing, or does not belong to it.
     """
     from benchbook.cli.summary import rows_of
-    from benchbook.evaluators.contract import kind_of
     from benchbook.evaluators.derivation import derivation_of
     from benchbook.evaluators.protocol.spec import SPEC_ID
+    from benchbook.evaluators.registry import evaluator_of
     from benchbook.views.protocol import archive_of, declared_prompts_of, differences, write_archive_of
 
     record = find_record(run, runs)
     spec = record.started().spec
     if spec != SPEC_ID:
         raise UsageError(f"{record.path}: was made under {spec}; only {SPEC_ID} has an archive")
-    derived = kind_of(spec).read(record)
+    derived = evaluator_of(record).read(record)
     derivation, prompts = derivation_of(record.started()), declared_prompts_of(record)
     made = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation, prompts)
     if check is not None:

@@ -10,12 +10,12 @@ import msgspec
 
 from benchbook.ask.requests import plan_sha256
 from benchbook.cli.output import find_record, json_option, print_json
-from benchbook.cli.progress import say_stopped, shown_progress
+from benchbook.cli.progress import resume_shown, say_stopped, start_shown
 from benchbook.cli.settings import given_settings, move_judge_option, options_of
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.output_set_sources import identifiers
-from benchbook.evaluators.protocol.starting import PreparedJudging
+from benchbook.evaluators.protocol.asking import PreparedJudging
 from benchbook.evaluators.protocol.tables import task_warning
 from benchbook.text import one_line
 
@@ -84,7 +84,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
 
 def _say_what_would_be_asked(config: str | None, options: dict[str, Any]) -> None:
-    from benchbook.evaluators.protocol.starting import prepare_judging
+    from benchbook.evaluators.protocol.asking import prepare_judging
 
     if options["resume"]:
         raise click.UsageError("--dry-run and --resume: one of them")
@@ -99,18 +99,11 @@ def _checked(config: str | None, options: dict[str, Any]) -> JudgingConfig:
 
 
 def _started(config: str | None, options: dict[str, Any]) -> Any:
-    from benchbook.ask.loop import run_async
-    from benchbook.evaluators.protocol.starting import start_judging
-
-    checked = _checked(config, options)
-    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return run_async(start_judging(checked, on_progress, config))
+    return start_shown(_checked(config, options), config, quiet=options["quiet"] or options["as_json"])
 
 
 def _resumed(config: str | None, options: dict[str, Any]) -> Any:
     from benchbook.ask.judge_config import moved_judges
-    from benchbook.ask.loop import run_async
-    from benchbook.evaluators.protocol.starting import resume_judging
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
@@ -118,8 +111,7 @@ def _resumed(config: str | None, options: dict[str, Any]) -> Any:
     changes = {name: value for name, value in _given(options).items() if name != "runs"}
     if options["move_judge"]:
         changes["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
-    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return run_async(resume_judging(record, changes, on_progress))
+    return resume_shown(record, changes, "judge run", quiet=options["quiet"] or options["as_json"])
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

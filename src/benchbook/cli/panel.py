@@ -26,7 +26,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     Those come in the order in which a person should look at them: first where pass or fail hangs on whom one asks.
     """
     from benchbook.cli.summary import rows_of
-    from benchbook.evaluators.contract import kind_of
+    from benchbook.evaluators.registry import evaluator_of
     from benchbook.labels.panel import panel_analysis
     from benchbook.views.panel_tables import (
         SPLITS_SHOWN,
@@ -42,7 +42,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     spec = record.started().spec
     if spec != "rubric@v1":
         raise UsageError(f"{record.path}: was made under {spec}; panels are of rubric@v1")
-    derived = kind_of(spec).read(record)
+    derived = evaluator_of(record).read(record)
     found = panel_analysis(derived.manifest, derived.aggregates, rows_of(record)(), seed=seed)
     if as_json:
         print_json(found)

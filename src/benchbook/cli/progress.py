@@ -17,8 +17,11 @@ from benchbook.text import sentences
 
 if TYPE_CHECKING:
     from benchbook.ask.progress import Progress, ProgressHandler
+    from benchbook.ask.setting_types import SittingSettings
+    from benchbook.ask.starting import RunResult
+    from benchbook.record.folder import Record
 
-__all__ = ["resumable", "say_stopped", "shown_progress"]
+__all__ = ["resumable", "resume_shown", "say_stopped", "shown_progress", "start_shown"]
 
 
 _SECONDS_BETWEEN_LINES = 10.0
@@ -89,6 +92,28 @@ def _words(progress: Progress) -> str:
     stopping = f" (finishing what is under way{again})" if progress.stopping else ""
     waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
     return f"{progress.done} of {progress.planned} samples{cost}{stopping}{waiting}"
+
+
+def start_shown(checked: SittingSettings, source: str | None, *, quiet: bool) -> RunResult[Any]:
+    """Begin a record under the evaluator that the settings name, with its progress shown."""
+    from benchbook.ask.loop import run_async
+    from benchbook.evaluators.registry import start_run
+
+    with shown_progress(quiet=quiet) as on_progress:
+        return run_async(start_run(checked, on_progress, source))
+
+
+def resume_shown(record: Record, changes: dict[str, Any], command: str, *, quiet: bool) -> RunResult[Any]:
+    """Go on with a record that `command` makes, with its progress shown. Raises: UsageError for another command's."""
+    from benchbook.ask.loop import run_async
+    from benchbook.evaluators.registry import evaluator_of, resume_run
+
+    evaluator = evaluator_of(record)
+    if evaluator.command != command:
+        resumes = f"`benchbook {evaluator.command} --resume` goes on with it"
+        raise UsageError(f"{record.path}: was made under {evaluator.id}; {resumes}")
+    with shown_progress(quiet=quiet) as on_progress:
+        return run_async(resume_run(record, changes, on_progress))
 
 
 def resumable(result: Any, command: str) -> str:

@@ -19,11 +19,11 @@ __all__ = ["rescore"]
 @json_option
 def rescore(run: str | None, spec: str | None, reports: str, runs: str, as_json: bool) -> None:
     """Compute every number of RUN again from its journal, without calling a model."""
-    from benchbook.evaluators.contract import kind_of
+    from benchbook.evaluators.registry import evaluator_of
 
     record = find_record(run, runs)
     made_under = record.started().spec
     if spec is not None and spec != made_under:
         raise UsageError(f"{record.path}: was made under {made_under}; its replies hold no scores by {spec}")
-    derived = kind_of(made_under).derive(record, record.path)
+    derived = evaluator_of(record).derive(record, record.path)
     print_run(record, derived, reports=None if reports == "none" else reports, as_json=as_json)

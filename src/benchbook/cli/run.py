@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from benchbook.cli.output import by_rule_option, find_record, json_option
-from benchbook.cli.progress import say_stopped, shown_progress
+from benchbook.cli.progress import resume_shown, say_stopped, start_shown
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
 from benchbook.cli.summary import passes_gate, print_run, say_gated_by
-from benchbook.errors import UsageError
+from benchbook.errors import ConfigError, UsageError
 
 __all__ = ["run"]
 
@@ -53,12 +53,13 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
 
 def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.ask.loop import run_async
-    from benchbook.evaluators.rubric.starting import start_run
+    from benchbook.evaluators.registry import evaluator_asked_for
     from benchbook.evaluators.settings import config_from_mapping, read_config_file
 
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | settings, config or "options")
+    if (command := evaluator_asked_for(checked.spec).command) != "run":
+        raise ConfigError("spec", checked.spec, f"another evaluator; that one is `benchbook {command}`'s")
     if options["gate"] and checked.against is not None:
         raise UsageError("--gate asks whether the run is READY, which one that ends by its comparison does not ask")
     if options["dry_run"]:
@@ -66,22 +67,18 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
 
         print_dry_run(checked, as_json=options["as_json"])
         ctx.exit(0)
-    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return run_async(start_run(checked, on_progress, config))
+    return start_shown(checked, config, quiet=options["quiet"] or options["as_json"])
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
     from benchbook.ask.judge_config import moved_judges
-    from benchbook.ask.loop import run_async
-    from benchbook.evaluators.rubric.starting import resume_run
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
     record = find_record(run, settings.pop("runs", "runs"))
     if options["move_judge"]:
         settings["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
-    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return run_async(resume_run(record, settings, on_progress))
+    return resume_shown(record, settings, "run", quiet=options["quiet"] or options["as_json"])
 
 
 def _exit_code(result: Any, *, gate: bool, by_rule: bool) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from benchbook.cli.output import find_record, json_option, print_json
-from benchbook.cli.progress import say_stopped, shown_progress
+from benchbook.cli.progress import resume_shown, say_stopped, start_shown
 from benchbook.cli.settings import given_settings, options_of
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
@@ -78,7 +78,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
-    from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+    from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:
@@ -93,25 +93,23 @@ def _read(options: dict[str, Any]) -> Any:
 
 def _ask(options: dict[str, Any]) -> Any:
     """A record of a model that is asked here, new or resumed."""
-    from benchbook.ask.loop import run_async
-    from benchbook.evaluators.correctness.asking import resume_score, score_model
-    from benchbook.evaluators.correctness.starting import SPEC
+    from benchbook.evaluators.correctness.predictions import SPEC
     from benchbook.evaluators.settings import config_from_mapping
 
     for name in _OF_PREDICTIONS:
         if options[name]:
             raise UsageError(f"--{name.replace('_', '-')}: only where answers are read from --predictions")
     settings = given_settings({name: options[name] for name in (*_PART, *_ASKING)})
-    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        if options["resume"]:
-            kept = [name for name in ("evalset", "model", "run_id") if options[name] is not None]
-            if kept:
-                raise UsageError(f"--{kept[0].replace('_', '-')}: --resume takes it from the record")
-            return run_async(resume_score(find_record(options["resume"], options["runs"]), settings, on_progress))
-        if options["model"] is None:
-            raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
-        settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
-        return run_async(score_model(config_from_mapping(settings | {"spec": SPEC}, "options"), on_progress))
+    quiet = options["quiet"] or options["as_json"]
+    if options["resume"]:
+        kept = [name for name in ("evalset", "model", "run_id") if options[name] is not None]
+        if kept:
+            raise UsageError(f"--{kept[0].replace('_', '-')}: --resume takes it from the record")
+        return resume_shown(find_record(options["resume"], options["runs"]), settings, "score", quiet=quiet)
+    if options["model"] is None:
+        raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
+    settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
+    return start_shown(config_from_mapping(settings | {"spec": SPEC}, "options"), None, quiet=quiet)
 
 
 def _score_table(options: dict[str, Any]) -> None:

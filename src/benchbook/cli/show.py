@@ -47,25 +47,25 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
             for row in rows:
                 click.echo(f"{row.sample:6}  {shorten(row.item_id, 30):30}  {', '.join(why(row))}")
     else:
-        _show_run(record, spec, as_json)
+        _show_run(record, as_json)
 
 
 def _refuse_without_samples(record: Any) -> None:
-    from benchbook.evaluators.contract import kind_of
+    from benchbook.evaluators.registry import evaluator_of
 
     started = record.started()
-    if (reason := kind_of(started.spec).unavailable(started)) is not None:
+    if (reason := evaluator_of(record).unavailable(started)) is not None:
         raise UsageError(f"{record.path}: its samples are unavailable: {reason}")
     if not record.samples.exists():
         raise UsageError(f"{record.samples}: not there; resume the run, or `benchbook rescore` it")
 
 
-def _show_run(record: Any, spec: str, as_json: bool) -> None:
+def _show_run(record: Any, as_json: bool) -> None:
     """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
     from benchbook.cli.summary import print_decision
-    from benchbook.evaluators.contract import kind_of
+    from benchbook.evaluators.registry import evaluator_of
 
-    print_decision(record, kind_of(spec).read(record), as_json=as_json)
+    print_decision(record, evaluator_of(record).read(record), as_json=as_json)
 
 
 def _item_lines(record: Any, spec: str, sample: int) -> Iterator[str]:

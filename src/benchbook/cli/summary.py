@@ -11,8 +11,9 @@ import click
 
 from benchbook.cli.output import print_json
 from benchbook.errors import RecordError
-from benchbook.evaluators.contract import DerivedFiles, samples_type
+from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.gates import is_of_a_part
+from benchbook.evaluators.registry import samples_type
 from benchbook.record.folder import Record
 
 if TYPE_CHECKING:

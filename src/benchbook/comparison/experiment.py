@@ -8,8 +8,8 @@ from decimal import Decimal
 import msgspec
 
 from benchbook.errors import RecordError, UsageError
-from benchbook.evaluators.contract import kind_of
 from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.repeats import summary_of
 from benchbook.evaluators.rubric.rows import RepeatSummary
 from benchbook.record.folder import Record
@@ -55,7 +55,7 @@ def named_experiment(name: str, records: Iterable[Record]) -> NamedExperiment:
             started = record.started()
             if started.spec != "rubric@v1" or started.config.get("experiment") != name:
                 continue
-            derived = kind_of(started.spec).read(record)
+            derived = evaluator_of(record).read(record)
         except RecordError as error:
             left_out.append(LeftOut(run=run, reason=str(error)))
             continue

@@ -13,8 +13,8 @@ import msgspec
 from benchbook.canonical import canonical_json, ready
 from benchbook.comparison.items import ComparedRun, EndedEarly, compared_items, unanswered_why
 from benchbook.errors import RecordError
-from benchbook.evaluators.contract import kind_of_record
 from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.record.folder import Record
 from benchbook.record.reading import why_unreadable
@@ -62,7 +62,7 @@ def compared_run_derived(record: Record) -> ComparedRun:
     Raises: as `compared_run`, and RecordDamagedError.
     """
     with tempfile.TemporaryDirectory(prefix="benchbook-compare-") as folder:
-        kind_of_record(record).derive(record, Path(folder))
+        evaluator_of(record).derive(record, Path(folder))
         return _read(record, Record(folder))
 
 

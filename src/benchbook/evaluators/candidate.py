@@ -1,21 +1,46 @@
-"""The plan: all that decides which requests are sent. It is in the record's first fact, and its hash names it."""
+"""How the candidate is asked, whatever is made of its answers: plan, prompt template, requests, settings."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from benchbook.ask.requests import RolePlan, body_of, generation_of
+from benchbook.ask.roles import RoleSettings
 from benchbook.canonical import ready
-from benchbook.evalsets import Item
-from benchbook.evalsets.set_parts import PartSaid, SetPart
+from benchbook.errors import ConfigError
+from benchbook.evalsets import EvalSet, Item
+from benchbook.evalsets.set_parts import PartAsked, PartSaid, SetPart, choose_part
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import Template, load_spec
+from benchbook.text import quoted
 
-__all__ = ["PROMPT_NAMES", "CandidatePlan", "CandidateRequests", "PromptTemplate", "candidate_plan_of", "template_of"]
+__all__ = [
+    "CANDIDATE_PROMPT",
+    "DEFAULT_GENERATION",
+    "FOUR_PARAMS",
+    "PROMPT_NAMES",
+    "CandidatePlan",
+    "CandidateRequests",
+    "PromptTemplate",
+    "candidate_plan_of",
+    "chosen_part",
+    "four_params",
+    "model_settings",
+    "read_template",
+    "template_of",
+]
+
+DEFAULT_GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
+FOUR_PARAMS = ("temperature", "top_p", "max_tokens", "seed")  # that R7.1 asks for by name
+_NAMED = re.compile(r"\{\{([\w .:-]+)\}\}")
 
 
 class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,3 +128,62 @@ class CandidateRequests:
 
     def candidate(self, item: Item) -> bytes:
         return body_of(self._candidate, self._template.render(item), self._candidate_generation)
+
+
+# ── from the settings ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart | msgspec.UnsetType]:
+    """The items that the settings leave, and which they are, where it is not the whole set.
+
+    Raises: ConfigError, InputError.
+    """
+    if config.benchmark and config.part:
+        name = next(name for name in PartAsked._fields if getattr(config, name))
+        raise ConfigError(name, str(getattr(config, name)), "nothing in a benchmark, which asks the whole set")
+    chosen, part = choose_part(evalset, config.part)
+    return chosen, part or msgspec.UNSET
+
+
+def read_template(path: Path) -> str:
+    """The user's own prompt template. Raises: ConfigError."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError("prompt_template", f"{path} ({error.strerror})", "a text file with {{prompt}}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError("prompt_template", f"{path}: no UTF-8 at byte {error.start}", "UTF-8") from None
+    if "{{prompt}}" not in text:
+        raise ConfigError(
+            "prompt_template", f"{path}, which has no {{{{prompt}}}}", "the item's prompt somewhere in it"
+        )
+    names = " or ".join([", ".join(f"{{{{{name}}}}}" for name in PROMPT_NAMES[:-1]), f"{{{{{PROMPT_NAMES[-1]}}}}}"])
+    for found in _NAMED.finditer(text):
+        if found[1] not in PROMPT_NAMES:  # also one with spaces in it, or in capitals, which would be sent as it is
+            line = text.count("\n", 0, found.start()) + 1
+            raise ConfigError("prompt_template", f"{quoted(found[0])} on line {line} of {path}", names)
+    return text
+
+
+def model_settings(config: RunConfig) -> RoleSettings:
+    """How the model is reached and asked."""
+    return RoleSettings(
+        setting="model",
+        model=config.model,
+        prefix="model_",
+        base_url=config.model_base_url,
+        api_key_env=config.model_api_key_env,
+        path=config.model_path,
+        params=config.model_params,
+        reasoning_tags=config.model_reasoning_tags,
+        json_schema=False,
+        stream=config.stream,
+        timeout_ms=config.timeout_ms,
+        input_price=config.model_input_price,
+        output_price=config.model_output_price,
+    )
+
+
+def four_params(role: RolePlan) -> dict[str, Any]:
+    """The parameters that R7.1 asks for by name; null where one was left out on purpose."""
+    return {name: role.params.get(name) for name in FOUR_PARAMS}

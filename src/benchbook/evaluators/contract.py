@@ -1,39 +1,36 @@
-"""The kinds of records: for each spec, what `verify`, `rescore`, `show` and the library need to know of it.
-
-A new kind is a module with a `KIND` and a line in `_MODULES`. It is imported when a record of it is met.
-"""
+"""The contract: all that whoever handles records, runs or views needs to know of an evaluator, and no more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib import import_module
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
-from benchbook.errors import RecordError
+from benchbook.ask.requests import plan_sha256
+from benchbook.ask.setting_types import SittingSettings
+from benchbook.ask.starting import Opened, Prepared
 from benchbook.record.derived_files import Finding
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+from benchbook.specs import load_spec
 
-__all__ = ["DerivedFiles", "Kind", "Tables", "kind_of", "kind_of_record", "samples_type"]
-
-
-_MODULES: Mapping[str, str] = {
-    "answer_correctness@v1": "benchbook.evaluators.correctness.evaluator",
-    "judge_protocol@v1": "benchbook.evaluators.protocol.evaluator",
-    "rubric@v1": "benchbook.evaluators.rubric.evaluator",
-}
-
+__all__ = ["MAY_CHANGE", "DerivedFiles", "Evaluator", "Tables"]
 
 Tables = Mapping[str, type[msgspec.Struct]]
 
+# Settings of every sitting that may differ between sittings: they change how requests are sent, not which.
+MAY_CHANGE = frozenset({
+    "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
+    "max_retries", "max_wait_ms", "cache", "reports", "accept_unanswered",
+})  # fmt: skip
+
 
 class DerivedFiles(Protocol):
-    """What a record's derived files hold, typed by its kind. `decision` is None where one is refused."""
+    """What a record's derived files hold, typed by its evaluator. `decision` is None where one is refused."""
 
     @property
     def manifest(self) -> Any: ...
@@ -45,59 +42,80 @@ class DerivedFiles(Protocol):
     def decision(self) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """One spec's records. manifest.json is among `files`, and its `derived` names every other derived file's hash.
+class Evaluator(ABC):
+    """One evaluator, `name@vN`. A fourth is a folder with a class of these methods, and a line in the registry."""
 
-    `folders` are derived folders, all of whose files are derived. `tables` has the row type of each Parquet file.
-    """
+    id: str
+    command: ClassVar[str]  # of the command line: it makes the evaluator's records, and resumes them
+    may_change: ClassVar[frozenset[str]] = MAY_CHANGE
 
-    spec: str
-    files: tuple[str, ...]
-    folders: tuple[str, ...] = ()
-    tables: Callable[[RunStarted], Tables]
-    # Writes all derived files into a folder: the record's own, or another to compare with.
-    derive: Callable[[Record, Path], DerivedFiles]
-    # The same from a journal that was read already, holding each request against its fact: what does not fit.
-    derive_checked: Callable[[Record, Path, JournalState], list[Finding]]
-    # The derived files as they are on disk. Raises RecordError.
-    read: Callable[[Record], DerivedFiles]
-    # The hash of the plan that stands in the first fact, computed again.
-    plan_sha256: Callable[[RunStarted], str]
-    # Why a record has no per-item table; None where it has one (A6).
-    unavailable: Callable[[RunStarted], str | None] = lambda _: None
-    # Derived files that a record has beside `files`, by what was imported into it.
-    more_files: Callable[[RunStarted], tuple[str, ...]] = lambda _: ()
+    # ── what it plans and asks (`ask.starting.Asks`) ─────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def settings(self, values: Mapping[str, Any], source: str) -> SittingSettings:
+        """Checked settings out of plain ones. Raises: ConfigError naming `source` and the setting."""
+
+    @abstractmethod
+    def prepare(self, config: Any) -> Prepared:
+        """A run as it would be begun. Raises: ConfigError, InputError, UsageError before anything is written."""
+
+    def nothing_to_resume(self, started: RunStarted) -> str | None:
+        """Why a record has nothing that could be asked again; None where it may."""
+        del started
+        return None
+
+    @abstractmethod
+    def reopen(self, record: Record, config: Any) -> Opened:
+        """A record's questions, for another sitting."""
+
+    # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
+
+    # The derived files; manifest.json is among them, and its `derived` names every other one's hash.
+    files: ClassVar[tuple[str, ...]]
+    folders: ClassVar[tuple[str, ...]] = ()  # derived folders, all of whose files are derived
+
+    def more_files(self, started: RunStarted) -> tuple[str, ...]:
+        """Derived files that a record has beside `files`, by what was imported into it."""
+        del started
+        return ()
 
     def files_of(self, started: RunStarted) -> tuple[str, ...]:
         """All derived files of one record that lie in no derived folder."""
         return (*self.files, *self.more_files(started))
 
+    @abstractmethod
+    def plan_of(self, started: RunStarted) -> msgspec.Struct:
+        """The plan in a record's first fact."""
 
-def kind_of(spec: str) -> Kind:
-    """What is known of a spec's records.
+    def plan_sha256(self, started: RunStarted) -> str:
+        """The hash of the plan that stands in the first fact, computed again."""
+        return plan_sha256(self.plan_of(started))
 
-    Raises: RecordError for a spec that this version of Benchbook does not know.
-    """
-    module = _MODULES.get(spec)
-    if module is None:
-        raise RecordError(f"spec {spec[:80]!r}: not known here; expected {', '.join(_MODULES)}")
-    kind: Kind = import_module(module).KIND
-    return kind
+    @property
+    def spec_sha256(self) -> str:
+        """The hash of the files that define it, as they are here."""
+        return load_spec(self.id).sha256
 
+    @abstractmethod
+    def tables(self, started: RunStarted) -> Tables:
+        """The row type of each Parquet file of a record; `samples.parquet` is always one."""
 
-def kind_of_record(record: Record) -> Kind:
-    """The kind of a record, by its first fact.
+    @abstractmethod
+    def derive(self, record: Record, target: Path) -> DerivedFiles:
+        """Write all derived files into a folder: the record's own, or another to compare with.
 
-    Raises: RecordError, RecordDamagedError.
-    """
-    return kind_of(record.started().spec)
+        Raises: RecordDamagedError, RecordError, InputError.
+        """
 
+    @abstractmethod
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+        """The same from a journal that was read already, holding each request against its fact: what does not fit."""
 
-def samples_type(record: Record) -> type[Any]:
-    """What a row of a record's samples.parquet is.
+    @abstractmethod
+    def read(self, record: Record) -> DerivedFiles:
+        """The derived files as they are on disk. Raises: RecordError."""
 
-    Raises: RecordError, RecordDamagedError.
-    """
-    started = record.started()
-    return kind_of(started.spec).tables(started)["samples.parquet"]
+    def unavailable(self, started: RunStarted) -> str | None:
+        """Why a record has no per-item table; None where it has one (A6)."""
+        del started
+        return None

@@ -14,7 +14,8 @@ import msgspec
 
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import BenchbookError, RecordDamagedError
-from benchbook.evaluators.contract import Kind, Tables, kind_of
+from benchbook.evaluators.contract import Evaluator, Tables
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import Finding, hashes_of, sha256_of, write_manifest
 from benchbook.record.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
@@ -22,7 +23,6 @@ from benchbook.record.folder import Record
 from benchbook.record.reading import read_segment, segment_files, segment_number
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, writer_version
-from benchbook.specs import load_spec
 
 __all__ = ["Verification", "verify"]
 
@@ -69,11 +69,11 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
 
 def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Finding]:
     """What a whole chain of facts still leaves to check."""
-    kind = kind_of(state.started.spec)
-    findings = [*_check_start(state.started), *_check_inputs(record, state.started)]
+    evaluator = evaluator_of(record)
+    findings = [*_check_start(state.started, evaluator), *_check_inputs(record, state.started)]
     if not findings:
-        findings += _check_derived(record, state, kind)
-    findings += _check_folder(record, state.started, kind)
+        findings += _check_derived(record, state, evaluator)
+    findings += _check_folder(record, state.started, evaluator)
     if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
         findings.append(Finding("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
     return findings
@@ -138,13 +138,13 @@ def _seal_in(segment: Path) -> str | None:
     return fact.sha256 if isinstance(fact, Sealed) else None
 
 
-def _check_start(started: RunStarted) -> list[Finding]:
+def _check_start(started: RunStarted, evaluator: Evaluator) -> list[Finding]:
     """The first fact agrees with itself and with the specs that are installed."""
     where = "journal/000001.jsonl"
     findings = []
-    if kind_of(started.spec).plan_sha256(started) != started.plan_sha256:
+    if evaluator.plan_sha256(started) != started.plan_sha256:
         findings.append(Finding(where, 1, "the plan does not have the hash that stands beside it"))
-    if load_spec(started.spec).sha256 != started.spec_sha256:
+    if evaluator.spec_sha256 != started.spec_sha256:
         findings.append(Finding(where, 1, f"was made under another {started.spec} than the one installed"))
     return findings
 
@@ -170,8 +170,8 @@ def _hashes_to(sha256: str, data: bytes) -> bool:
     return hashlib.sha256(data).hexdigest() == sha256
 
 
-def _check_folder(record: Record, started: RunStarted, kind: Kind) -> list[Finding]:
-    known = {"journal", "inputs", *kind.files_of(started), *kind.folders}
+def _check_folder(record: Record, started: RunStarted, evaluator: Evaluator) -> list[Finding]:
+    known = {"journal", "inputs", *evaluator.files_of(started), *evaluator.folders}
     return [
         Finding(path.name, None, "does not belong to the record")
         for path in sorted(record.path.iterdir())
@@ -179,9 +179,9 @@ def _check_folder(record: Record, started: RunStarted, kind: Kind) -> list[Findi
     ]
 
 
-def _check_derived(record: Record, state: JournalState, kind: Kind) -> list[Finding]:
+def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) -> list[Finding]:
     """Derive everything again, elsewhere, and compare."""
-    files = kind.files_of(state.started)
+    files = evaluator.files_of(state.started)
     missing = [name for name in files if not (record.path / name).is_file()]
     if missing:
         hint = "the run was not ended: resume it, or `benchbook rescore` it" if state.state == "open" else "is missing"
@@ -189,17 +189,17 @@ def _check_derived(record: Record, state: JournalState, kind: Kind) -> list[Find
     with tempfile.TemporaryDirectory(prefix="benchbook-verify-") as name:
         again = Path(name)
         try:
-            findings = kind.derive_checked(record, again, state)
+            findings = evaluator.derive_checked(record, again, state)
         except RecordDamagedError as error:
             return [Finding(_inside(record, error.path), error.line, error.reason)]
         except BenchbookError as error:
             return [Finding("journal", None, str(error))]
         findings = [*findings, *_check_last_line(record, state)]
-        tables = kind.tables(state.started)
+        tables = evaluator.tables(state.started)
         _allow_other_writer(record, again, tables)
         for file in files:
             findings += _compare(file, record.path / file, again / file, tables)
-        for folder in kind.folders:
+        for folder in evaluator.folders:
             findings += _compare_folders(folder, record.path, again, tables)
     return findings
 
@@ -283,7 +283,7 @@ def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspe
 
 
 class _Ends(msgspec.Struct):
-    """The part of a manifest that every kind of record has."""
+    """The part of a manifest that every record has."""
 
     journal_sha256: str
     derived: dict[str, str]

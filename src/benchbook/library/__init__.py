@@ -1,6 +1,17 @@
 """library: what `import benchbook as bb` gives. Objects over records; no logic of its own."""
 
-from benchbook.library.api import load, resume, resume_async, run, run_async, score, score_async, verify
+from benchbook.library.api import (
+    judge,
+    judge_async,
+    load,
+    resume,
+    resume_async,
+    run,
+    run_async,
+    score,
+    score_async,
+    verify,
+)
 from benchbook.library.comparing import RunComparison, compare
 from benchbook.library.objects import CorrectnessRun, RubricRun, Run
 
@@ -10,6 +21,8 @@ __all__ = [
     "Run",
     "RunComparison",
     "compare",
+    "judge",
+    "judge_async",
     "load",
     "resume",
     "resume_async",

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchbook.ask.loop import run_async as run_in_loop
 from benchbook.ask.progress import ProgressHandler
+from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
-from benchbook.evaluators.correctness.asking import resume_score, score_model
+from benchbook.evaluators.correctness.predictions import SPEC, ScoreConfig, score_predictions
 from benchbook.evaluators.correctness.rows import RunStatus
-from benchbook.evaluators.correctness.starting import SPEC, ScoreConfig, ScoreResult, score_predictions
-from benchbook.evaluators.rubric.starting import RunResult, resume_run, start_run
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.settings import config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import CorrectnessRun, RubricRun, Run, run_of
 from benchbook.record.folder import open_record
 
-__all__ = ["load", "resume", "resume_async", "run", "run_async", "score", "score_async", "verify"]
+__all__ = [
+    "judge",
+    "judge_async",
+    "load",
+    "resume",
+    "resume_async",
+    "run",
+    "run_async",
+    "score",
+    "score_async",
+    "verify",
+]
+
+R = TypeVar("R", bound=Run)
 
 
 def run(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> RubricRun:
@@ -40,7 +53,7 @@ async def run_async(
     """As `run`, inside an event loop."""
     values = read_config_file(config) if config is not None else {}
     checked = config_from_mapping(values | settings, str(config or "run"))
-    return _run_of(await start_run(checked, on_progress, config))
+    return _loaded(await start_run(checked, on_progress, config), RubricRun)
 
 
 def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
@@ -50,11 +63,7 @@ def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **se
 
 async def resume_async(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
     """As `resume`, inside an event loop."""
-    record = open_record(path)
-    if record.started().spec == SPEC:
-        result = await resume_score(record, settings, on_progress)
-        return CorrectnessRun(result.record, result.derived, result.stop.reason)
-    return _run_of(await resume_run(record, settings, on_progress))
+    return _loaded(await resume_run(open_record(path), settings, on_progress), Run)
 
 
 def load(path: str | Path) -> Run:
@@ -70,8 +79,11 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
     return verify_record(open_record(path), expect=expect)
 
 
-def _run_of(result: RunResult) -> RubricRun:
-    return RubricRun(result.record, result.derived, result.stop.reason)
+def _loaded(result: RunResult[Any], kind: type[R]) -> R:
+    """The object for a run that was begun or resumed here, in the class of its evaluator."""
+    found = run_of(result.record, result.derived, result.stop.reason)
+    assert isinstance(found, kind)  # noqa: S101 - by what the caller's settings name
+    return found
 
 
 def score(
@@ -132,7 +144,7 @@ def score(
         training_metrics=tuple(str(path) for path in training_metrics),
         training_columns=dict(training_columns or {}),
     )
-    return _scored_run(score_predictions(config))
+    return _loaded(score_predictions(config), CorrectnessRun)
 
 
 async def score_async(
@@ -146,8 +158,26 @@ async def score_async(
 ) -> CorrectnessRun:
     """As `score` of a model that is asked, inside an event loop."""
     given = {"evalset": str(evalset), "model": model, "runs": str(runs), "run_id": run_id, "spec": SPEC}
-    return _scored_run(await score_model(config_from_mapping(settings | given, "score"), on_progress))
+    return _loaded(await start_run(config_from_mapping(settings | given, "score"), on_progress), CorrectnessRun)
 
 
-def _scored_run(result: ScoreResult) -> CorrectnessRun:
-    return CorrectnessRun(result.record, result.derived, result.stop.reason)
+def judge(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
+    """Ask judges about every output of an evaluation set, as `benchbook judge run` does, under judge_protocol@v1.
+
+    `config` is a TOML file; `settings` have the same names and win: `judge(set="drift", prompts="asked.csv",
+    judges=[{"model": "openai/gpt-4.1@2025-04-14"}])` needs no file.
+
+    Raises: UsageError and its kin before anything is asked; RecordError where the record can't be written.
+    """
+    return run_in_loop(judge_async(config, on_progress=on_progress, **settings))
+
+
+async def judge_async(
+    config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any
+) -> Run:
+    """As `judge`, inside an event loop."""
+    from benchbook.evaluators.protocol.config import judging_config_from_mapping, read_judging_file
+
+    values = read_judging_file(config) if config is not None else {}
+    checked = judging_config_from_mapping(values | settings, str(config or "judge"))
+    return _loaded(await start_run(checked, on_progress, config), Run)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import DerivedFiles, kind_of, samples_type
+from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, RubricRow
 from benchbook.evaluators.verify import Verification, verify
@@ -66,7 +67,7 @@ class Run:
     @cached_property
     def unavailable(self) -> str | None:
         """Why there are no samples: a dry run has none (SPEC A6). None where there are."""
-        return kind_of(self.spec).unavailable(self.record.started())
+        return evaluator_of(self.record).unavailable(self.record.started())
 
     @cached_property
     def samples(self) -> polars.DataFrame:
@@ -197,4 +198,4 @@ def run_of(record: Record, derived: DerivedFiles | None = None, stopped: str | N
     Raises: RecordError where a derived file is missing or can't be read; `verify` tells whether they hold.
     """
     spec = record.started().spec
-    return _CLASSES.get(spec, Run)(record, kind_of(spec).read(record) if derived is None else derived, stopped)
+    return _CLASSES.get(spec, Run)(record, evaluator_of(record).read(record) if derived is None else derived, stopped)

@@ -6,13 +6,10 @@ import sys
 
 import msgspec
 
-from benchbook.ask.limits import Stop
 from benchbook.ask.loop import run_async
 from benchbook.errors import BenchbookError
-from benchbook.evaluators.correctness.asking import score_model
-from benchbook.evaluators.correctness.starting import SPEC
-from benchbook.evaluators.rubric.starting import start_run
-from benchbook.evaluators.settings import RunConfig, config_from_mapping
+from benchbook.evaluators.registry import start_run
+from benchbook.evaluators.settings import config_from_mapping
 from benchbook.text import visible
 
 
@@ -20,7 +17,7 @@ def main() -> int:
     """The run; ends as `benchbook run` does."""
     try:
         config = config_from_mapping(msgspec.json.decode(sys.stdin.buffer.read(), type=dict), "config")
-        stop = run_async(_run(config))
+        stop = run_async(start_run(config)).stop
     except BenchbookError as error:
         sys.stderr.write(f"benchbook: {visible(str(error))}\n")
         return error.exit_code
@@ -28,10 +25,6 @@ def main() -> int:
         sys.stderr.write(f"stopped: {visible(stop.reason)}\n")
         return 3
     return 0
-
-
-async def _run(config: RunConfig) -> Stop:
-    return (await score_model(config)).stop if config.spec == SPEC else (await start_run(config)).stop
 
 
 if __name__ == "__main__":

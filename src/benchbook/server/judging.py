@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.catalog.queries import RunFilter, list_runs
-from benchbook.evaluators.contract import kind_of
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, PanelRow
 from benchbook.record.tables import read_rows
 from benchbook.server.operations import Call
@@ -55,7 +55,7 @@ def list_experiments(call: Call) -> ExperimentList:
 
 def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
     def make() -> JudgesOfRun:
-        file: ProtocolAggregates = kind_of(_SPEC).read(found.record).aggregates
+        file: ProtocolAggregates = evaluator_of(found.record).read(found.record).aggregates
         return JudgesOfRun(
             run_id=found.row.run_id,
             state=found.row.state,
@@ -75,7 +75,7 @@ def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
 def get_judges(call: Call) -> ProtocolAggregates:
     found = _experiment(call.services, call.path["run_id"])
     call.is_of(found.state_id, "judges")
-    file: ProtocolAggregates = kind_of(_SPEC).read(found.record).aggregates
+    file: ProtocolAggregates = evaluator_of(found.record).read(found.record).aggregates
     return file
 
 
@@ -193,7 +193,7 @@ def get_panel(call: Call) -> PanelOfRun:
 
 
 def _answer(found: FoundRun) -> PanelOfRun:
-    derived = kind_of(found.row.spec or "").read(found.record)
+    derived = evaluator_of(found.record).read(found.record)
     manifest, file = derived.manifest, derived.aggregates
     if not isinstance(manifest, Manifest) or not isinstance(manifest.panel, PanelManifest):
         raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")

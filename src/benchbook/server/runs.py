@@ -9,8 +9,9 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.catalog.queries import RunFilter, RunRow, RunsPage, list_runs
-from benchbook.evaluators.contract import DerivedFiles, kind_of
+from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.verify import verify
 from benchbook.server.operations import Call
@@ -124,7 +125,7 @@ def _derived(call: Call, what: str) -> DerivedFiles:
 
 
 def _read(found: FoundRun) -> DerivedFiles:
-    return kind_of(found.row.spec or "").read(found.record)
+    return evaluator_of(found.record).read(found.record)
 
 
 def verify_run(call: Call) -> VerificationAnswer:

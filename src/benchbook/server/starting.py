@@ -19,11 +19,11 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.judge_config import JudgeConfig, numbered_judges
+from benchbook.ask.starting import new_run_id, storable_config
 from benchbook.canonical import canonical_json
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
-from benchbook.evaluators.starting import new_run_id, storable_config
 from benchbook.record.folder import RUN_ID, open_record, write_file
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError

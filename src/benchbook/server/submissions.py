@@ -22,7 +22,7 @@ from benchbook.ask.model_id import parse_model_id
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 from benchbook.record.folder import RUN_ID, write_file
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
 
 __all__ = [
-    "Bools",
-    "Floats",
-    "Ints",
-    "Labels",
-    "Values",
     "all_alike",
     "as_pairs",
     "as_values",
@@ -24,14 +19,6 @@ __all__ = [
     "sums_by_cluster",
 ]
 
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.intp]
-Bools: TypeAlias = NDArray[np.bool_]
-Values: TypeAlias = Sequence[float] | NDArray[Any]
-"""What callers hand in for numbers, one a sample."""
-Labels: TypeAlias = Sequence[Hashable] | NDArray[Any]
-"""What callers hand in for clusters or items, one a sample."""
 
 ROUNDING = 1e-13
 LARGEST, SMALLEST = 1e60, 1e-60  # cubes, and sums of them, neither overflow nor vanish

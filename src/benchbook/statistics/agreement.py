@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchbook.statistics._inputs import Floats, Ints, Labels, cluster_codes
+from benchbook.statistics._arrays import Floats, Ints, Labels
+from benchbook.statistics._inputs import cluster_codes
 from benchbook.statistics.bootstrap import Statistic, Units
 from benchbook.statistics.posterior import MOST_KINDS, weighted_interval
 from benchbook.statistics.results import Estimate

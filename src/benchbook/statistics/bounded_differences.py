@@ -21,7 +21,7 @@ from benchbook.statistics._inputs import FEW_CLUSTERS, all_alike, as_values, che
 from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._inputs import Floats, Ints, Labels, Values
+    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
 
 __all__ = ["PairDesign", "Widening", "bounded_difference", "bounds", "cluster_widening", "design_of_pairs", "worth"]
 

@@ -23,7 +23,7 @@ from benchbook.statistics._inputs import FEW_CLUSTERS, all_alike, as_values, che
 from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._inputs import Labels, Values
+    from benchbook.statistics._arrays import Labels, Values
 
 __all__ = ["Design", "bounded_mean", "bounds_of_mean", "clustered_jeffreys", "design_of", "jeffreys", "rescaled"]
 

@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._inputs import Floats, Ints, Labels, as_values, cluster_codes
+from benchbook.statistics._arrays import Floats, Ints, Labels
+from benchbook.statistics._inputs import as_values, cluster_codes
 from benchbook.statistics.agreement import Agreement, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
 from benchbook.statistics.posterior import MOST_KINDS, weighted_interval

@@ -9,7 +9,7 @@ from benchbook.statistics.paired import PairedMethod, paired_difference
 from benchbook.statistics.results import Estimate
 
 if TYPE_CHECKING:
-    from benchbook.statistics._inputs import Labels, Values
+    from benchbook.statistics._arrays import Labels, Values
 
 __all__ = ["Margin", "equivalence", "non_inferiority"]
 

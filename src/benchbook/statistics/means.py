@@ -10,7 +10,7 @@ from benchbook.statistics._inputs import FEW_CLUSTERS, ROUNDING, all_alike, as_v
 from benchbook.statistics.results import Estimate, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._inputs import Labels, Values
+    from benchbook.statistics._arrays import Labels, Values
 
 __all__ = ["MeanMethod", "clustered_mean", "mean_interval", "t_interval"]
 

@@ -13,7 +13,7 @@ from benchbook.statistics.means import MeanMethod, mean_interval
 from benchbook.statistics.results import Estimate, refuse_nan, without_interval
 
 if TYPE_CHECKING:
-    from benchbook.statistics._inputs import Floats, Labels, Values
+    from benchbook.statistics._arrays import Floats, Labels, Values
 
 __all__ = [
     "McNemar",

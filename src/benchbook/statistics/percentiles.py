@@ -14,7 +14,7 @@ from benchbook.statistics.results import Estimate, RankInterval
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from benchbook.statistics._inputs import Values
+    from benchbook.statistics._arrays import Values
 
 __all__ = ["percentile_bound_of_clusters", "percentile_interval", "percentile_ranks"]
 

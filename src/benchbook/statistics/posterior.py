@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchbook.statistics._arrays import Floats
 from benchbook.statistics._distributions import normal_quantile, t_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, Floats, check_confidence, check_draws
+from benchbook.statistics._inputs import FEW_CLUSTERS, check_confidence, check_draws
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval, value_of_units
 from benchbook.statistics.results import Estimate, without_interval
 

@@ -12,7 +12,7 @@ from benchbook.statistics.means import mean_interval
 from benchbook.statistics.results import Estimate, refuse_nan
 
 if TYPE_CHECKING:
-    from benchbook.statistics._inputs import Labels, Values
+    from benchbook.statistics._arrays import Labels, Values
 
 __all__ = ["Repeats", "VarianceComponents", "repeat_summary", "variance_components"]
 

@@ -8,17 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from benchbook.statistics._arrays import Bools, Floats, Labels, Values
 from benchbook.statistics._distributions import normal_cdf
-from benchbook.statistics._inputs import (
-    Bools,
-    Floats,
-    Labels,
-    Values,
-    as_pairs,
-    as_values,
-    check_draws,
-    sums_by_cluster,
-)
+from benchbook.statistics._inputs import as_pairs, as_values, check_draws, sums_by_cluster
 from benchbook.statistics.results import refuse_nan
 
 __all__ = ["Alternative", "PermutationTest", "SignedRanks", "paired_permutation_test", "wilcoxon_signed_rank"]

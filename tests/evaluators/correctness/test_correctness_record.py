@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.evalsets.predictions import Predictions, read_predictions
-from benchbook.evaluators.contract import kind_of_record
 from benchbook.evaluators.correctness.columns import score_table
+from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 from benchbook.evaluators.correctness.scoring import correctness, reason
-from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
 from benchbook.evaluators.correctness.tables import DERIVED_FILES, derive_correctness
 from benchbook.evaluators.derivation import DERIVATION
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
@@ -131,7 +131,7 @@ def test_a_prediction_that_the_kept_file_does_not_say_is_named(tmp_path: Path) -
 
 
 def test_rescoring_gives_the_same_bytes(record: Record, tmp_path: Path) -> None:
-    kind = kind_of_record(record)
+    kind = evaluator_of(record)
     assert kind.files == DERIVED_FILES
     kind.derive(record, tmp_path)
     for name in DERIVED_FILES:
@@ -282,7 +282,7 @@ def test_a_dry_run_has_no_rows_and_says_why(tmp_path: Path) -> None:
     assert (made.derived.decision.verdict, made.derived.aggregates.primary_score) == ("unavailable", None)
     assert rows_of(made.record) == []
     assert len(list(read_journal(made.record.journal))) == 2
-    assert kind_of_record(made.record).unavailable(made.record.started()) == (
+    assert evaluator_of(made.record).unavailable(made.record.started()) == (
         "this was a dry run (MockJudge in the place of answer_correctness@v1): it makes no predictions"
     )
     assert verify(made.record).holds

@@ -19,10 +19,9 @@ from benchbook.catalog.indexing import read_predictions
 from benchbook.comparison.records import compared_run
 from benchbook.evalsets import open_evalset
 from benchbook.evaluators.candidate import CandidateRequests, candidate_plan_of, template_of
-from benchbook.evaluators.contract import samples_type
-from benchbook.evaluators.correctness.asking import score_model
 from benchbook.evaluators.correctness.rows import why_unanswered
 from benchbook.evaluators.correctness.tables import CorrectnessDerived, derive_correctness
+from benchbook.evaluators.registry import samples_type, start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.library.objects import CorrectnessRun
@@ -54,7 +53,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Record:
             runs=str(folder),
             run_id="run",
         )
-        return run_async(score_model(config)).record
+        return run_async(start_run(config)).record
 
 
 RecordOf = Callable[..., Record]

@@ -11,8 +11,8 @@ import pytest
 
 from benchbook.comparison.records import training_loss
 from benchbook.errors import BenchbookError, ConfigError, RecordError
-from benchbook.evaluators.correctness import starting as score
-from benchbook.evaluators.correctness.starting import ScoreConfig, score_predictions
+from benchbook.evaluators.correctness import predictions as score
+from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
 from benchbook.evaluators.verify import verify
 from benchbook.integrations.checkpoint_evaluation import ScalarLog
 from scored import ITEMS, PREDICTIONS, scored, write_lines

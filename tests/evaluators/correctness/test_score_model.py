@@ -11,8 +11,7 @@ import pytest
 import benchbook as bb
 from benchbook.ask.loop import run_async
 from benchbook.errors import UsageError
-from benchbook.evaluators.correctness.asking import resume_score, score_model
-from benchbook.evaluators.rubric.starting import resume_run
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
@@ -44,7 +43,7 @@ def config(folder: Path, server: ScriptedServer, items: int = 6, **settings: Any
 
 def test_the_model_is_asked_and_nobody_judges(tmp_path: Path) -> None:
     with running(adds_one) as server:
-        made = run_async(score_model(config(tmp_path, server)))
+        made = run_async(start_run(config(tmp_path, server)))
         assert (len(server.asked["candidate"]), server.asked["judge"]) == (6, [])
         assert server.asked["candidate"][0]["messages"][0]["content"].startswith("What is ")
     file, manifest = made.derived.aggregates, made.derived.manifest
@@ -64,7 +63,7 @@ def test_a_run_that_was_stopped_is_incomplete_until_it_is_resumed(tmp_path: Path
         return {"status": 401} if n >= 2 else adds_one(role, n, request)
 
     with running(breaks) as server:
-        made = run_async(score_model(config(tmp_path, server, max_connections=1)))
+        made = run_async(start_run(config(tmp_path, server, max_connections=1)))
     assert made.stop.reason is not None
     assert made.derived.decision.verdict == "incomplete"
     assert "2 of 6 items have a prediction" in str(made.derived.decision.reason)
@@ -73,7 +72,7 @@ def test_a_run_that_was_stopped_is_incomplete_until_it_is_resumed(tmp_path: Path
     assert (file.primary_score, file.n_correct) == (0.5, 1)  # of the two that were answered
     assert verify(made.record).holds
     with running(adds_one) as server:
-        again = run_async(resume_score(made.record, {"model_base_url": server.base_url}))
+        again = run_async(resume_run(made.record, {"model_base_url": server.base_url}))
         assert len(server.asked["candidate"]) == 4
     assert (again.derived.decision.verdict, again.derived.aggregates.n_correct) == ("pass", 3)
     assert verify(again.record).holds
@@ -106,7 +105,7 @@ def test_what_was_not_answered_is_asked_again_or_given_up(tmp_path: Path) -> Non
 
 def test_a_request_that_is_not_the_plan_s_is_named(tmp_path: Path) -> None:
     with running(adds_one) as server:
-        made = run_async(score_model(config(tmp_path, server, max_connections=1)))
+        made = run_async(start_run(config(tmp_path, server, max_connections=1)))
     facts = [line.fact for line in read_journal(made.record.journal)]
     (made.record.journal / "000001.jsonl").unlink()
     with JournalWriter(made.record.journal) as writer:
@@ -130,16 +129,17 @@ def test_a_request_that_is_not_the_plan_s_is_named(tmp_path: Path) -> None:
 )
 def test_settings_without_a_meaning_here_are_refused(settings: dict[str, Any], says: str, tmp_path: Path) -> None:
     with running(adds_one) as server, pytest.raises(UsageError, match=says):
-        run_async(score_model(config(tmp_path, server, **settings)))
+        run_async(start_run(config(tmp_path, server, **settings)))
     assert not (tmp_path / "runs").exists()
 
 
 def test_each_command_resumes_its_own(tmp_path: Path) -> None:
     record = scored(tmp_path).record
-    with pytest.raises(UsageError, match="its own command resumes it"):
-        run_async(resume_run(record))
     with pytest.raises(UsageError, match="there is nothing to resume"):
-        run_async(resume_score(record))
+        run_async(resume_run(record))
+    found = benchbook("run", "--resume", str(record.path))
+    assert found.returncode == 2
+    assert b"`benchbook score --resume` goes on with it" in found.stderr
 
 
 def test_the_command_line_and_python_ask_too(tmp_path: Path) -> None:

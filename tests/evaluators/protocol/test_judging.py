@@ -16,13 +16,13 @@ import pytest
 from benchbook.ask.judge_config import moved_judges
 from benchbook.ask.loop import run_async
 from benchbook.ask.progress import Progress
+from benchbook.ask.starting import RunResult
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, UsageError
-from benchbook.evaluators.contract import kind_of
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.rows import ProtocolRow
-from benchbook.evaluators.protocol.starting import JudgingResult, resume_judging, start_judging
 from benchbook.evaluators.protocol.tables import derive_protocol
+from benchbook.evaluators.registry import evaluator_named, resume_run, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from benchbook.record.folder import Record
@@ -47,11 +47,11 @@ def config(folder: Path, server: ScriptedServer, **more: Any) -> JudgingConfig:
     return judging_config_from_mapping(values | more, "test")
 
 
-def judged(folder: Path, server: ScriptedServer, **more: Any) -> JudgingResult:
-    return run_async(start_judging(config(folder, server, **more)))
+def judged(folder: Path, server: ScriptedServer, **more: Any) -> RunResult:
+    return run_async(start_run(config(folder, server, **more)))
 
 
-def rows(result: JudgingResult) -> list[ProtocolRow]:
+def rows(result: RunResult) -> list[ProtocolRow]:
     return list(read_rows(result.record.samples, ProtocolRow))
 
 
@@ -102,12 +102,12 @@ def test_an_interrupted_experiment_goes_on_and_asks_nothing_twice(tmp_path: Path
             os.kill(os.getpid(), signal.SIGINT)
 
     with running(replying) as server:
-        first = run_async(start_judging(config(tmp_path, server, max_connections=2), stop))
+        first = run_async(start_run(config(tmp_path, server, max_connections=2), stop))
         assert first.stop.reason == "interrupted by Ctrl-C"
         assert 5 <= first.derived.aggregates.n_evaluations < 80
         assert first.derived.aggregates.warnings
         assert verify(first.record).holds
-        second = run_async(resume_judging(first.record, {"max_connections": 8}))
+        second = run_async(resume_run(first.record, {"max_connections": 8}))
         assert len(server.asked["candidate"]) == 80
     assert second.derived.aggregates.n_valid == 80
     assert second.derived.aggregates.warnings == []
@@ -199,8 +199,8 @@ def test_what_the_first_call_froze_can_not_change(tmp_path: Path, change: dict[s
     make_set(tmp_path)
     with running(replying) as server:
         result = judged(tmp_path, server, max_seconds=None)
-        with pytest.raises(UsageError, match="is frozen with the first call"):
-            run_async(resume_judging(result.record, change))
+        with pytest.raises(UsageError, match="is part of the plan and can't change"):
+            run_async(resume_run(result.record, change))
 
 
 def test_judges_may_be_elsewhere_when_an_experiment_is_resumed(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_judges_may_be_elsewhere_when_an_experiment_is_resumed(tmp_path: Path) -
         assert stopped.stop.failed
         moves = [f"{name}.base_url={there.base_url}" for name in ("j", "k")]
         judges = moved_judges(stopped.record.started().config["judges"], moves)
-        resumed = run_async(resume_judging(stopped.record, {"judges": judges}))
+        resumed = run_async(resume_run(stopped.record, {"judges": judges}))
     assert resumed.derived.aggregates.n_valid == 16
     assert verify(resumed.record).holds
 
@@ -304,7 +304,7 @@ def test_the_archive_of_a_run_is_that_of_its_record(tmp_path: Path) -> None:
     found = list(rows(result))
     at_its_end = archive_of(result.derived.manifest, result.derived.aggregates, found)
     write_archive_of(at_its_end, tmp_path / "archive")
-    read = kind_of("judge_protocol@v1").read(result.record)
+    read = evaluator_named("judge_protocol@v1").read(result.record)
     assert list(differences(archive_of(read.manifest, read.aggregates, found), tmp_path / "archive")) == []
 
 

@@ -19,7 +19,7 @@ from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import write_output_set
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.protocol.rows import ProtocolRow
-from benchbook.evaluators.protocol.starting import start_judging
+from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure, Reply
 from benchbook.record.folder import Record
@@ -61,7 +61,7 @@ def test_its_time_out_is_tried_again_once(
             "set": str(tmp_path / "set"), "judges": [{"model": "local/m", "path": str(tmp_path / "model.gguf")}],
             "runs": str(tmp_path / "runs"), "timeout_ms": 100, "max_retries": max_retries, "task": "unknown",
         }  # fmt: skip
-        result = run_async(start_judging(judging_config_from_mapping(settings, "test")))
+        result = run_async(start_run(judging_config_from_mapping(settings, "test")))
     facts = [line.fact for line in read_journal(result.record.journal)]
     failures = [fact for fact in facts if isinstance(fact, Failure)]
     assert {fact.error for fact in failures} == {"timeout"}

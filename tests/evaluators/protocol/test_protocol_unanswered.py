@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from benchbook.evaluators.protocol.asking import prepare_judging
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.protocol.rows import ProtocolAggregates
-from benchbook.evaluators.protocol.starting import prepare_judging, run_started
 from benchbook.evaluators.protocol.tables import derive_protocol
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure, Interrupted, Reply, Resumed, RunEnded
@@ -34,7 +34,7 @@ def made(folder: Path, *facts: Any, probes: int = 0) -> Record:
         "judges": [{"model": "openai/j@1"}, {"model": "openai/k@1"}],
     }  # fmt: skip
     prepared = prepare_judging(judging_config_from_mapping(values, "test"))
-    record = create_record(folder / "runs", "run", prepared.inputs, lambda inputs: run_started("run", prepared, inputs))
+    record = create_record(folder / "runs", "run", prepared.inputs, lambda inputs: prepared.first_fact("run", inputs))
     with JournalWriter(record.journal) as journal:
         for fact in facts:
             journal.append(fact)

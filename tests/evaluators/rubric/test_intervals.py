@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from benchbook import statistics as st
+from benchbook.ask.starting import RunResult
 from benchbook.cli.summary import rows_of
 from benchbook.evaluators.intervals import Interval, rate_interval
 from benchbook.evaluators.rubric.rows import Cases, RubricRow, VarianceSplit
-from benchbook.evaluators.rubric.starting import RunResult
 from benchbook.evaluators.rubric.tables import derive
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record

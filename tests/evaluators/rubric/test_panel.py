@@ -15,8 +15,8 @@ from benchbook.ask.judge_config import only_addresses_differ
 from benchbook.ask.loop import run_async
 from benchbook.errors import ConfigError
 from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule, panel_score
+from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.rows import Manifest, PanelManifest, PanelRow
-from benchbook.evaluators.rubric.starting import resume_run
 from benchbook.evaluators.settings import config_from_mapping
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply

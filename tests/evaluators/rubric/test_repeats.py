@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from benchbook.ask.starting import RunResult
 from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.evaluators.rubric.starting import RunResult
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
 from running import run

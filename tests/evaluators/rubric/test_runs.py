@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from benchbook.ask.loop import run_async
+from benchbook.ask.starting import RunResult
 from benchbook.errors import ConfigError
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.evaluators.rubric.starting import RunResult, resume_run, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
 from running import config, run

@@ -12,11 +12,12 @@ import pytest
 
 from benchbook.ask.loop import run_async
 from benchbook.ask.requests import plan_sha256
+from benchbook.ask.starting import RunResult
 from benchbook.errors import ConfigError, UsageError
+from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.early_stop import items_in_order, samples_in_order
 from benchbook.evaluators.rubric.plan import Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.rows import EarlyStop, RubricRow
-from benchbook.evaluators.rubric.starting import RunResult, resume_run
 from benchbook.evaluators.rubric.tables import derive
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Interrupted, Reply, RunEnded

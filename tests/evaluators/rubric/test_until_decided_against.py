@@ -15,12 +15,12 @@ import pytest
 
 from benchbook.ask.loop import run_async
 from benchbook.ask.requests import plan_sha256
+from benchbook.ask.starting import RunResult
 from benchbook.errors import ConfigError, RecordDamagedError, UsageError
-from benchbook.evaluators.contract import kind_of_record
+from benchbook.evaluators.registry import evaluator_of, resume_run
 from benchbook.evaluators.rubric.early_stop import samples_in_order
 from benchbook.evaluators.rubric.plan import UntilDecided, plan_of
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
-from benchbook.evaluators.rubric.starting import RunResult, resume_run
 from benchbook.evaluators.rubric.tables import derive
 from benchbook.evaluators.settings import read_config_file
 from benchbook.evaluators.verify import verify
@@ -139,7 +139,7 @@ def test_it_resumes_to_the_same_item_and_is_rescored_to_the_same_bytes(folder: P
         resumed = run_async(resume_run(part.record, {"max_cost_usd": Decimal(1)}))
     assert early(resumed) == early(whole)
     before = {path.name: path.read_bytes() for path in resumed.record.path.iterdir() if path.is_file()}
-    kind_of_record(resumed.record).derive(resumed.record, resumed.record.path)
+    evaluator_of(resumed.record).derive(resumed.record, resumed.record.path)
     assert {name: (resumed.record.path / name).read_bytes() for name in before} == before
     assert not verify(resumed.record).findings
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from benchbook.ask.loop import run_async
-from benchbook.evaluators.rubric.starting import RunResult, resume_run
+from benchbook.ask.starting import RunResult
+from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.verify import verify
 from running import benchbook, options, run, write_items
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running

@@ -1,18 +1,24 @@
-"""`answer_correctness@v1` as a kind of record."""
+"""`answer_correctness@v1` as an evaluator: what it asks, and what follows from its records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from benchbook.ask.requests import plan_sha256, request_sha256
+from benchbook.ask.limits import Stop
+from benchbook.ask.requests import request_sha256
+from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
-from benchbook.evaluators.candidate import CandidateRequests, candidate_plan_of, template_of
-from benchbook.evaluators.contract import Kind
+from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
+from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
+from benchbook.evaluators.correctness.asking import CorrectnessQuestions, PreparedScore, prepare, roles_of_score
 from benchbook.evaluators.correctness.prediction_facts import prediction_replies
+from benchbook.evaluators.correctness.predictions import SPEC
 from benchbook.evaluators.correctness.rows import (
     CorrectnessAggregates,
     CorrectnessDecision,
@@ -26,24 +32,94 @@ from benchbook.evaluators.correctness.tables import (
     dry_run_reason,
 )
 from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
-from benchbook.record.facts import Failure, Reply
+from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.training.logs import training_files
 from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
 
-__all__ = ["KIND"]
+__all__ = ["EVALUATOR", "CorrectnessEvaluator"]
 
 
 _MAX_FINDINGS = 20
 
 
-def _derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
-    asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id
-    check = _PredictionCheck(record, state) if asked_elsewhere else _RequestCheck(record, state)
-    derive_correctness(record, target, check=check.look_at, state=state)
-    return check.findings()
+class CorrectnessEvaluator(Evaluator):
+    """Answers held against those that were expected, without a judge (SPEC A)."""
+
+    command = "score"
+    may_change = MAY_CHANGE | {"model_base_url", "model_api_key_env", "model_path"}
+    files = DERIVED_FILES
+
+    def __init__(self, spec_id: str) -> None:
+        self.id = spec_id
+
+    # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
+
+    def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
+        return config_from_mapping(values, source)
+
+    def prepare(self, config: RunConfig) -> PreparedScore:
+        return prepare(config)
+
+    def nothing_to_resume(self, started: RunStarted) -> str | None:
+        if candidate_plan_of(started).prompt_template_id:
+            return None
+        return "its predictions were read from a file"
+
+    def reopen(self, record: Record, config: RunConfig) -> _Reopened:
+        return _Reopened(config, candidate_plan_of(record.started()))
+
+    # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan_of(self, started: RunStarted) -> CandidatePlan:
+        return candidate_plan_of(started)
+
+    def more_files(self, started: RunStarted) -> tuple[str, ...]:
+        return training_files(started)
+
+    def tables(self, started: RunStarted) -> Tables:
+        return {"samples.parquet": row_type_of(started), TRAINING_TABLE: TrainingMetricRow}
+
+    def derive(self, record: Record, target: Path) -> CorrectnessDerived:
+        return derive_correctness(record, target)
+
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+        asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id
+        check = _PredictionCheck(record, state) if asked_elsewhere else _RequestCheck(record, state)
+        derive_correctness(record, target, check=check.look_at, state=state)
+        return check.findings()
+
+    def read(self, record: Record) -> CorrectnessDerived:
+        with reading_derived(record):
+            return CorrectnessDerived(
+                msgspec.json.decode(record.manifest.read_bytes(), type=ready(CorrectnessManifest)),
+                msgspec.json.decode(record.aggregates.read_bytes(), type=ready(CorrectnessAggregates)),
+                msgspec.json.decode(record.decision.read_bytes(), type=ready(CorrectnessDecision)),
+            )
+
+    def unavailable(self, started: RunStarted) -> str | None:
+        return dry_run_reason(started)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reopened:
+    config: RunConfig
+    plan: CandidatePlan
+
+    @property
+    def roles(self) -> Roles:
+        return roles_of_score(self.config, self.plan)
+
+    @property
+    def benchmark(self) -> bool:
+        return self.plan.benchmark
+
+    def questions(self, record: Record, stop: Stop) -> CorrectnessQuestions:
+        del stop
+        return CorrectnessQuestions(record, self.plan, recorded_evalset(record, record.started()))
 
 
 class _RequestCheck:
@@ -112,23 +188,4 @@ def _content(fact: Reply | Failure) -> Reply | Failure:
     return msgspec.structs.replace(fact, seq=-1, prev="", at="")
 
 
-def _read(record: Record) -> CorrectnessDerived:
-    with reading_derived(record):
-        return CorrectnessDerived(
-            msgspec.json.decode(record.manifest.read_bytes(), type=ready(CorrectnessManifest)),
-            msgspec.json.decode(record.aggregates.read_bytes(), type=ready(CorrectnessAggregates)),
-            msgspec.json.decode(record.decision.read_bytes(), type=ready(CorrectnessDecision)),
-        )
-
-
-KIND = Kind(
-    spec="answer_correctness@v1",
-    files=DERIVED_FILES,
-    tables=lambda started: {"samples.parquet": row_type_of(started), TRAINING_TABLE: TrainingMetricRow},
-    derive=derive_correctness,
-    derive_checked=_derive_checked,
-    read=_read,
-    plan_sha256=lambda started: plan_sha256(candidate_plan_of(started)),
-    unavailable=dry_run_reason,
-    more_files=training_files,
-)
+EVALUATOR = CorrectnessEvaluator(SPEC)

@@ -26,6 +26,7 @@ from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evaluators.protocol.findings import said
 from benchbook.evaluators.protocol.plan import Declared
+from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.validity import EvidenceRule
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
 class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of an experiment; `JUDGING_SETTINGS` says what each means."""
 
+    spec: str = SPEC_ID
     set: str
     judges: tuple[AskedJudgeConfig, ...]
     prompts: str | None = None
@@ -55,6 +57,7 @@ class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_f
 
 
 JUDGING_SETTINGS: Mapping[str, str] = {
+    "spec": "the evaluator",
     "set": "the evaluation set, made by `benchbook judge init`",
     "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema, tools, web_access",  # noqa: E501
     "prompts": "what the targets were asked: a table with question_id, prompt and, where it differs, prompt_variant",

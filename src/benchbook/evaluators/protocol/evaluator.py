@@ -1,35 +1,100 @@
-"""`judge_protocol@v1` as a kind of record."""
+"""`judge_protocol@v1` as an evaluator: what it asks, and what follows from its records."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from benchbook.ask.requests import plan_sha256, request_sha256
+from benchbook.ask.limits import Stop
+from benchbook.ask.requests import request_sha256
+from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
-from benchbook.evaluators.contract import Kind
+from benchbook.evaluators.contract import Evaluator, Tables
+from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
+from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.imported import read_judgements
-from benchbook.evaluators.protocol.plan import protocol_plan_of
+from benchbook.evaluators.protocol.plan import ProtocolPlan, protocol_plan_of
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
 from benchbook.evaluators.protocol.samples import ProtocolSample, open_samples
+from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
 from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
-from benchbook.record.facts import Failure, Reply
+from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 
-__all__ = ["KIND"]
+__all__ = ["EVALUATOR", "ProtocolEvaluator"]
 
 
 _MAX_FINDINGS = 20
 
 
-def _derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
-    check = _Check(record, state)
-    derive_protocol(record, target, check=check.look_at, state=state)
-    return check.findings
+class ProtocolEvaluator(Evaluator):
+    """Models judge each other's outputs, and their own, in strict JSON with quoted evidence (SPEC P)."""
+
+    command = "judge run"
+    files = DERIVED_FILES
+
+    def __init__(self, spec_id: str) -> None:
+        self.id = spec_id
+
+    # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
+
+    def settings(self, values: Mapping[str, Any], source: str) -> JudgingConfig:
+        return judging_config_from_mapping(values, source)
+
+    def prepare(self, config: JudgingConfig) -> PreparedJudging:
+        return prepare_judging(config)
+
+    def nothing_to_resume(self, started: RunStarted) -> str | None:
+        if protocol_plan_of(started).judgements_sha256 is None:
+            return None
+        return "its judgements were made elsewhere"
+
+    def reopen(self, record: Record, config: JudgingConfig) -> _Reopened:
+        return _Reopened(config, protocol_plan_of(record.started()))
+
+    # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan_of(self, started: RunStarted) -> ProtocolPlan:
+        return protocol_plan_of(started)
+
+    def tables(self, started: RunStarted) -> Tables:
+        return {"samples.parquet": row_type_of(started)}
+
+    def derive(self, record: Record, target: Path) -> ProtocolDerived:
+        return derive_protocol(record, target)
+
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+        check = _Check(record, state)
+        derive_protocol(record, target, check=check.look_at, state=state)
+        return check.findings
+
+    def read(self, record: Record) -> ProtocolDerived:
+        with reading_derived(record):
+            return ProtocolDerived(
+                msgspec.json.decode(record.manifest.read_bytes(), type=ready(ProtocolManifest)),
+                msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reopened:
+    config: JudgingConfig
+    plan: ProtocolPlan
+    benchmark: bool = False
+
+    @property
+    def roles(self) -> Roles:
+        return roles_of_judges(self.config, self.plan)
+
+    def questions(self, record: Record, stop: Stop) -> ProtocolQuestions:
+        return ProtocolQuestions(record, self.plan, stop)
 
 
 class _Check:
@@ -56,20 +121,4 @@ class _Check:
         self.findings += [Finding(*place_of_fact(self._journal, fact.seq), what) for fact in wrong]
 
 
-def _read(record: Record) -> ProtocolDerived:
-    with reading_derived(record):
-        return ProtocolDerived(
-            msgspec.json.decode(record.manifest.read_bytes(), type=ready(ProtocolManifest)),
-            msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
-        )
-
-
-KIND = Kind(
-    spec="judge_protocol@v1",
-    files=DERIVED_FILES,
-    tables=lambda started: {"samples.parquet": row_type_of(started)},
-    derive=derive_protocol,
-    derive_checked=_derive_checked,
-    read=_read,
-    plan_sha256=lambda started: plan_sha256(protocol_plan_of(started)),
-)
+EVALUATOR = ProtocolEvaluator(SPEC_ID)

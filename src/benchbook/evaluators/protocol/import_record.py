@@ -10,13 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from benchbook.ask.environment import code_version, environment, project_version
-from benchbook.ask.requests import RolePlan, plan_sha256
+from benchbook.ask.requests import RolePlan
+from benchbook.ask.starting import first_fact, new_run_id, project_identity
 from benchbook.errors import UsageError
 from benchbook.evalsets.output_set_sources import Key
 from benchbook.evalsets.output_sets import OutputSet
 from benchbook.evalsets.tables import table_form
 from benchbook.evaluators.derivation import DERIVATION
+from benchbook.evaluators.protocol.asking import check_prompts, inputs_of_set
 from benchbook.evaluators.protocol.config import Declarations
 from benchbook.evaluators.protocol.findings import said, with_versions
 from benchbook.evaluators.protocol.imported import ImportedJudgement
@@ -24,10 +25,8 @@ from benchbook.evaluators.protocol.importing import write_judgements
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT, JudgePlan, ProtocolPlan
 from benchbook.evaluators.protocol.samples import outputs_of
 from benchbook.evaluators.protocol.spec import SPEC_ID
-from benchbook.evaluators.protocol.starting import check_prompts, inputs_of_set
 from benchbook.evaluators.protocol.tables import ProtocolDerived, derive_protocol
 from benchbook.evaluators.protocol.validity import EvidenceRule
-from benchbook.evaluators.starting import new_run_id
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
@@ -142,27 +141,16 @@ def _run_started(
         task="unknown" if config.prompts is None else msgspec.UNSET,
     )
     named = [{"source": one.source, "place": one.place, "remarks": one.remarks} for one in left_out[:_MAX_LEFT_OUT]]
-    return RunStarted(
-        run_id=run_id,
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
-        plan_sha256=plan_sha256(plan),
-        n_items=plan.n_samples,
-        repeats=1,
-        config={"evidence": config.evidence, "same_model": config.same_model},
-        inputs=inputs,
-        identity={
-            "dataset_id": output_set.folder.resolve().name,
-            "prompts_form": table_form(config.prompts) if config.prompts else None,
-            "n_left_out": len(left_out),
-            "left_out": named,
-            "plan": msgspec.to_builtins(plan),
-            "project_version": project_version(("evaluation set", output_set.folder)),
-            "derivation": DERIVATION,
-        },
-        code_version=code_version(),
-        environment=environment(),
-    )
+    identity = {
+        "dataset_id": output_set.folder.resolve().name,
+        "prompts_form": table_form(config.prompts) if config.prompts else None,
+        "n_left_out": len(left_out),
+        "left_out": named,
+        "derivation": DERIVATION,
+        **project_identity(None, "evaluation set", str(output_set.folder)),
+    }
+    settings = {"evidence": config.evidence, "same_model": config.same_model}
+    return first_fact(run_id, plan, settings, inputs, identity, n_items=plan.n_samples, repeats=1)
 
 
 def _models_of(judgements: Iterable[ImportedJudgement]) -> set[str]:

@@ -127,11 +127,11 @@ def was_asked(facts: Sequence[SampleFact]) -> bool:
 class StoppingRule:
     """Looks at every sample that is finished: those that a journal has already, then those of this sitting."""
 
-    def __init__(self, plan: Plan, derivation: int) -> None:
+    def __init__(self, plan: Plan, derivation: int, stop: Stop) -> None:
         self._plan = plan
         self._derivation = derivation
         self._stopping = early_stopping(plan)
-        self.stop: Stop | None = None  # of the sitting, once there is one
+        self._stop = stop
 
     @property
     def is_decided(self) -> bool:
@@ -150,5 +150,5 @@ class StoppingRule:
         if self._stopping is None or self.is_decided:
             return
         self._stopping.add(sample, outcome_of(history))
-        if self._stopping.decision is not None and self.stop is not None:
-            self.stop.because(self._stopping.decision.words)
+        if self._stopping.decision is not None:
+            self._stop.because(self._stopping.decision.words)

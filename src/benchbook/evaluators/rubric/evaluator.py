@@ -1,35 +1,106 @@
-"""`rubric@v1` as a kind of record."""
+"""`rubric@v1` as an evaluator: what it asks, and what follows from its records."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from benchbook.ask.requests import plan_sha256, request_sha256
+from benchbook.ask.limits import Stop
+from benchbook.ask.requests import request_sha256
+from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
-from benchbook.evaluators.contract import Kind
+from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.plan import Plan, plan_of
+from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest
+from benchbook.evaluators.rubric.scoring import SPEC_ID
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
+from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
 from benchbook.record.facts import RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 
-__all__ = ["KIND"]
+__all__ = ["EVALUATOR", "RubricEvaluator"]
 
 
-def _derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
-    requests = _RequestCheck(record, state.started)
-    derive(record, target, check=requests.check, state=state)
-    return requests.findings
+class RubricEvaluator(Evaluator):
+    """A judge scores answers by criteria, and a release is decided (SPEC R)."""
+
+    command = "run"
+    may_change = MAY_CHANGE | {
+        "model_base_url", "model_api_key_env", "model_path", "judge_base_url", "judge_api_key_env", "judge_path",
+        "confidence",
+    }  # fmt: skip
+    files = DERIVED_FILES
+
+    def __init__(self, spec_id: str) -> None:
+        self.id = spec_id
+
+    # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
+
+    def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
+        return config_from_mapping(values, source)
+
+    def prepare(self, config: RunConfig) -> PreparedRun:
+        return prepare(config)
+
+    def reopen(self, record: Record, config: RunConfig) -> _Reopened:
+        until_decided_of(config)  # refuses a confidence beside it, in a later sitting as in the first
+        return _Reopened(config, plan_of(record.started()))
+
+    # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan_of(self, started: RunStarted) -> Plan:
+        return plan_of(started)
+
+    def tables(self, started: RunStarted) -> Tables:
+        return {"samples.parquet": row_type_of(started)}
+
+    def derive(self, record: Record, target: Path) -> Derived:
+        return derive(record, target)
+
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+        requests = _RequestCheck(record, state.started)
+        derive(record, target, check=requests.check, state=state)
+        return requests.findings
+
+    def read(self, record: Record) -> Derived:
+        with reading_derived(record):
+            manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
+            aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(AggregatesFile))
+            data = record.decision.read_bytes()
+            refused = msgspec.json.decode(data)["decision"] is None
+            return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reopened:
+    config: RunConfig
+    plan: Plan
+
+    @property
+    def roles(self) -> Roles:
+        return roles_of_run(self.config, self.plan)
+
+    @property
+    def benchmark(self) -> bool:
+        return self.plan.benchmark
+
+    def questions(self, record: Record, stop: Stop) -> RubricQuestions:
+        return RubricQuestions(record, self.plan, recorded_evalset(record, record.started()), stop)
 
 
 class _RequestCheck:
@@ -64,21 +135,4 @@ class _RequestCheck:
                 self.findings.append(Finding(file, line, what))
 
 
-def _read(record: Record) -> Derived:
-    with reading_derived(record):
-        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
-        aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(AggregatesFile))
-        data = record.decision.read_bytes()
-        refused = msgspec.json.decode(data)["decision"] is None
-        return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
-
-
-KIND = Kind(
-    spec="rubric@v1",
-    files=DERIVED_FILES,
-    tables=lambda started: {"samples.parquet": row_type_of(started)},
-    derive=derive,
-    derive_checked=_derive_checked,
-    read=_read,
-    plan_sha256=lambda started: plan_sha256(plan_of(started)),
-)
+EVALUATOR = RubricEvaluator(SPEC_ID)

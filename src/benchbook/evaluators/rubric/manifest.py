@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.identity import floating_of, model_version
+from benchbook.evaluators.candidate import FOUR_PARAMS
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.rows import Manifest, PanelJudge, PanelManifest
 from benchbook.evaluators.rubric.warnings import roles_of
-from benchbook.evaluators.starting import FOUR_PARAMS
 from benchbook.record.state import JournalState
 from benchbook.record.tables import writer_version
 from benchbook.specs import load_spec

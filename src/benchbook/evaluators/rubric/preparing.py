@@ -10,18 +10,31 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.environment import check_code_is_named, code_version
-from benchbook.ask.judge_config import judge_names
-from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.identity import floating_ids
+from benchbook.ask.judge_config import judge_names as panel_names
+from benchbook.ask.limits import Stop
+from benchbook.ask.model_id import ModelId, parse_model_id
 from benchbook.ask.pinning import check_pinned
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
+from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.candidate import CANDIDATE_PROMPT, PromptTemplate
+from benchbook.evalsets.tables import table_form
+from benchbook.evaluators.candidate import (
+    CANDIDATE_PROMPT,
+    PromptTemplate,
+    chosen_part,
+    four_params,
+    model_settings,
+    read_template,
+)
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
 from benchbook.evaluators.measured import MEASURED_WORDS, measured_differences
 from benchbook.evaluators.recorded_outputs import find_columns
+from benchbook.evaluators.recorded_set import set_identity
+from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
 from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
@@ -29,16 +42,17 @@ from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.scoring import rubric_scale
 from benchbook.evaluators.rubric.steps import outcome_of, read_history
+from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
-from benchbook.evaluators.starting import chosen_part, model_settings, read_template
-from benchbook.record.folder import record_named
+from benchbook.record.facts import RunStarted
+from benchbook.record.folder import Record, record_named
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.whole import check_whole
 from benchbook.specs import load_spec
 from benchbook.text import storable
 
-__all__ = ["DEFAULT_ERROR", "Prepared", "held_against", "judges_settings", "prepare", "until_decided_of"]
+__all__ = ["DEFAULT_ERROR", "PreparedRun", "judges_settings", "prepare", "roles_of_run", "until_decided_of"]
 
 
 def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
@@ -110,24 +124,67 @@ DEFAULT_ERROR = 0.05  # of until_decided
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """What a run needs to begin. `inputs` are copied into the record."""
+class PreparedRun:
+    """A run as it would be begun. `output_columns` are those of recorded outputs: ours -> the file's."""
 
     config: RunConfig
     plan: Plan
     template: PromptTemplate
     evalset: EvalSet
     inputs: dict[str, Path]
-    output_columns: dict[str, str]  # of recorded outputs: ours -> the file's
+    output_columns: dict[str, str]
+
+    @property
+    def roles(self) -> Roles:
+        return roles_of_run(self.config, self.plan)
+
+    @property
+    def benchmark(self) -> bool:
+        return self.plan.benchmark
+
+    def questions(self, record: Record, stop: Stop) -> RubricQuestions:
+        evalset = self.evalset.copied_to(record.input(self.evalset.sha256))
+        return RubricQuestions(record, self.plan, evalset, stop)
+
+    def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
+        self.evalset.close()
+        plan, config = self.plan, self.config
+        identity = {
+            **set_identity(self.evalset),
+            "output_form": table_form(config.outputs) if config.outputs else None,
+            "output_columns": self.output_columns,
+            "generation_params": {
+                "model": four_params(plan.candidate),
+                "judge": four_params(plan.judge),  # of a panel the first; the others' are in the plan
+            },
+            "floating": floating_ids(_named_models(plan)),
+            "derivation": DERIVATION,
+            **project_identity(source, "eval set", config.evalset),
+        }
+        return first_fact(
+            run_id, plan, storable_config(config), inputs, identity, n_items=plan.n_items, repeats=plan.repeats
+        )
 
 
-def prepare(config: RunConfig) -> Prepared:
+def roles_of_run(config: RunConfig, plan: Plan) -> Roles:
+    """Whom a run asks: the candidate, then each judge."""
+    judges = zip(judges_settings(config), plan.judges, strict=True)
+    return {"candidate": (model_settings(config), plan.candidate)} | {
+        endpoint_name(number): judge for number, judge in enumerate(judges)
+    }
+
+
+def _named_models(plan: Plan) -> dict[str, ModelId]:
+    """By what texts call them."""
+    roles = zip(("model", *judge_names(plan)), (plan.candidate, *plan.judges), strict=True)
+    return {name: parse_model_id(role.model_id, name) for name, role in roles}
+
+
+def prepare(config: RunConfig) -> PreparedRun:
     """Check all settings and read the eval set once.
 
     Raises: ConfigError, InputError, UsageError.
     """
-    if config.spec != "rubric@v1":
-        raise ConfigError("spec", config.spec, "rubric@v1 (answer_correctness@v1: `benchbook score`)")
     spec = load_spec(config.spec)
     _check_settings(config)
     if config.benchmark:
@@ -173,7 +230,7 @@ def prepare(config: RunConfig) -> Prepared:
     _check_roles(config, plan)
     if config.against is not None:
         plan = held_against(plan, config.against, config.runs, grouped=evalset.grouped)
-    return Prepared(config, plan, template, evalset, inputs, columns)
+    return PreparedRun(config, plan, template, evalset, inputs, columns)
 
 
 def _check_settings(config: RunConfig) -> None:
@@ -217,7 +274,7 @@ def judges_settings(config: RunConfig) -> list[RoleSettings]:
 def _panel(config: RunConfig, judges: Sequence[RolePlan]) -> Panel | msgspec.UnsetType:
     if config.panel_rule is None:
         return msgspec.UNSET
-    return Panel(names=judge_names(config.judges), others=tuple(judges[1:]), rule=config.panel_rule)
+    return Panel(names=panel_names(config.judges), others=tuple(judges[1:]), rule=config.panel_rule)
 
 
 def _check_roles(config: RunConfig, plan: Plan) -> None:

@@ -1,17 +1,29 @@
-"""What a `rubric@v1` run asks: the candidate, then its judge, who may be asked twice (SPEC R1.3, R3.5)."""
+"""What a run of a rubric asks: the candidate, then each judge, who may be asked twice (SPEC R1.3, R3.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
 
 from benchbook.ask.asking import Call
+from benchbook.ask.limits import Stop
+from benchbook.ask.progress import Resume
 from benchbook.evalsets import EvalSet, Item
+from benchbook.evaluators.candidate import template_of
+from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.recorded_outputs import imported_samples
+from benchbook.evaluators.rubric.early_stop import StoppingRule, samples_in_order
 from benchbook.evaluators.rubric.plan import Plan
+from benchbook.evaluators.rubric.rejected import RejectedReplies
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, History, next_step, read_history
+from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.record.facts import Failure, Reply
+from benchbook.record.folder import Record
+from benchbook.record.journal import JournalWriter
 
-__all__ = ["RubricJob", "endpoint_name"]
+__all__ = ["RubricQuestions", "endpoint_name"]
 
 
 def endpoint_name(judge: int) -> str:
@@ -19,45 +31,69 @@ def endpoint_name(judge: int) -> str:
     return "judge" if judge == 0 else f"judge {judge}"
 
 
-class RubricJob:
-    """`order` has every sample's number as it is to be asked.
+class RubricQuestions:
+    """The samples of a record, over its own copy of the eval set, which is closed at the end."""
 
-    `on_finished` is told of each sample that is finished in this sitting, with its history.
-    """
-
-    def __init__(
-        self,
-        plan: Plan,
-        derivation: int,
-        evalset: EvalSet,
-        requests: Requests,
-        order: Iterable[int],
-        on_finished: Callable[[int, History], None],
-    ) -> None:
+    def __init__(self, record: Record, plan: Plan, evalset: EvalSet, stop: Stop) -> None:
+        started = record.started()
+        self._record = record
         self._plan = plan
-        self._derivation = derivation
         self._evalset = evalset
-        self._requests = requests
-        self._order = order
-        self._on_finished = on_finished
+        self._stop = stop
+        self._derivation = derivation_of(started)
+        self._requests = Requests(plan, template_of(record, started))
+        self._rule = StoppingRule(plan, self._derivation, stop)
+        self._rejected = RejectedReplies(judge_names(plan))
+        self.is_finished = self._rule.is_finished
 
     @property
     def n_samples(self) -> int:
         return self._plan.n_samples
 
-    def order(self) -> Iterable[int]:
-        return self._order
+    @property
+    def is_decided(self) -> bool:
+        return self._rule.is_decided
+
+    def endpoint_of(self, reply: Reply) -> str:
+        return endpoint_name(reply.judge) if reply.role == "judge" else reply.role
+
+    def order(self, journal: JournalWriter, resume: Resume) -> Iterable[int]:
+        order = samples_in_order(self._plan)
+        if self._plan.candidate.provider != "recorded":
+            return order
+        started = self._record.started()
+        outputs = self._record.input(started.inputs["outputs"])
+        form, columns = started.identity["output_form"], started.identity["output_columns"]
+        imported = imported_samples(outputs, form, columns, self._evalset, self._plan.repeats, resume, journal)
+        # An order that chance draws needs all of them first.
+        return imported if self._plan.until_decided is msgspec.UNSET else _after(imported, order)
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _RubricSteps:
         item = self._evalset[sample % self._plan.n_items]
         # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
         return _RubricSteps(
-            sample, item, read_history(facts, self._plan, self._derivation), self._requests, self._on_finished,
+            sample, item, read_history(facts, self._plan, self._derivation), self._requests, self._note_finished,
             first_repeat=sample < self._plan.n_items,
         )  # fmt: skip
 
+    def _note_finished(self, sample: int, history: History) -> None:
+        self._rule.add(sample, history)
+        if (reason := self._rejected.note(history)) is not None:
+            self._stop.because(reason, failed=True, usage=True)
+
+    def close(self) -> None:
+        self._evalset.close()
+
+
+def _after(imported: Iterable[int], order: Iterable[int]) -> Iterator[int]:
+    for _ in imported:
+        pass
+    yield from order
+
 
 class _RubricSteps:
+    """One sample. `on_finished` is called with each that is finished in this sitting, and its history."""
+
     def __init__(
         self,
         sample: int,

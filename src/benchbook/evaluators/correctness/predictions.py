@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.ask.environment import code_version, environment
 from benchbook.ask.identity import floating_ids
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.requests import RolePlan, plan_sha256
+from benchbook.ask.requests import RolePlan
+from benchbook.ask.starting import RunResult, first_fact, new_run_id, project_identity
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
@@ -24,7 +24,6 @@ from benchbook.evaluators.correctness.rows import RunStatus
 from benchbook.evaluators.correctness.tables import CorrectnessDerived, derive_correctness
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.recorded_set import set_identity
-from benchbook.evaluators.starting import new_run_id, project_identity
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
@@ -36,7 +35,7 @@ from benchbook.training.logs import TrainingLog, find_training_logs
 if TYPE_CHECKING:
     from benchbook.evalsets.predictions import Predictions
 
-__all__ = ["SPEC", "ScoreConfig", "ScoreResult", "score_predictions"]
+__all__ = ["SPEC", "ScoreConfig", "score_predictions"]
 
 
 SPEC = "answer_correctness@v1"
@@ -70,16 +69,7 @@ class ScoreConfig:
     training_columns: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreResult:
-    """A record and what was derived from it. `stop.reason` says why asking a model ended early."""
-
-    record: Record
-    derived: CorrectnessDerived
-    stop: Stop = field(default_factory=Stop)
-
-
-def score_predictions(config: ScoreConfig) -> ScoreResult:
+def score_predictions(config: ScoreConfig) -> RunResult[CorrectnessDerived]:
     """A new record of the predictions, whole; or none, where anything is wrong.
 
     Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
@@ -115,7 +105,7 @@ def score_predictions(config: ScoreConfig) -> ScoreResult:
             lambda hashes: _run_started(run_id, config, plan, evalset, predictions, logs, hashes),
             fill,
         )
-    return ScoreResult(record, derived[0])
+    return RunResult(record, derived[0], Stop())
 
 
 def _check(config: ScoreConfig) -> None:
@@ -178,24 +168,11 @@ def _run_started(
         "run_status_reason": one_line(config.reason) if config.reason else None,
         "generation_params": {},
         "training_metrics": [msgspec.to_builtins(log) for log, _ in logs],
-        "plan": msgspec.to_builtins(plan),
         "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
-        **project_identity(None, config.evalset),
         "derivation": DERIVATION,
+        **project_identity(None, "eval set", config.evalset),
     }
-    return RunStarted(
-        run_id=run_id,
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
-        plan_sha256=plan_sha256(plan),
-        n_items=plan.n_items,
-        repeats=plan.repeats,
-        config=_storable(config),
-        inputs=inputs,
-        identity=identity,
-        code_version=code_version(),
-        environment=environment(),
-    )
+    return first_fact(run_id, plan, _storable(config), inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
 
 
 def _storable(config: ScoreConfig) -> dict[str, Any]:
