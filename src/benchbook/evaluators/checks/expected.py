@@ -1,0 +1,95 @@
+"""What is expected: a text or texts of the spec's own, or a field of the item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from benchbook.errors import UsageError
+from benchbook.text import quoted
+
+__all__ = ["EXPECTED_ANSWER", "NO_ITEM", "Expected", "ItemError", "field_named", "text_of"]
+
+_REFERENCE = re.compile(r"\{\{\s*item\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
+
+NO_ITEM: Mapping[str, Any] = {}
+
+
+class ItemError(UsageError):
+    """An item's field is not what a check needs: an error in the eval set, not a score (SPEC A3)."""
+
+    def __init__(self, field: str | None, found: str, expected: str) -> None:
+        super().__init__(field, found, expected)
+        self.field = field
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        where = f"{self.field}: " if self.field else ""
+        return f"{where}found {self.found}; expected {self.expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Either an item's `field`, or, where that is None, `literal` texts."""
+
+    field: str | None
+    literal: tuple[str, ...] = ()
+
+    def texts(self, item: Mapping[str, Any]) -> tuple[str, ...]:
+        """The texts, at least one. Raises: ItemError."""
+        if self.field is None:
+            return self.literal
+        value = item.get(self.field)
+        values = value if isinstance(value, list | tuple) else (value,)
+        texts = tuple(text for one in values if (text := text_of(one)) is not None)
+        if not texts or len(texts) < len(values):
+            raise self.fault(_said(value), "text, a number, or a list of these")
+        return texts
+
+    def fault(self, found: str, expected: str) -> ItemError:
+        return ItemError(self.field, found, expected)
+
+
+EXPECTED_ANSWER = Expected("expected_answer")
+
+
+def field_named(text: str) -> str | None:
+    """The field that `{{item.NAME}}` names; None for any other text."""
+    found = _REFERENCE.fullmatch(text)
+    return found[1] if found else None
+
+
+def text_of(value: Any) -> str | None:
+    """A value of an item or a spec as it is compared; None for what is no text, truth value or number.
+
+    A number is written as JSON or TOML would, the truth values as `true` and `false`.
+    """
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() if abs(value) >= 10**4000:
+            return None  # Python refuses to write it, and no one did
+        case int() | float():
+            return repr(value)
+        case Decimal():
+            return str(value)
+        case _:
+            return None
+
+
+def _said(value: Any) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case str():
+            return quoted(value)
+        case list() | tuple():
+            return "a list of other things" if value else "an empty list"
+        case _:
+            return f"a value of type {type(value).__name__}"

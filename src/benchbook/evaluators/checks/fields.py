@@ -1,0 +1,139 @@
+"""Reads the values of a `spec.toml`, one reader a type: a value as it is used, or what would be right."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from benchbook.evaluators.checks.expected import Expected, field_named, text_of
+from benchbook.evaluators.checks.text_rules import UnicodeForm
+from benchbook.text import quoted
+
+__all__ = [
+    "LIMIT_DIGITS", "WrongValue", "as_fraction", "of_these", "read_about", "read_count", "read_expected", "read_share",
+    "read_text", "read_tolerance", "read_truth", "read_unicode", "read_weight", "said",
+]  # fmt: skip
+
+# Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
+LIMIT_DIGITS = 1000
+
+_ONE_OR_MORE = "text, a number, a list of these, or one field of the item such as \"{{item.expected_answer}}\""
+
+
+class WrongValue(ValueError):
+    """A value of a spec is not what it must be."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found, expected)
+        self.found = found
+        self.expected = expected
+
+
+def said(value: Any) -> str:
+    """A value as a message names it."""
+    match value:
+        case str():
+            return quoted(value)
+        case dict():
+            return "a table"
+        case list():
+            return "a list" if value else "an empty list"
+        case datetime.date() | datetime.time():
+            return "a date or time"
+        case _:
+            text = text_of(value)
+            return "a number beyond reading" if text is None else quoted(text)[1:-1]
+
+
+def read_text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise WrongValue(said(value), "text that is not blank")
+    return value
+
+
+def read_about(value: Any) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    if not text or len(text) > 200 or len(text.splitlines()) > 1:
+        raise WrongValue(said(value), "one sentence on one line, of at most 200 characters")
+    return text
+
+
+def read_truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise WrongValue(said(value), "true or false")
+    return value
+
+
+def read_count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1_000_000_000:
+        raise WrongValue(said(value), "a whole number from 1 to 1000000000")
+    return value
+
+
+_Word = TypeVar("_Word", bound=str)
+
+
+def of_these(value: Any, words: tuple[_Word, ...]) -> _Word:
+    """The one of `words` that a value is."""
+    for word in words:
+        if value == word:
+            return word
+    raise WrongValue(said(value), _listed(words))
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    named = [f'"{word}"' for word in words]
+    return f"{', '.join(named[:-1])} or {named[-1]}" if len(named) > 1 else named[0]
+
+
+def read_unicode(value: Any) -> UnicodeForm:
+    forms: tuple[UnicodeForm, ...] = ("none", "NFC", "NFKC")
+    return of_these(value, forms)
+
+
+def as_fraction(value: Any) -> Fraction | None:
+    """A number of a spec, exactly; None for what is no finite number of bounded size."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    if isinstance(value, int):
+        return Fraction(value) if abs(value) < 10**LIMIT_DIGITS else None
+    if not value.is_finite() or abs(value.adjusted()) > LIMIT_DIGITS or len(value.as_tuple().digits) > LIMIT_DIGITS:
+        return None
+    return Fraction(value)
+
+
+def read_share(value: Any) -> Fraction:
+    share = as_fraction(value)
+    if share is None or not 0 <= share <= 1:
+        raise WrongValue(said(value), "a number from 0 to 1")
+    return share
+
+
+def read_tolerance(value: Any) -> Fraction:
+    tolerance = as_fraction(value)
+    if tolerance is None or tolerance < 0:
+        raise WrongValue(said(value), "a number that is not negative")
+    return tolerance
+
+
+def read_weight(value: Any) -> Fraction:
+    weight = as_fraction(value)
+    if weight is None or not 0 < weight <= 1_000_000:
+        raise WrongValue(said(value), "a number above 0, of at most 1000000")
+    return weight
+
+
+def read_expected(value: Any) -> Expected:
+    if isinstance(value, str) and (field := field_named(value)) is not None:
+        return Expected(field)
+    values = value if isinstance(value, list) else [value]
+    texts = tuple(text for one in values if (text := text_of(one)) is not None)
+    if not texts or len(texts) < len(values):
+        raise WrongValue(said(value), _ONE_OR_MORE)
+    for text in texts:
+        if re.search(r"\{\{\s*item\b", text):
+            raise WrongValue(quoted(text), 'one field and nothing else, such as "{{item.expected_answer}}"')
+    return Expected(None, texts)
