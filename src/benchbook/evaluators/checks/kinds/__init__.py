@@ -1,0 +1,27 @@
+"""The kinds of checks, by the name that a `spec.toml` calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbook.evaluators.checks.kinds.choices import Choice
+from benchbook.evaluators.checks.kinds.json_values import JsonValue
+from benchbook.evaluators.checks.kinds.kind import Kind
+from benchbook.evaluators.checks.kinds.numbers import Number
+from benchbook.evaluators.checks.kinds.overlap import TokenF1
+from benchbook.evaluators.checks.kinds.patterns import Regex
+from benchbook.evaluators.checks.kinds.texts import Contains, ContainsAll, Equals, MaxWords
+
+__all__ = ["KINDS", "Kind"]
+
+KINDS: Mapping[str, type[Kind]] = {
+    "equals": Equals,
+    "contains": Contains,
+    "contains_all": ContainsAll,
+    "regex": Regex,
+    "number": Number,
+    "choice": Choice,
+    "json": JsonValue,
+    "max_words": MaxWords,
+    "token_f1": TokenF1,
+}

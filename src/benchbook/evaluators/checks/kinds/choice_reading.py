@@ -1,0 +1,129 @@
+"""Finds which of an item's options an answer names.
+
+The rules are tried in this order; the first that finds anything decides. Where it finds more than one option, the
+answer names several.
+
+1. The whole text is an option's text.
+2. A statement: `Answer: B`, `the answer is (B)`, `I choose option B`. The last one counts.
+3. A line that opens with a letter and a delimiter, or is nothing but a letter: `B.`, `(B) Paris`, `**B**`.
+4. A letter in brackets or bold: `(B)`, `[B]`, `**B**`, `\\boxed{B}`.
+5. A capital letter that stands alone: `I think B fits`.
+6. The text of an option, as whole words.
+
+A letter right behind `not` is not counted; nor are `A` and `I` where they are words: `A dog`, `I think`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = ["choices_in", "holds_option"]
+
+# What may stand around a letter: `**(B)**`, `$\\boxed{B}$`, `"B"`.
+_OPENING = r"(?:\*{1,3}|_{1,2}|[(\[{<\"'“‘«`$]|\\\(|\\(?:boxed|text|textbf|mathrm|mathbf)\{){0,4}"
+_CLOSING = r"(?:\*{1,3}|_{1,2}|[)\]}>\"'”’»`$]|\\\)){0,4}"
+_NAMED = r"(?:option|choice|letter|alternative)"
+_STATED = rf"(?:answer|choice|option|solution|response)(?:\s+is|\s*[:=])|(?:choose|chose|select|pick|go\s+with)(?=\s)|answer(?=\s+(?:{_NAMED}\s+)?[(\[*])"
+_NEGATED = re.compile(r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever)\s+(?:option\s+)?[*_(\[\"'“]{0,3}$", re.IGNORECASE)
+# Behind `A` or `I` a word in small letters makes it a word as well, but for these.
+_IS_LETTER_STILL = re.compile(r"\s+(?!(?:is|was|and|or|because|since|seems|but)\b)[a-zà-ÿ]")
+
+
+class _Patterns(NamedTuple):
+    stated: re.Pattern[str]
+    further: re.Pattern[str]
+    opening: re.Pattern[str]
+    marked: re.Pattern[str]
+    alone: re.Pattern[str]
+
+
+@lru_cache(maxsize=64)
+def _patterns(letters: str) -> _Patterns:
+    one = f"[{re.escape(letters)}]"
+    end = r"(?!\w|['’-]\w)"
+    letter = rf"{_OPENING}(?P<letter>{one}){end}"
+    return _Patterns(
+        re.compile(rf"\b(?:{_STATED})\s*{_OPENING}\s*(?:{_NAMED}\s*)?{letter}", re.IGNORECASE),
+        re.compile(rf"{_CLOSING}\s*(?:,\s*or|,\s*and|,|/|&|\bor\b|\band\b)\s*{letter}", re.IGNORECASE),
+        re.compile(
+            rf"^[ \t]*(?:{_NAMED}\s+)?(?:[(\[*_\"'“`$]{{0,4}}(?P<letter>{one})(?:[)\]*_:.\"'”`$]{{1,5}}(?!\w)|[ \t]*$))",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        re.compile(
+            rf"[(\[](?P<letter>{one})[)\]]|(?<!\w)[*_]{{1,3}}\(?(?P<bold>{one})[).:]?[*_]{{1,3}}(?!\w)"
+            rf"|\\(?:boxed|fbox)\{{\s*(?:\\text\{{)?\(?(?P<boxed>{one})\)?\}}",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"(?<!\w)(?<!\w['’-])(?P<letter>{one}){end}"),
+    )
+
+
+def choices_in(text: str, letters: str, options: Sequence[str]) -> list[int]:
+    """The places of the options that an answer names, in order: none, one, or several.
+
+    `letters` has one letter an option, or is empty where none were shown; `options` their texts as they are compared,
+    or is empty where only letters are known. `text` is the answer; its case is looked at for letters alone.
+    """
+    folded = " ".join(text.casefold().split())
+    if folded in options:
+        return [options.index(folded)]
+    if letters:
+        upper = letters.upper()
+        for found in (_stated(text, upper), _of(_patterns(upper).opening, text), _of(_patterns(upper).marked, text),
+                      _of(_patterns(upper).alone, text)):  # fmt: skip
+            if found:
+                return sorted({upper.index(letter.upper()) for letter in found})
+    return sorted(set(_texts_in(folded, options))) if options else []
+
+
+def _stated(text: str, letters: str) -> list[str]:
+    """The letters of the last statement: `Answer: A or C` has two."""
+    patterns = _patterns(letters)
+    last = None
+    for found in patterns.stated.finditer(text):
+        if _counts(text, found.start("letter"), found.end("letter")):
+            last = found
+    if last is None:
+        return []
+    stated, end = [last["letter"]], last.end()
+    while (further := patterns.further.match(text, end)) and _counts(text, further.start("letter"), further.end("letter")):
+        stated.append(further["letter"])
+        end = further.end()
+    return stated
+
+
+def _of(pattern: re.Pattern[str], text: str) -> list[str]:
+    found: dict[str, None] = {}
+    for match in pattern.finditer(text):
+        name = match.lastgroup or "letter"
+        if _counts(text, match.start(name), match.end(name)):
+            found[match[name].upper()] = None
+    return list(found)
+
+
+def _counts(text: str, start: int, end: int) -> bool:
+    """Whether a letter names an option: it is not denied, and no word."""
+    if text[start:end] in "AaIi" and _IS_LETTER_STILL.match(text, end):
+        return False
+    return not _NEGATED.search(text[max(0, start - 24) : start])
+
+
+@lru_cache(maxsize=256)
+def _any_of(options: tuple[str, ...]) -> re.Pattern[str]:
+    """Longest first, so that `not toxic` is not taken for `toxic`; literal, so nothing is tried twice."""
+    longest_first = sorted(options, key=len, reverse=True)
+    return re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in longest_first))
+
+
+def _texts_in(folded: str, options: Sequence[str]) -> Iterator[int]:
+    for found in _any_of(tuple(options)).finditer(folded):
+        yield options.index(found.group())
+
+
+def holds_option(options: Sequence[str], text: str) -> int | None:
+    """The place of the option whose text this is; None where it is none's."""
+    folded = " ".join(text.casefold().split())
+    return options.index(folded) if folded in options else None

@@ -1,0 +1,177 @@
+r"""Reads the numbers that stand in a text, exactly: as fractions, never as floats.
+
+Read are digits of any script with a sign, thousands separators, a decimal mark, an exponent (`1.5e3`, `1.5 × 10^3`),
+and fractions (`3/4`, `1 3/4`, `1½`, `\frac{3}{4}`). Left aside are currency signs, per cent signs and units: `50 %` is
+50. Not read is what is no number of its own: digits that go on a word or a name (`x2`, `GPT-4`), versions and addresses
+(`1.2.3`), powers (`2^10`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from benchbook.evaluators.checks.fields import LIMIT_DIGITS
+
+__all__ = ["DecimalMark", "ReadNumber", "numbers_in"]
+
+DecimalMark = Literal[".", ","]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNumber:
+    """A number as it stands in a text; `value` is None where it has over 1,000 digits or a larger exponent."""
+
+    text: str
+    value: Fraction | None
+
+
+def numbers_in(text: str, decimal_mark: DecimalMark = ".") -> Iterator[ReadNumber]:
+    """The numbers in the order in which they stand; in linear time."""
+    plain = text if text.isascii() else text.translate(_PLAIN)
+    for found in _pattern(decimal_mark).finditer(plain):
+        if found["version"] or found["power"] or _goes_on_a_word(plain, found):
+            continue
+        if found["below"] is None:
+            yield ReadNumber(found.group(), _value(found))
+        else:
+            yield from _over(found, is_chain=plain[: found.start()][-2:].strip().endswith("/"))
+
+
+class _Plain(dict[int, str | None]):
+    """Digits of every script as ASCII's, minus signs as `-`; what nobody sees (zero-width, direction) goes."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        digit = unicodedata.decimal(character, None)
+        if digit is not None:
+            self[code] = str(digit)
+        elif unicodedata.category(character) == "Cf":
+            self[code] = None
+        else:
+            self[code] = {"−": "-", "﹣": "-", "－": "-", "⁄": "/"}.get(character, character)
+        return self[code]
+
+
+_PLAIN = _Plain()
+_CURRENCY = "$¢£¤¥֏؋߾߿৲৳৻૱௹฿៛\u20a0-\u20cf꠸﷼﹩＄￠￡￥￦"
+_VULGAR = "¼½¾\u2150-\u215e↉"
+_RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+_FROM_RAISED = str.maketrans(_RAISED, "-0123456789")
+
+
+@lru_cache(maxsize=2)
+def _pattern(decimal_mark: DecimalMark) -> re.Pattern[str]:
+    """Possessive where it repeats: digits that were taken are not looked at again.
+
+    A hyphen is a sign where nothing ends before it: `10-20` and `GPT-4` have none.
+    """
+    mark = re.escape(decimal_mark)
+    between = "['’\u00a0\u2009\u202f" + ("," if decimal_mark == "." else ".") + "]"
+    no_date = r"(?!\s?/\s?[0-9]|[.,][0-9])"
+    return re.compile(
+        rf"""
+        (?:(?<![\w)\]}}%+-])(?P<sign>[+-]))?  (?P<currency>[{_CURRENCY}]\s?(?P<late_sign>[+-])?)?
+        (?:
+          (?:
+              (?P<grouped>(?<![0-9]{between})[1-9][0-9]{{0,2}}(?:{between}[0-9]{{3}})++(?![0-9]|{between}[0-9]))
+              (?:{mark}(?P<decimals>[0-9]++))?+
+            | (?P<version>[0-9]++(?:\.[0-9]++){{2,}})
+            | (?P<digits>[0-9]++)(?:{mark}(?P<more>[0-9]++)(?!{mark}[0-9]))?
+            | (?<![\w.,)]){mark}(?P<less>[0-9]++)
+          )
+          (?: [eE](?P<exponent>[+-]?[0-9]++)(?!\w)
+            | \s?(?:×|x|\*|·|\\times|\\cdot)\s?10(?:\^\{{?(?P<tens>[+-]?[0-9]++)\}}?|(?P<raised>[{_RAISED}]++))
+            | (?P<power>\s?(?:\^|\*\*)\s?[({{]?[+-]?[0-9]++[)}}]?|[{_RAISED}]++)
+            | \s?/\s?(?P<below>[0-9]++){no_date}
+            | \s(?P<top>[0-9]++)/(?P<bottom>0*+[1-9][0-9]*+){no_date}
+            | \s?(?P<vulgar>[{_VULGAR}])
+            | \s?\\[dt]?frac\{{(?P<frac_top>[0-9]++)\}}\{{(?P<frac_bottom>0*+[1-9][0-9]*+)\}}
+          )?
+        | (?P<alone>[{_VULGAR}])
+        | \\[dt]?frac\{{(?P<inner_sign>-)?(?P<alone_top>[0-9]++)\}}\{{(?P<alone_bottom>0*+[1-9][0-9]*+)\}}
+        )
+        """,
+        re.VERBOSE,
+    )
+
+
+def _goes_on_a_word(text: str, found: re.Match[str]) -> bool:
+    """Whether digits follow a letter of a script that has case, or a letter and a hyphen: `H2O`, `GPT-4`."""
+    start = found.start()
+    if not start or found["currency"]:
+        return False
+    before = text[start - 1]
+    if before in "-‐‑" and start > 1:
+        before = text[start - 2]
+    return before == "_" or before.lower() != before.upper()
+
+
+def _over(found: re.Match[str], *, is_chain: bool) -> Iterator[ReadNumber]:
+    """`3/4` is a fraction; in a date, and over zero, each number is one of its own."""
+    above, below = _value(found), _scaled(found["below"], "", 0)
+    if not is_chain and below != 0:
+        yield ReadNumber(found.group(), None if above is None or below is None else above / below)
+        return
+    yield ReadNumber(found.group().partition("/")[0].rstrip(), above)
+    yield ReadNumber(found["below"], below)
+
+
+def _value(found: re.Match[str]) -> Fraction | None:
+    """The value of a match, without what it may stand over."""
+    signs = (found["sign"], found["late_sign"], found["inner_sign"])
+    sign = -1 if "-" in signs else 1
+    if found["alone"]:
+        return sign * _vulgar(found["alone"])
+    if found["alone_top"]:
+        return _times(sign, _quotient(found["alone_top"], found["alone_bottom"]))
+    raised = found["raised"].translate(_FROM_RAISED) if found["raised"] else None
+    exponent = _exponent(found["exponent"] or found["tens"] or raised or "0")
+    whole = re.sub("[^0-9]", "", found["grouped"] or "") or found["digits"] or ""
+    value = _scaled(whole, found["decimals"] or found["more"] or found["less"] or "", exponent)
+    rest: Fraction | None = Fraction(0)
+    if found["vulgar"]:
+        rest = _vulgar(found["vulgar"])
+    elif found["top"]:
+        rest = _quotient(found["top"], found["bottom"])
+    elif found["frac_top"]:
+        rest = _quotient(found["frac_top"], found["frac_bottom"])
+    return None if value is None or rest is None else sign * (value + rest)
+
+
+def _times(sign: int, value: Fraction | None) -> Fraction | None:
+    return None if value is None else sign * value
+
+
+def _vulgar(character: str) -> Fraction:
+    """`½` and its like; Unicode's own value is a double, whose denominator is at most 10."""
+    return Fraction(unicodedata.numeric(character)).limit_denominator(10)
+
+
+def _quotient(top: str, bottom: str) -> Fraction | None:
+    above, below = _scaled(top, "", 0), _scaled(bottom, "", 0)
+    return None if above is None or below is None else above / below
+
+
+def _exponent(digits: str) -> int | None:
+    """None for one of more digits than anyone has use for, and for `-` or `2⁻` alone."""
+    return int(digits) if re.fullmatch("[+-]?[0-9]{1,9}", digits) else None
+
+
+def _scaled(whole: str, decimals: str, exponent: int | None) -> Fraction | None:
+    """`whole.decimals × 10^exponent`; None where that is beyond `LIMIT_DIGITS`."""
+    digits = (whole + decimals).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return Fraction(0)
+    if exponent is None:
+        return None
+    scale = exponent - len(decimals) + len(digits) - len(significant)
+    if len(significant) > LIMIT_DIGITS or abs(scale) > LIMIT_DIGITS:
+        return None
+    return int(significant) * Fraction(10) ** scale

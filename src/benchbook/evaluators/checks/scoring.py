@@ -1,0 +1,64 @@
+"""One item under a spec of checks: what each check says, the item's score, and whether it passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from benchbook.evaluators.checks.compared import part_of
+from benchbook.evaluators.checks.expected import ItemError
+from benchbook.evaluators.checks.result import CheckResult, in_nano, miss
+from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec
+
+__all__ = ["ItemScore", "item_faults", "score_item"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScore:
+    """`results` has each check's by its name, in the spec's order; `score_nano` is in billionths."""
+
+    results: Mapping[str, CheckResult]
+    score_nano: int
+    passed: bool
+
+
+def item_faults(spec: ChecksSpec, item_fields: Mapping[str, Any]) -> tuple[ItemError, ...]:
+    """What in an item keeps it from being scored, each fault once: errors in the eval set, for a validator."""
+    faults: dict[tuple[Any, ...], ItemError] = {}
+    for check in spec.checks:
+        try:
+            check.kind.check_item(item_fields)
+        except ItemError as error:
+            faults.setdefault(error.args, error)
+    return tuple(faults.values())
+
+
+def score_item(spec: ChecksSpec, item_fields: Mapping[str, Any], answer: str | None) -> ItemScore:
+    """The item's score: the mean of its checks' scores by their weights, rounded once (SPEC C2).
+
+    It passes when every check that must pass does. `answer` is None where there is none; each check misses then.
+
+    Raises: ItemError where the item lacks what a check needs, answered or not (SPEC A3).
+    """
+    for fault in item_faults(spec, item_fields):
+        raise fault
+    results = {check.name: _result(check, item_fields, answer) for check in spec.checks}
+    total = sum((check.weight * results[check.name].score for check in spec.checks), Fraction(0))
+    weights = sum((check.weight for check in spec.checks), Fraction(0))
+    passed = all(_passes(check, results[check.name]) for check in spec.checks if check.must_pass)
+    return ItemScore(results, in_nano(total / weights), passed)
+
+
+def _result(check: CheckSpec, item_fields: Mapping[str, Any], answer: str | None) -> CheckResult:
+    compared = None if answer is None else part_of(answer, check.part)
+    if compared is None or not compared.strip():
+        return miss("no_prediction")
+    return check.kind.judge(compared, item_fields)
+
+
+def _passes(check: CheckSpec, result: CheckResult) -> bool:
+    """A check that found no answer to look at passes at no limit."""
+    limit = check.kind.passes_at
+    return limit is not None and result.score >= limit and result.reason != "no_prediction"
