@@ -20,7 +20,7 @@ __all__ = [
 # Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
 LIMIT_DIGITS = 1000
 
-_ONE_OR_MORE = "text, a number, a list of these, or one field of the item such as \"{{item.expected_answer}}\""
+_ONE_OR_MORE = 'text, a number, a list of these, or one field of the item such as "{{item.expected_answer}}"'
 
 
 class WrongValue(ValueError):

@@ -89,7 +89,9 @@ def _stated(text: str, letters: str) -> list[str]:
     if last is None:
         return []
     stated, end = [last["letter"]], last.end()
-    while (further := patterns.further.match(text, end)) and _counts(text, further.start("letter"), further.end("letter")):
+    while (further := patterns.further.match(text, end)) and _counts(
+        text, further.start("letter"), further.end("letter")
+    ):
         stated.append(further["letter"])
         end = further.end()
     return stated

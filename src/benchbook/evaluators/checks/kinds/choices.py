@@ -41,7 +41,11 @@ def _fault_of(options: tuple[str, ...]) -> str | None:
     if not 2 <= len(options) <= len(string.ascii_uppercase):
         return "a list of 2 to 26 options"
     folded = {_folded(one) for one in options}
-    return None if len(folded) == len(options) and all(folded) else "options that are not blank, and differ by more than case"
+    return (
+        None
+        if len(folded) == len(options) and all(folded)
+        else "options that are not blank, and differ by more than case"
+    )
 
 
 def _folded(text: str) -> str:
@@ -70,8 +74,15 @@ class Choice(Kind):
     def __post_init__(self) -> None:
         if self.options is None and self.letters == "":
             raise WrongValue("no options", "options, where they have no letters")
-        if self.options and self.options.field is None and self.letters and len(self.letters) < len(self.options.literal):
-            raise WrongValue(f"{len(self.letters)} letters for {len(self.options.literal)} options", "a letter for each")
+        if (
+            self.options
+            and self.options.field is None
+            and self.letters
+            and len(self.letters) < len(self.options.literal)
+        ):
+            raise WrongValue(
+                f"{len(self.letters)} letters for {len(self.options.literal)} options", "a letter for each"
+            )
 
     def check_item(self, item: Mapping[str, Any]) -> None:
         self._wanted(item)
@@ -101,7 +112,9 @@ class Choice(Kind):
             place = letters.find(letter) if len(letter) == 1 else -1
         if place < 0:
             shown = ", ".join(letters) or ", ".join(map(quoted, options))
-            raise self.expected.fault(quoted(text), f"one of {shown}" + (", or an option's text" if options and letters else ""))
+            raise self.expected.fault(
+                quoted(text), f"one of {shown}" + (", or an option's text" if options and letters else "")
+            )
         return place
 
     def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:

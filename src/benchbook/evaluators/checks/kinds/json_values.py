@@ -32,7 +32,9 @@ def read_value(value: Any) -> Value:
 def read_schema(value: Any) -> str:
     """A schema as JSON text. Raises: WrongValue where it is none, or points outside of itself."""
     if not isinstance(value, dict | bool):
-        raise WrongValue(said(value), "a table that is a JSON Schema, or the name of a file beside the spec that is one")
+        raise WrongValue(
+            said(value), "a table that is a JSON Schema, or the name of a file beside the spec that is one"
+        )
     try:
         text = json.dumps(_as_json(value), sort_keys=True, allow_nan=False)
         _validator(text)

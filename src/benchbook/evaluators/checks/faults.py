@@ -1,0 +1,107 @@
+"""Collects what is wrong in a `spec.toml`, each with its line, and reads tables key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchbook.errors import InputError
+from benchbook.evaluators.checks.fields import WrongValue, said
+from benchbook.evaluators.checks.toml_lines import KeyPath
+from benchbook.text import quoted
+
+__all__ = ["Faults", "Table", "near"]
+
+_Value = TypeVar("_Value")
+
+
+def near(name: str, known: tuple[str, ...]) -> str:
+    """The known name that is closest to another, else all of them: what would be right."""
+    close = get_close_matches(name, known, n=1) if len(name) < 64 else []
+    if close:
+        return f"{close[0]}, which is near"
+    return f"one of {', '.join(known)}" if len(known) > 1 else known[0]
+
+
+class Faults:
+    """The faults of one file, in the order in which they were found."""
+
+    def __init__(self, path: str | Path, lines: Mapping[KeyPath, int]) -> None:
+        self._path = path
+        self._lines = lines
+        self._found: list[InputError] = []
+
+    def add(self, where: KeyPath, found: str, expected: str) -> None:
+        self._found.append(
+            InputError(self._path, line=self._line(where), field=_named(where), found=found, expected=expected)
+        )
+
+    def in_order(self) -> tuple[InputError, ...]:
+        return tuple(sorted(self._found, key=lambda fault: fault.line or 0))
+
+    def _line(self, where: KeyPath) -> int | None:
+        """The line of a key; of one that is not there, that of the table which lacks it."""
+        for n_steps in range(len(where), 0, -1):
+            if where[:n_steps] in self._lines:
+                return self._lines[where[:n_steps]]
+        return None
+
+
+def _named(where: KeyPath) -> str | None:
+    """`checks[2].compare.tag`; tables of an array are counted from 1, as people do."""
+    name = ""
+    for step in where:
+        name += f"[{step + 1}]" if isinstance(step, int) else f".{quoted(step)[1:-1]}"
+    return name.removeprefix(".") or None
+
+
+class Table:
+    """A table of the file. Keys are taken from it one by one; what is left in the end is unknown."""
+
+    def __init__(self, values: Mapping[str, Any], where: KeyPath, faults: Faults) -> None:
+        self.where = where
+        self._values = values
+        self._faults = faults
+        self._known: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def raw(self, key: str) -> Any:
+        """A key's value as it stands; None where it is not there."""
+        self._known.append(key)
+        return self._values.get(key)
+
+    def fault(self, key: str | None, found: str, expected: str) -> None:
+        self._faults.add(self.where if key is None else (*self.where, key), found, expected)
+
+    def read(self, key: str, reader: Callable[[Any], _Value], *, needed: str | None = None) -> _Value | None:
+        """A key's value, read; None where it is faulty or not there. `needed` says what it should be where it must be."""
+        value = self.raw(key)
+        if key not in self._values:
+            if needed is not None:
+                self.fault(key, "nothing", needed)
+            return None
+        try:
+            return reader(value)
+        except WrongValue as wrong:
+            self.fault(key, wrong.found, wrong.expected)
+            return None
+
+    def say_unknown(self) -> None:
+        """Once all known keys were asked for: names those that nobody reads, and the near name."""
+        for key in self._values:
+            if key not in self._known:
+                self._faults.add((*self.where, key), "a key that nothing reads", near(key, tuple(self._known)))
+
+    def tables(self, key: str) -> list[Table]:
+        """The tables of an array such as `[[checks]]`; what is none is a fault."""
+        value = self.raw(key)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            self.fault(key, said(value), f"[[{key}]] tables")
+            return []
+        return [Table(one, (*self.where, key, place), self._faults) for place, one in enumerate(value)]
