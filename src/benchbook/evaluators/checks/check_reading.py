@@ -10,9 +10,9 @@ from typing import Any
 from benchbook.evaluators.checks.compared import OTHERWISE, Otherwise, Part, PartName
 from benchbook.evaluators.checks.expected import NO_ITEM, ItemError
 from benchbook.evaluators.checks.faults import Table, near
-from benchbook.evaluators.checks.fields import WrongValue, of_these, read_text, read_truth, read_weight, said
+from benchbook.evaluators.checks.fields import WrongValueError, of_these, read_text, read_truth, read_weight, said
 from benchbook.evaluators.checks.kinds import KINDS, Kind
-from benchbook.evaluators.checks.spec import CheckSpec
+from benchbook.evaluators.checks.spec import ONE, WHOLE, CheckSpec
 from benchbook.text import quoted
 
 __all__ = ["NAME_WORDS", "read_check", "read_name"]
@@ -26,13 +26,13 @@ _ALONE: tuple[PartName, ...] = ("whole", "last_line", "boxed")
 
 def read_name(value: Any) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise WrongValue(said(value), NAME_WORDS)
+        raise WrongValueError(said(value), NAME_WORDS)
     return value
 
 
 def read_kind(value: Any) -> type[Kind]:
     if not isinstance(value, str) or value not in KINDS:
-        raise WrongValue(said(value), near(value if isinstance(value, str) else "", tuple(KINDS)))
+        raise WrongValueError(said(value), near(value if isinstance(value, str) else "", tuple(KINDS)))
     return KINDS[value]
 
 
@@ -48,8 +48,7 @@ def read_check(table: Table, files: Mapping[str, bytes]) -> CheckSpec | None:
     settings = _read_kind_settings(table, kind, files, must_pass=must_pass is not False)
     if name is None or settings is None:
         return None
-    optional = {"part": part, "weight": weight, "must_pass": must_pass}
-    return CheckSpec(name, settings, **{key: value for key, value in optional.items() if value is not None})
+    return CheckSpec(name, settings, part or WHOLE, weight or ONE, must_pass is not False)
 
 
 def _read_kind_settings(table: Table, kind: type[Kind], files: Mapping[str, bytes], *, must_pass: bool) -> Kind | None:
@@ -73,7 +72,7 @@ def _made(table: Table, kind: type[Kind], settings: Mapping[str, Any], *, must_p
     """The kind, if its settings go together."""
     try:
         made = kind(**settings)
-    except WrongValue as wrong:
+    except WrongValueError as wrong:
         table.fault(None, wrong.found, wrong.expected)
         return None
     if made.passes_at is None and must_pass:
@@ -92,11 +91,13 @@ def _file_of(name: str, files: Mapping[str, bytes]) -> Any:
     """The JSON value of a file beside the spec."""
     if name not in files:
         there = ", ".join(sorted(files)) or "none"
-        raise WrongValue(quoted(name), f"the name of a file beside the spec; there are {there}")
+        raise WrongValueError(quoted(name), f"the name of a file beside the spec; there are {there}")
     try:
         return json.loads(files[name].decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise WrongValue(f"{quoted(name)}, which is no JSON ({error})", "a file that holds a JSON Schema") from None
+        raise WrongValueError(
+            f"{quoted(name)}, which is no JSON ({error})", "a file that holds a JSON Schema"
+        ) from None
 
 
 def _read_part(value: Any) -> Part:
@@ -105,13 +106,13 @@ def _read_part(value: Any) -> Part:
         name = of_these(value, _ALONE)
         return Part(name, otherwise=OTHERWISE.get(name, "whole"))
     if not isinstance(value, dict):
-        raise WrongValue(said(value), _PART_WORDS)
+        raise WrongValueError(said(value), _PART_WORDS)
     for key in value:
         if key not in ("part", "after", "tag", "otherwise"):
-            raise WrongValue(f"the key {quoted(key)}", near(key, ("part", "after", "tag", "otherwise")))
+            raise WrongValueError(f"the key {quoted(key)}", near(key, ("part", "after", "tag", "otherwise")))
     named = [key for key in ("part", "after", "tag") if key in value]
     if len(named) != 1:
-        raise WrongValue(" and ".join(named) or "neither part, after nor tag", "one of part, after and tag")
+        raise WrongValueError(" and ".join(named) or "neither part, after nor tag", "one of part, after and tag")
     return _named_part(named[0], value)
 
 
@@ -119,12 +120,12 @@ def _named_part(key: str, value: Mapping[str, Any]) -> Part:
     name: PartName = "after" if key == "after" else "tag" if key == "tag" else of_these(value[key], _ALONE)
     mark = "" if key == "part" else read_text(value[key])
     if key == "after" and (mark != mark.strip() or len(mark.splitlines()) > 1):
-        raise WrongValue(quoted(mark), "a mark on one line, without white space at its ends")
+        raise WrongValueError(quoted(mark), "a mark on one line, without white space at its ends")
     if key == "tag" and not _TAG.fullmatch(mark):
-        raise WrongValue(quoted(mark), "the name of a tag alone, such as answer")
+        raise WrongValueError(quoted(mark), "the name of a tag alone, such as answer")
     if "otherwise" not in value:
         return Part(name, mark, OTHERWISE.get(name, "whole"))
     if name not in OTHERWISE:
-        raise WrongValue("otherwise", f"no such key: {name} is always there")
+        raise WrongValueError("otherwise", f"no such key: {name} is always there")
     choices: tuple[Otherwise, ...] = ("whole", "nothing")
     return Part(name, mark, of_these(value["otherwise"], choices))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchbook.errors import InputError
-from benchbook.evaluators.checks.fields import WrongValue, said
+from benchbook.evaluators.checks.fields import WrongValueError, said
 from benchbook.evaluators.checks.toml_lines import KeyPath
 from benchbook.text import quoted
 
@@ -78,7 +78,7 @@ class Table:
         self._faults.add(self.where if key is None else (*self.where, key), found, expected)
 
     def read(self, key: str, reader: Callable[[Any], _Value], *, needed: str | None = None) -> _Value | None:
-        """A key's value, read; None where it is faulty or not there. `needed` says what it should be where it must be."""
+        """A key's value, read; None where it is faulty or not there. `needed` is what a key that must be there should be."""
         value = self.raw(key)
         if key not in self._values:
             if needed is not None:
@@ -86,7 +86,7 @@ class Table:
             return None
         try:
             return reader(value)
-        except WrongValue as wrong:
+        except WrongValueError as wrong:
             self.fault(key, wrong.found, wrong.expected)
             return None
 

@@ -13,7 +13,7 @@ from benchbook.evaluators.checks.text_rules import UnicodeForm
 from benchbook.text import quoted
 
 __all__ = [
-    "LIMIT_DIGITS", "WrongValue", "as_fraction", "of_these", "read_about", "read_count", "read_expected", "read_share",
+    "LIMIT_DIGITS", "WrongValueError", "as_fraction", "of_these", "read_about", "read_count", "read_expected", "read_share",
     "read_text", "read_tolerance", "read_truth", "read_unicode", "read_weight", "said",
 ]  # fmt: skip
 
@@ -23,7 +23,7 @@ LIMIT_DIGITS = 1000
 _ONE_OR_MORE = 'text, a number, a list of these, or one field of the item such as "{{item.expected_answer}}"'
 
 
-class WrongValue(ValueError):
+class WrongValueError(ValueError):
     """A value of a spec is not what it must be."""
 
     def __init__(self, found: str, expected: str) -> None:
@@ -50,26 +50,26 @@ def said(value: Any) -> str:
 
 def read_text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise WrongValue(said(value), "text that is not blank")
+        raise WrongValueError(said(value), "text that is not blank")
     return value
 
 
 def read_about(value: Any) -> str:
     text = value.strip() if isinstance(value, str) else ""
     if not text or len(text) > 200 or len(text.splitlines()) > 1:
-        raise WrongValue(said(value), "one sentence on one line, of at most 200 characters")
+        raise WrongValueError(said(value), "one sentence on one line, of at most 200 characters")
     return text
 
 
 def read_truth(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise WrongValue(said(value), "true or false")
+        raise WrongValueError(said(value), "true or false")
     return value
 
 
 def read_count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1_000_000_000:
-        raise WrongValue(said(value), "a whole number from 1 to 1000000000")
+        raise WrongValueError(said(value), "a whole number from 1 to 1000000000")
     return value
 
 
@@ -81,7 +81,7 @@ def of_these(value: Any, words: tuple[_Word, ...]) -> _Word:
     for word in words:
         if value == word:
             return word
-    raise WrongValue(said(value), _listed(words))
+    raise WrongValueError(said(value), _listed(words))
 
 
 def _listed(words: tuple[str, ...]) -> str:
@@ -108,21 +108,21 @@ def as_fraction(value: Any) -> Fraction | None:
 def read_share(value: Any) -> Fraction:
     share = as_fraction(value)
     if share is None or not 0 <= share <= 1:
-        raise WrongValue(said(value), "a number from 0 to 1")
+        raise WrongValueError(said(value), "a number from 0 to 1")
     return share
 
 
 def read_tolerance(value: Any) -> Fraction:
     tolerance = as_fraction(value)
     if tolerance is None or tolerance < 0:
-        raise WrongValue(said(value), "a number that is not negative")
+        raise WrongValueError(said(value), "a number that is not negative")
     return tolerance
 
 
 def read_weight(value: Any) -> Fraction:
     weight = as_fraction(value)
     if weight is None or not 0 < weight <= 1_000_000:
-        raise WrongValue(said(value), "a number above 0, of at most 1000000")
+        raise WrongValueError(said(value), "a number above 0, of at most 1000000")
     return weight
 
 
@@ -132,8 +132,8 @@ def read_expected(value: Any) -> Expected:
     values = value if isinstance(value, list) else [value]
     texts = tuple(text for one in values if (text := text_of(one)) is not None)
     if not texts or len(texts) < len(values):
-        raise WrongValue(said(value), _ONE_OR_MORE)
+        raise WrongValueError(said(value), _ONE_OR_MORE)
     for text in texts:
         if re.search(r"\{\{\s*item\b", text):
-            raise WrongValue(quoted(text), 'one field and nothing else, such as "{{item.expected_answer}}"')
+            raise WrongValueError(quoted(text), 'one field and nothing else, such as "{{item.expected_answer}}"')
     return Expected(None, texts)

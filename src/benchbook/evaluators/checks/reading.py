@@ -20,11 +20,12 @@ from benchbook.text import quoted
 __all__ = ["RESERVED", "ChecksSpecError", "read_checks"]
 
 # Columns of a row that no check may take (A5, and the columns of every record).
-RESERVED = frozenset(
-    "sample item_id id repeat section category difficulty group answer_format prompt expected predicted answer context "
-    "score passed reason found error candidate_error eval_time_ms latency_e2e_ms latency_model_ms queue_ms retry_ms "
-    "input_tokens output_tokens total_tokens model_reported own fact_seq primary_score pass_rate".split()
-)
+RESERVED = frozenset((
+    "sample", "item_id", "id", "repeat", "section", "category", "difficulty", "group", "answer_format", "prompt",
+    "expected", "predicted", "answer", "context", "score", "passed", "reason", "found", "error", "candidate_error",
+    "eval_time_ms", "latency_e2e_ms", "latency_model_ms", "queue_ms", "retry_ms", "input_tokens", "output_tokens",
+    "total_tokens", "model_reported", "own", "fact_seq", "primary_score", "pass_rate",
+))  # fmt: skip
 _PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$")
 
 

@@ -9,8 +9,10 @@ from fractions import Fraction
 from benchbook.evaluators.checks.compared import Part
 from benchbook.evaluators.checks.kinds import Kind
 
-__all__ = ["CheckSpec", "ChecksSpec", "Gate", "aggregate_names", "column_names"]
+__all__ = ["ONE", "WHOLE", "CheckSpec", "ChecksSpec", "Gate", "aggregate_names", "column_names"]
 
+WHOLE = Part()
+ONE = Fraction(1)
 _OF_ALL = ("primary_score", "pass_rate", "no_prediction_rate")
 
 
@@ -30,8 +32,8 @@ class CheckSpec:
 
     name: str
     kind: Kind
-    part: Part = Part()
-    weight: Fraction = Fraction(1)
+    part: Part = WHOLE
+    weight: Fraction = ONE
     must_pass: bool = True
 
 

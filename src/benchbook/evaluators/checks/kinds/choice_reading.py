@@ -26,7 +26,11 @@ __all__ = ["choices_in", "holds_option"]
 _OPENING = r"(?:\*{1,3}|_{1,2}|[(\[{<\"'“‘«`$]|\\\(|\\(?:boxed|text|textbf|mathrm|mathbf)\{){0,4}"
 _CLOSING = r"(?:\*{1,3}|_{1,2}|[)\]}>\"'”’»`$]|\\\)){0,4}"
 _NAMED = r"(?:option|choice|letter|alternative)"
-_STATED = rf"(?:answer|choice|option|solution|response)(?:\s+is|\s*[:=])|(?:choose|chose|select|pick|go\s+with)(?=\s)|answer(?=\s+(?:{_NAMED}\s+)?[(\[*])"
+_STATED = (
+    r"(?:answer|choice|option|solution|response)(?:\s+is|\s*[:=])"
+    r"|(?:choose|chose|select|pick|go\s+with)(?=\s)"
+    rf"|answer(?=\s+(?:{_NAMED}\s+)?[(\[*])"
+)
 _NEGATED = re.compile(r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever)\s+(?:option\s+)?[*_(\[\"'“]{0,3}$", re.IGNORECASE)
 # Behind `A` or `I` a word in small letters makes it a word as well, but for these.
 _IS_LETTER_STILL = re.compile(r"\s+(?!(?:is|was|and|or|because|since|seems|but)\b)[a-zà-ÿ]")
@@ -49,7 +53,8 @@ def _patterns(letters: str) -> _Patterns:
         re.compile(rf"\b(?:{_STATED})\s*{_OPENING}\s*(?:{_NAMED}\s*)?{letter}", re.IGNORECASE),
         re.compile(rf"{_CLOSING}\s*(?:,\s*or|,\s*and|,|/|&|\bor\b|\band\b)\s*{letter}", re.IGNORECASE),
         re.compile(
-            rf"^[ \t]*(?:{_NAMED}\s+)?(?:[(\[*_\"'“`$]{{0,4}}(?P<letter>{one})(?:[)\]*_:.\"'”`$]{{1,5}}(?!\w)|[ \t]*$))",
+            rf"^[ \t]*(?:{_NAMED}\s+)?[(\[*_\"'“`$]{{0,4}}(?P<letter>{one})"
+            r"(?:[)\]*_:.\"'”`$]{1,5}(?!\w)|[ \t]*$)",
             re.IGNORECASE | re.MULTILINE,
         ),
         re.compile(
@@ -89,10 +94,9 @@ def _stated(text: str, letters: str) -> list[str]:
     if last is None:
         return []
     stated, end = [last["letter"]], last.end()
-    while (further := patterns.further.match(text, end)) and _counts(
-        text, further.start("letter"), further.end("letter")
-    ):
-        stated.append(further["letter"])
+    while further := patterns.further.match(text, end):
+        if _counts(text, further.start("letter"), further.end("letter")):
+            stated.append(further["letter"])
         end = further.end()
     return stated
 

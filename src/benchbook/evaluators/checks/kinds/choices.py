@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected
-from benchbook.evaluators.checks.fields import WrongValue, read_expected, said
+from benchbook.evaluators.checks.fields import WrongValueError, read_expected, said
 from benchbook.evaluators.checks.kinds.choice_reading import choices_in, holds_option
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
@@ -21,9 +21,9 @@ def read_letters(value: Any) -> str:
     if value == "":
         return ""
     if not (isinstance(value, str) and value.isascii() and value.isalnum() and len(value) > 1):
-        raise WrongValue(said(value), 'letters or digits in a row, such as "ABCD"; "" where options have none')
+        raise WrongValueError(said(value), 'letters or digits in a row, such as "ABCD"; "" where options have none')
     if len(set(value.upper())) < len(value):
-        raise WrongValue(said(value), "each letter once")
+        raise WrongValueError(said(value), "each letter once")
     return value.upper()
 
 
@@ -32,7 +32,7 @@ def read_options(value: Any) -> Expected:
     if options.field is None:
         fault = _fault_of(options.literal)
         if fault:
-            raise WrongValue(said(value), fault)
+            raise WrongValueError(said(value), fault)
     return options
 
 
@@ -73,14 +73,14 @@ class Choice(Kind):
 
     def __post_init__(self) -> None:
         if self.options is None and self.letters == "":
-            raise WrongValue("no options", "options, where they have no letters")
+            raise WrongValueError("no options", "options, where they have no letters")
         if (
             self.options
             and self.options.field is None
             and self.letters
             and len(self.letters) < len(self.options.literal)
         ):
-            raise WrongValue(
+            raise WrongValueError(
                 f"{len(self.letters)} letters for {len(self.options.literal)} options", "a letter for each"
             )
 
@@ -117,7 +117,7 @@ class Choice(Kind):
             )
         return place
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         letters, options = self._options_of(item)
         wanted = self._wanted(item)
         named = choices_in(answer, letters, options)

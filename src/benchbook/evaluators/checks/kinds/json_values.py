@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from benchbook.evaluators.checks.fields import WrongValue, of_these, said
+from benchbook.evaluators.checks.fields import WrongValueError, of_these, said
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
 from benchbook.scorers.strict_json import StrictJsonError, parse_strict
@@ -30,9 +30,9 @@ def read_value(value: Any) -> Value:
 
 
 def read_schema(value: Any) -> str:
-    """A schema as JSON text. Raises: WrongValue where it is none, or points outside of itself."""
+    """A schema as JSON text. Raises: WrongValueError where it is none, or points outside of itself."""
     if not isinstance(value, dict | bool):
-        raise WrongValue(
+        raise WrongValueError(
             said(value), "a table that is a JSON Schema, or the name of a file beside the spec that is one"
         )
     try:
@@ -40,7 +40,7 @@ def read_schema(value: Any) -> str:
         _validator(text)
     except (ValueError, RecursionError) as error:
         reason = shorten(str(error).partition("\n\n")[0], 200) or "nested too deeply"
-        raise WrongValue(f"no schema ({reason})", "a JSON Schema that needs no other document") from None
+        raise WrongValueError(f"no schema ({reason})", "a JSON Schema that needs no other document") from None
     return text
 
 
@@ -59,14 +59,14 @@ def _as_json(value: Any) -> Any:
             raise ValueError(f"JSON has no {type(value).__name__}")
 
 
-def _refuse(uri: str) -> Any:
+def _refuse(_uri: str) -> Any:
     raise ValueError("nothing is fetched")
 
 
 @lru_cache(maxsize=64)
 def _validator(schema: str) -> Validator:
     """The validator of a schema: no reference leaves it, and its patterns match in linear time."""
-    import jsonschema_rs  # noqa: PLC0415 - starting is a feature
+    import jsonschema_rs  # starting is a feature
 
     return jsonschema_rs.validator_for(
         json.loads(schema),
@@ -86,7 +86,7 @@ class JsonValue(Kind):
     value: Value = "object"
     schema: str | None = None
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, _item: Mapping[str, Any], /) -> CheckResult:
         try:
             parsed = parse_strict(answer)
         except StrictJsonError:

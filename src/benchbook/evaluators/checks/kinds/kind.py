@@ -28,8 +28,8 @@ TEXT_SETTINGS: Mapping[str, Reader] = {
 class Kind(ABC):
     """A kind's settings are its fields; their defaults are the defaults of `spec.toml`.
 
-    `SETTINGS` has for each setting what reads it from TOML (raises `WrongValue`); `NEEDED` those that must be there;
-    `FROM_FILE` those whose value may be the name of a JSON file beside the spec.
+    `SETTINGS` has for each setting what reads it from TOML (raises `WrongValueError`); `NEEDED` those that must be
+    there; `FROM_FILE` those whose value may be the name of a JSON file beside the spec.
     """
 
     SETTINGS: ClassVar[Mapping[str, Reader]]
@@ -37,7 +37,7 @@ class Kind(ABC):
     FROM_FILE: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         """What the check says of the compared part of an answer, which is not blank.
 
         Raises: ItemError, as `check_item`.

@@ -16,6 +16,7 @@ from benchbook.text import quoted
 
 __all__ = ["Number"]
 
+NOTHING = Fraction(0)
 Which = Literal["first", "last", "only"]
 
 
@@ -47,8 +48,8 @@ class Number(Kind):
 
     expected: Expected = EXPECTED_ANSWER
     which: Which = "last"
-    tolerance: Fraction = Fraction(0)
-    relative_tolerance: Fraction = Fraction(0)
+    tolerance: Fraction = NOTHING
+    relative_tolerance: Fraction = NOTHING
     decimal_mark: DecimalMark = "."
 
     def check_item(self, item: Mapping[str, Any]) -> None:
@@ -64,7 +65,7 @@ class Number(Kind):
             raise self.expected.fault(quoted(text), "text with one number in it, of at most 1000 digits")
         return numbers[0]
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         wanted = self._wanted(item)
         read = _chosen(numbers_in(answer, self.decimal_mark), self.which)
         if read is None:
@@ -84,7 +85,7 @@ def _chosen(numbers: Iterator[ReadNumber], which: Which) -> ReadNumber | list[Re
     first = last = next(numbers, None)
     if first is None or which == "first":
         return first
-    for last in numbers:  # noqa: B007 - the last one is wanted
+    for last in numbers:
         if which == "only" and (last.value is None or last.value != first.value):
             return [first, last]
     return last

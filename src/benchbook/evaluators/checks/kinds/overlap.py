@@ -60,7 +60,7 @@ class TokenF1(Kind):
                 raise self.expected.fault(quoted(text), "text that is not blank")
         return texts
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         score = max(token_f1(answer, wanted) for wanted in self._wanted(item))
         if score == 1:
             return hit(answer)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from benchbook.evaluators.checks.fields import WrongValue, read_text
+from benchbook.evaluators.checks.fields import WrongValueError, read_text
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
 from benchbook.text import quoted, storable
@@ -27,7 +27,7 @@ def first_match(pattern: str, text: str) -> str | None:
 
     Raises: ValueError for what is no pattern, with the reason.
     """
-    import polars as pl  # noqa: PLC0415 - starting is a feature
+    import polars as pl  # starting is a feature
 
     try:
         found: str | None = pl.Series([storable(text)]).str.extract(storable(pattern), 0)[0]
@@ -48,11 +48,11 @@ def _why(message: str) -> str:
 def read_pattern(value: Any) -> str:
     pattern = read_text(value)
     if len(pattern) > LONGEST_PATTERN:
-        raise WrongValue(f"{len(pattern)} characters", f"a pattern of at most {LONGEST_PATTERN}")
+        raise WrongValueError(f"{len(pattern)} characters", f"a pattern of at most {LONGEST_PATTERN}")
     try:
         first_match(pattern, "")
     except ValueError as error:
-        raise WrongValue(f"{quoted(pattern)} ({error})", "a regular expression of Rust's crate regex") from None
+        raise WrongValueError(f"{quoted(pattern)} ({error})", "a regular expression of Rust's crate regex") from None
     return pattern
 
 
@@ -65,6 +65,6 @@ class Regex(Kind):
 
     pattern: str
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, _item: Mapping[str, Any], /) -> CheckResult:
         found = first_match(self.pattern, answer)
         return miss("no_match", answer) if found is None else hit(found)

@@ -41,7 +41,7 @@ class _OfTexts(TextRules, Kind):
 class Equals(_OfTexts):
     """The compared part is the expected text, or one of several."""
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         return hit(answer) if self.normal(answer) in self.wanted(item) else miss("not_equal", answer)
 
 
@@ -59,7 +59,7 @@ class _OfPieces(_OfTexts):
 class Contains(_OfPieces):
     """The expected text, or one of several, stands in the compared part."""
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         text = self.normal(answer)
         found = next((one for one in self.wanted(item) if self.holds(text, one)), None)
         return miss("not_inside", answer) if found is None else hit(found)
@@ -69,7 +69,7 @@ class Contains(_OfPieces):
 class ContainsAll(_OfPieces):
     """Each of the expected texts stands in the compared part."""
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
         text = self.normal(answer)
         lacking = [one for one in self.wanted(item) if not self.holds(text, one)]
         return miss("not_inside", f"lacks {', '.join(map(quoted, lacking))}") if lacking else hit(answer)
@@ -84,7 +84,7 @@ class MaxWords(Kind):
 
     limit: int
 
-    def judge(self, answer: str, item: Mapping[str, Any]) -> CheckResult:
+    def judge(self, answer: str, _item: Mapping[str, Any], /) -> CheckResult:
         n_words = len(answer.split())
         found = f"{n_words} word{'' if n_words == 1 else 's'}"
         return hit(found) if n_words <= self.limit else miss("too_long", found)
