@@ -34,21 +34,24 @@ class ItemError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Either an item's `field`, or, where that is None, `literal` texts."""
+    """Either an item's `field`, or, where that is None, `literal` values."""
 
     field: str | None
-    literal: tuple[str, ...] = ()
+    literal: tuple[Any, ...] = ()
 
-    def texts(self, item: Mapping[str, Any]) -> tuple[str, ...]:
-        """The texts, at least one. Raises: ItemError."""
+    def values(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The texts, numbers and truth values, at least one. Raises: ItemError."""
         if self.field is None:
             return self.literal
         value = item.get(self.field)
-        values = value if isinstance(value, list | tuple) else (value,)
-        texts = tuple(text for one in values if (text := text_of(one)) is not None)
-        if not texts or len(texts) < len(values):
+        values = tuple(value) if isinstance(value, list | tuple) else (value,)
+        if not values or any(text_of(one) is None for one in values):
             raise self.fault(_said(value), "text, a number, or a list of these")
-        return texts
+        return values
+
+    def texts(self, item: Mapping[str, Any]) -> tuple[str, ...]:
+        """The same, each as text. Raises: ItemError."""
+        return tuple(text_of(one) or "" for one in self.values(item))
 
     def fault(self, found: str, expected: str) -> ItemError:
         return ItemError(self.field, found, expected)

@@ -78,7 +78,7 @@ class Table:
         self._faults.add(self.where if key is None else (*self.where, key), found, expected)
 
     def read(self, key: str, reader: Callable[[Any], _Value], *, needed: str | None = None) -> _Value | None:
-        """A key's value, read; None where it is faulty or not there. `needed` is what a key that must be there should be."""
+        """A key's value, read; None where it is faulty or not there. `needed` says what one that must be there is."""
         value = self.raw(key)
         if key not in self._values:
             if needed is not None:

@@ -13,8 +13,8 @@ from benchbook.evaluators.checks.text_rules import UnicodeForm
 from benchbook.text import quoted
 
 __all__ = [
-    "LIMIT_DIGITS", "WrongValueError", "as_fraction", "of_these", "read_about", "read_count", "read_expected", "read_share",
-    "read_text", "read_tolerance", "read_truth", "read_unicode", "read_weight", "said",
+    "LIMIT_DIGITS", "WrongValueError", "as_fraction", "of_these", "read_about", "read_count", "read_expected",
+    "read_share", "read_text", "read_tolerance", "read_truth", "read_unicode", "read_weight", "said",
 ]  # fmt: skip
 
 # Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
@@ -130,10 +130,9 @@ def read_expected(value: Any) -> Expected:
     if isinstance(value, str) and (field := field_named(value)) is not None:
         return Expected(field)
     values = value if isinstance(value, list) else [value]
-    texts = tuple(text for one in values if (text := text_of(one)) is not None)
-    if not texts or len(texts) < len(values):
+    if not values or any(text_of(one) is None for one in values):
         raise WrongValueError(said(value), _ONE_OR_MORE)
-    for text in texts:
-        if re.search(r"\{\{\s*item\b", text):
+    for text in values:
+        if isinstance(text, str) and re.search(r"\{\{\s*item\b", text):
             raise WrongValueError(quoted(text), 'one field and nothing else, such as "{{item.expected_answer}}"')
-    return Expected(None, texts)
+    return Expected(None, tuple(values))

@@ -55,9 +55,16 @@ def holds_words(text: str, wanted: str) -> bool:
     start = text.find(wanted)
     while start >= 0:
         end = start + len(wanted)
-        joined_before = start > 0 and is_word(wanted[0]) and is_word(text[start - 1])
-        joined_after = end < len(text) and is_word(wanted[-1]) and is_word(text[end])
-        if not joined_before and not joined_after:
+        if start and is_word(wanted[0]) and is_word(text[start - 1]):
+            start = text.find(wanted, _word_end(text, start))  # nowhere else in this word could it begin
+            continue
+        if end == len(text) or not (is_word(wanted[-1]) and is_word(text[end])):
             return True
         start = text.find(wanted, start + 1)
     return False
+
+
+def _word_end(text: str, start: int) -> int:
+    while start < len(text) and is_word(text[start]):
+        start += 1
+    return start

@@ -50,10 +50,10 @@ def _patterns(letters: str) -> _Patterns:
     end = r"(?!\w|['’-]\w)"
     letter = rf"{_OPENING}(?P<letter>{one}){end}"
     return _Patterns(
-        re.compile(rf"\b(?:{_STATED})\s*{_OPENING}\s*(?:{_NAMED}\s*)?{letter}", re.IGNORECASE),
-        re.compile(rf"{_CLOSING}\s*(?:,\s*or|,\s*and|,|/|&|\bor\b|\band\b)\s*{letter}", re.IGNORECASE),
+        re.compile(rf"\b(?:{_STATED})\s*+{_OPENING}\s*+(?:{_NAMED}\s*+)?{letter}", re.IGNORECASE),
+        re.compile(rf"{_CLOSING}\s*+(?:,\s*+or|,\s*+and|,|/|&|\bor\b|\band\b)\s*+{letter}", re.IGNORECASE),
         re.compile(
-            rf"^[ \t]*(?:{_NAMED}\s+)?[(\[*_\"'“`$]{{0,4}}(?P<letter>{one})"
+            rf"^[ \t]*+(?:{_NAMED}\s+)?[(\[*_\"'“`$]{{0,4}}(?P<letter>{one})"
             r"(?:[)\]*_:.\"'”`$]{1,5}(?!\w)|[ \t]*$)",
             re.IGNORECASE | re.MULTILINE,
         ),

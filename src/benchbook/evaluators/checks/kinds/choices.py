@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected
+from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, NO_ITEM, Expected
 from benchbook.evaluators.checks.fields import WrongValueError, read_expected, said
 from benchbook.evaluators.checks.kinds.choice_reading import choices_in, holds_option
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
@@ -30,7 +30,7 @@ def read_letters(value: Any) -> str:
 def read_options(value: Any) -> Expected:
     options = read_expected(value)
     if options.field is None:
-        fault = _fault_of(options.literal)
+        fault = _fault_of(options.texts(NO_ITEM))
         if fault:
             raise WrongValueError(said(value), fault)
     return options
@@ -78,10 +78,10 @@ class Choice(Kind):
             self.options
             and self.options.field is None
             and self.letters
-            and len(self.letters) < len(self.options.literal)
+            and len(self.letters) < len(self.options.texts(NO_ITEM))
         ):
             raise WrongValueError(
-                f"{len(self.letters)} letters for {len(self.options.literal)} options", "a letter for each"
+                f"{len(self.letters)} letters for {len(self.options.texts(NO_ITEM))} options", "a letter for each"
             )
 
     def check_item(self, item: Mapping[str, Any]) -> None:

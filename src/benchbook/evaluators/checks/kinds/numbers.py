@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected
+from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected, text_of
 from benchbook.evaluators.checks.fields import of_these, read_expected, read_tolerance
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.kinds.number_reading import DecimalMark, ReadNumber, numbers_in
@@ -35,7 +35,7 @@ class Number(Kind):
     """The last number (or `which`) differs from the expected one, or from one of several, by the tolerance at most.
 
     `tolerance` is absolute, `relative_tolerance` a share of the expected number; where both are given, the larger one
-    counts. `decimal_mark` is the answers'; expected numbers are read with it too.
+    counts. `decimal_mark` is that of answers, and of expected texts.
     """
 
     SETTINGS: ClassVar[Mapping[str, Reader]] = {
@@ -56,11 +56,12 @@ class Number(Kind):
         self._wanted(item)
 
     def _wanted(self, item: Mapping[str, Any]) -> tuple[Fraction, ...]:
-        return tuple(self._number_of(text) for text in self.expected.texts(item))
+        return tuple(map(self._number_of, self.expected.values(item)))
 
-    def _number_of(self, text: str) -> Fraction:
-        """The one number of an expected text. Raises: ItemError."""
-        numbers = [read.value for read in numbers_in(text, self.decimal_mark)]
+    def _number_of(self, value: Any) -> Fraction:
+        """The one number of an expected text; a number of TOML or JSON has `.` for its mark. Raises: ItemError."""
+        text = text_of(value) or ""
+        numbers = [read.value for read in numbers_in(text, self.decimal_mark if isinstance(value, str) else ".")]
         if len(numbers) != 1 or numbers[0] is None:
             raise self.expected.fault(quoted(text), "text with one number in it, of at most 1000 digits")
         return numbers[0]
