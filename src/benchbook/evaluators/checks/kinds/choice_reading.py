@@ -72,42 +72,66 @@ def choices_in(text: str, letters: str, options: Sequence[str]) -> list[int]:
     `letters` has one letter an option, or is empty where none were shown; `options` their texts as they are compared,
     or is empty where only letters are known. `text` is the answer; its case is looked at for letters alone.
     """
-    folded = " ".join(text.casefold().split())
-    if folded in options:
-        return [options.index(folded)]
+    place = holds_option(options, text)
+    if place is not None:
+        return [place]
     if letters:
         upper = letters.upper()
-        for found in (_stated(text, upper), _of(_patterns(upper).opening, text), _of(_patterns(upper).marked, text),
-                      _of(_patterns(upper).alone, text)):  # fmt: skip
+        for rule in (_stated, _opening, _marked, _alone):
+            found = {upper.index(letter.upper()) for letter in rule(_patterns(upper), text)}
             if found:
-                return sorted({upper.index(letter.upper()) for letter in found})
-    return sorted(set(_texts_in(folded, options))) if options else []
+                return sorted(found)
+    return sorted(set(_texts_in(_folded(text), options))) if options else []
 
 
-def _stated(text: str, letters: str) -> list[str]:
+def holds_option(options: Sequence[str], text: str) -> int | None:
+    """The place of the option whose text this is; None where it is none's."""
+    folded = _folded(text)
+    return options.index(folded) if folded in options else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _stated(patterns: _Patterns, text: str) -> list[str]:
     """The letters of the last statement: `Answer: A or C` has two."""
-    patterns = _patterns(letters)
     last = None
-    for found in patterns.stated.finditer(text):
-        if _counts(text, found.start("letter"), found.end("letter")):
-            last = found
-    if last is None:
-        return []
-    stated, end = [last["letter"]], last.end()
+    for last in _counted(patterns.stated, text):
+        pass
+    return [last["letter"], *_further(patterns, text, last.end())] if last else []
+
+
+def _opening(patterns: _Patterns, text: str) -> Iterator[str]:
+    """The letters that open lines, and, where no sentence ends behind one, those that go on: `(A) and (C)`."""
+    for found in _counted(patterns.opening, text):
+        yield found["letter"]
+        if found.group()[-1] not in ".:":
+            yield from _further(patterns, text, found.end())
+
+
+def _marked(patterns: _Patterns, text: str) -> Iterator[str]:
+    return (found[found.lastgroup or 0] for found in _counted(patterns.marked, text))
+
+
+def _alone(patterns: _Patterns, text: str) -> Iterator[str]:
+    return (found["letter"] for found in _counted(patterns.alone, text))
+
+
+def _further(patterns: _Patterns, text: str, end: int) -> Iterator[str]:
+    """The letters that go on behind one: the `C` and `D` of `A, C or D`."""
     while further := patterns.further.match(text, end):
         if _counts(text, further.start("letter"), further.end("letter")):
-            stated.append(further["letter"])
+            yield further["letter"]
         end = further.end()
-    return stated
 
 
-def _of(pattern: re.Pattern[str], text: str) -> list[str]:
-    found: dict[str, None] = {}
-    for match in pattern.finditer(text):
-        name = match.lastgroup or "letter"
-        if _counts(text, match.start(name), match.end(name)):
-            found[match[name].upper()] = None
-    return list(found)
+def _counted(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The matches whose letter names an option."""
+    for found in pattern.finditer(text):
+        name = found.lastgroup or 0
+        if _counts(text, found.start(name), found.end(name)):
+            yield found
 
 
 def _counts(text: str, start: int, end: int) -> bool:
@@ -127,9 +151,3 @@ def _any_of(options: tuple[str, ...]) -> re.Pattern[str]:
 def _texts_in(folded: str, options: Sequence[str]) -> Iterator[int]:
     for found in _any_of(tuple(options)).finditer(folded):
         yield options.index(found.group())
-
-
-def holds_option(options: Sequence[str], text: str) -> int | None:
-    """The place of the option whose text this is; None where it is none's."""
-    folded = " ".join(text.casefold().split())
-    return options.index(folded) if folded in options else None

@@ -94,7 +94,7 @@ class Choice(Kind):
         options = self.options.texts(item)
         fault = _fault_of(options)
         if fault:
-            raise self.options.fault(f"{len(options)} texts", fault)
+            raise self.options.fault(f"a list of {len(options)}", fault)
         letters = string.ascii_uppercase if self.letters is None else self.letters
         if letters and len(letters) < len(options):
             raise self.options.fault(f"{len(options)} options", f"at most {len(letters)}: a letter for each")

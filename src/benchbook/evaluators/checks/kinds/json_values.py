@@ -17,7 +17,7 @@ from benchbook.scorers.strict_json import StrictJsonError, parse_strict
 from benchbook.text import shorten
 
 if TYPE_CHECKING:
-    from jsonschema_rs import Validator
+    from jsonschema_rs import ValidationError, Validator
 
 __all__ = ["JsonValue", "read_schema"]
 
@@ -107,12 +107,16 @@ def _fault(parsed: Any, schema: str) -> str | None:
     validator = _validator(schema)
     if validator.is_valid(parsed):
         return None
-    faults = (
-        (_pointer(error.instance_path), str(error.schema_path[-1]) if error.schema_path else "false")
-        for error in validator.iter_errors(parsed)
-    )
-    place, keyword = min(faults)
+    place, keyword = min((_pointer(error.instance_path), _keyword(error)) for error in validator.iter_errors(parsed))
     return f"{place or 'the whole'}: {keyword}"
+
+
+def _keyword(error: ValidationError) -> str:
+    """The keyword that a value breaks; `false` where the schema there is false, which has none."""
+    import jsonschema_rs
+
+    is_false = isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema)
+    return "false" if is_false or not error.schema_path else str(error.schema_path[-1])
 
 
 def _is_finite(parsed: Any) -> bool:
