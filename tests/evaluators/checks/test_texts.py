@@ -25,7 +25,9 @@ PARIS = 'expected = "Paris"'
         pytest.param("equals", PARIS, " paris\n", None, id="equals-but-for-case-and-ends"),
         pytest.param("equals", PARIS, "Paris.", "not_equal", id="equals-with-punctuation"),
         pytest.param("equals", PARIS + "\nignore_punctuation = true", "“Paris”.", None, id="punctuation-ignored"),
-        pytest.param("equals", 'expected = "a b"\nignore_punctuation = true', "a - b", None, id="and-spaces-run-together"),
+        pytest.param(
+            "equals", 'expected = "a b"\nignore_punctuation = true', "a - b", None, id="and-spaces-run-together"
+        ),
         pytest.param("equals", PARIS + "\nignore_case = false", "paris", "not_equal", id="case-counts"),
         pytest.param("equals", PARIS + "\nstrip = false", "Paris ", "not_equal", id="ends-count"),
         pytest.param("equals", 'expected = "ﬁn 4"\nunicode = "NFKC"', "fin ４", None, id="nfkc"),
@@ -42,7 +44,9 @@ PARIS = 'expected = "Paris"'
         pytest.param("contains", 'expected = "4"\nwhole_words = true', "42 and x4", "not_inside", id="no-whole-word"),
         pytest.param("contains", 'expected = "4"\nwhole_words = true', "44 4,", None, id="a-whole-word"),
         pytest.param("contains", 'expected = "-4"\nwhole_words = true', "x-4", None, id="a-sign-joins-nothing"),
-        pytest.param("contains", 'expected = "cafe"\nwhole_words = true', "cafe\u0301", "not_inside", id="an-accent-joins"),
+        pytest.param(
+            "contains", 'expected = "cafe"\nwhole_words = true', "cafe\u0301", "not_inside", id="an-accent-joins"
+        ),
         pytest.param("contains", 'expected = ["Rome", "Paris"]', "paris", None, id="contains-one-of-several"),
         pytest.param("contains_all", 'expected = ["a", "b"]', "b and A", None, id="all"),
         pytest.param("contains_all", 'expected = ["a", "b", "c"]', "b", "not_inside", id="not-all"),
@@ -103,7 +107,9 @@ def test_silence_passes_no_check(kind: str, settings: str, answer: str | None) -
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("answer", ["4", None])
-def test_an_item_without_what_is_expected_is_an_error(fields: dict[str, object], message: str, answer: str | None) -> None:
+def test_an_item_without_what_is_expected_is_an_error(
+    fields: dict[str, object], message: str, answer: str | None
+) -> None:
     """Not a score, whether it was answered or not (SPEC A3)."""
     with pytest.raises(ItemError) as caught:
         score_item(one_check("contains"), fields, answer)
@@ -178,7 +184,9 @@ def _squad_f1(one: str, other: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-_WORDS = st.lists(st.sampled_from(["the", "A", "cat", "Cat,", "sat", "it's", "9", "été", "-", "\n"]), max_size=9).map(" ".join)
+_WORDS = st.lists(st.sampled_from(["the", "A", "cat", "Cat,", "sat", "it's", "9", "été", "-", "\n"]), max_size=9).map(
+    " ".join
+)
 
 
 @given(_WORDS | st.text(max_size=30), _WORDS | st.text(max_size=30))

@@ -14,7 +14,7 @@ from benchbook.evaluators.checks.check_reading import NAME_WORDS, read_check, re
 from benchbook.evaluators.checks.faults import Faults, Table, near
 from benchbook.evaluators.checks.fields import read_about, read_count, read_share
 from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, Gate, aggregate_names, column_names
-from benchbook.evaluators.checks.toml_lines import key_lines
+from benchbook.evaluators.checks.toml_lines import KeyPath, key_lines
 from benchbook.text import quoted
 
 __all__ = ["RESERVED", "ChecksSpecError", "read_checks"]
@@ -45,15 +45,15 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
 
     Raises: ChecksSpecError with every fault.
     """
-    values = _parsed(text, path)
-    faults = Faults(path, key_lines(text))
+    values, lines = _parsed(text, path)
+    faults = Faults(path, lines)
     table = Table(values, (), faults)
     name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
     check_tables = table.tables("checks")
     checks = [read_check(one, files or {}) for one in check_tables]
-    if not check_tables and not isinstance(values.get("checks"), list | dict | str):
+    if values.get("checks", []) == []:
         table.fault("checks", "nothing", "at least one [[checks]] table")
     _compare_checks(check_tables, checks, faults)
     gates = _read_gates(table, [one.raw("name") for one in check_tables])
@@ -64,22 +64,20 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
     return ChecksSpec(name, version, about, tuple(one for one in checks if one), gates)
 
 
-def _parsed(text: str, path: str | Path) -> Mapping[str, Any]:
-    """The text as TOML, its numbers exact."""
+def _parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:
+    """The text as TOML, its numbers exact, and the lines of its keys."""
+    line: int | None = None
     try:
-        return tomllib.loads(text, parse_float=Decimal)
+        return tomllib.loads(text, parse_float=Decimal), key_lines(text)
     except RecursionError:
-        raise ChecksSpecError(
-            (InputError(path, found="values nested too deeply", expected="a spec of checks"),)
-        ) from None
-    except (ValueError, ArithmeticError) as error:  # also of a number that Python does not read
-        message = str(error)
-        place = _PLACE.search(message)
-        line = int(place[1]) if place and place[1] else None
-        found = f"no TOML: {quoted(_PLACE.sub('', message), 200)[1:-1]}"
-        raise ChecksSpecError(
-            (InputError(path, line=line, found=found, expected="lines such as name = value"),)
-        ) from None
+        found, expected = "values nested too deeply", "a spec of checks"
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1
+        found, expected = f"no TOML: {quoted(_PLACE.sub('', str(error)), 200)[1:-1]}", "lines such as name = value"
+    except (ValueError, ArithmeticError):  # of Python's own limits on numbers
+        found, expected = "a number beyond reading", "numbers of at most 1000 digits"
+    raise ChecksSpecError((InputError(path, line=line, found=found, expected=expected),))
 
 
 def _compare_checks(tables: list[Table], checks: list[CheckSpec | None], faults: Faults) -> None:

@@ -6,6 +6,7 @@ The text was read by `tomllib` before: it is valid TOML, so the scanner only tel
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 
 __all__ = ["KeyPath", "key_lines"]
@@ -31,6 +32,11 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     Tables stand on the line of their header. A key that `tomllib` would not read gives no line, and no error.
     """
     return _Scanner(text).lines
+
+
+def _unescaped(string: str) -> str:
+    """A string of a text that `tomllib` has read, as the key that it is."""
+    return str(tomllib.loads(f"key = {string}")["key"]) if "\\" in string and string[0] == '"' else string[1:-1]
 
 
 class _Scanner:
@@ -90,7 +96,7 @@ class _Scanner:
         while True:
             self._skip(_SPACES)
             if self.text[self.at : self.at + 1] in ("'", '"'):
-                names.append(self._skip(_STRING)[1:-1])
+                names.append(_unescaped(self._skip(_STRING)))
             else:
                 names.append(self._skip(_BARE))
             self._skip(_SPACES)
