@@ -15,20 +15,62 @@ TOXIC = 'expected = "not toxic"\noptions = ["toxic", "not toxic"]\nletters = ""'
 @pytest.mark.parametrize(
     ("answer", "named"),
     [
-        ("B", "B"), ("b", "B"), ("(B)", "B"), ("[b]", "B"), ("B.", "B"), ("B)", "B"), ("B: Paris", "B"), ("**B**", "B"),
-        ("**B.** Paris", "B"), ("__B__", "B"), ("`B`", "B"), ('"B"', "B"), ("$B$", "B"), (" \nB\n", "B"), ("Option B", "B"),
-        (r"\boxed{B}", "B"), (r"So it is $\boxed{\text{B}}$.", "B"), ("Answer: B", "B"), ("answer:b", "B"), ("Answer: (B)", "B"),
-        ("**Answer:** B", "B"), ("Answer: **B**", "B"), ("The answer is B", "B"), ("the answer is: B", "B"),
-        ("The correct answer is option (B).", "B"), ("The answer is **B**, since A is wrong.", "B"), ("I choose B", "B"),
-        ("I'd go with C.", "C"), ("Final answer = D", "D"), ("The answer is A. No: the answer is B.", "B"),
-        ("A) Rome\nB) Paris\nThe answer is B", "B"), ("B. Because A is wrong", "B"), ("I think B fits", "B"),
-        ("A is correct", "A"), ("It must be (C), I think.", "C"), ("The answer is not A but B", "B"), ("It isn't A. B", "B"),
-        ("Answer: A or C", "A, C"), ("The answer is A, B and D.", "A, B, D"), ("Answer: A/B", "A, B"),
-        ("A. Rome\nB. Paris", "A, B"), ("B or C", "B, C"), ("(A) and (C)", "A, C"),
-        ("A dog barks", ""), ("I don't know", ""), ("Answer: a dog", ""), ("Answer: I don't know", ""), ("Berlin", ""),
-        ("Answer: Berlin", ""), ("not B", ""), ("an A-frame, B's", ""), ("Z", ""), ("none", ""), ("abcd", ""),
+        ("B", "B"),
+        ("b", "B"),
+        ("(B)", "B"),
+        ("[b]", "B"),
+        ("B.", "B"),
+        ("B)", "B"),
+        ("B: Paris", "B"),
+        ("**B**", "B"),
+        ("**B.** Paris", "B"),
+        ("__B__", "B"),
+        ("`B`", "B"),
+        ('"B"', "B"),
+        ("$B$", "B"),
+        (" \nB\n", "B"),
+        ("Option B", "B"),
+        (r"\boxed{B}", "B"),
+        (r"So it is $\boxed{\text{B}}$.", "B"),
+        ("Answer: B", "B"),
+        ("answer:b", "B"),
+        ("Answer: (B)", "B"),
+        ("**Answer:** B", "B"),
+        ("Answer: **B**", "B"),
+        ("The answer is B", "B"),
+        ("the answer is: B", "B"),
+        ("The correct answer is option (B).", "B"),
+        ("The answer is **B**, since A is wrong.", "B"),
+        ("I choose B", "B"),
+        ("I'd go with C.", "C"),
+        ("Final answer = D", "D"),
+        ("The answer is A. No: the answer is B.", "B"),
+        ("A) Rome\nB) Paris\nThe answer is B", "B"),
+        ("B. Because A is wrong", "B"),
+        ("I think B fits", "B"),
+        ("A is correct", "A"),
+        ("It must be (C), I think.", "C"),
+        ("The answer is not A but B", "B"),
+        ("It isn't A. B", "B"),
+        ("Answer: A or C", "A, C"),
+        ("The answer is A, B and D.", "A, B, D"),
+        ("Answer: A/B", "A, B"),
+        ("A. Rome\nB. Paris", "A, B"),
+        ("B or C", "B, C"),
+        ("(A) and (C)", "A, C"),
+        ("A dog barks", ""),
+        ("I don't know", ""),
+        ("Answer: a dog", ""),
+        ("Answer: I don't know", ""),
+        ("Berlin", ""),
+        ("Answer: Berlin", ""),
+        ("not B", ""),
+        ("an A-frame, B's", ""),
+        ("Z", ""),
+        ("none", ""),
+        ("abcd", ""),
     ],
-)  # fmt: skip
+)
 def test_the_letter_that_an_answer_names(answer: str, named: str) -> None:
     assert ", ".join("ABCDEFGHIJ"[place] for place in choices_in(answer, "ABCDEFGHIJ", ())) == named
 
@@ -71,14 +113,19 @@ def test_options_can_be_the_item_s() -> None:
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        ({"options": ["3", "4"], "expected_answer": "C"}, "expected_answer: found 'C'; expected one of A, B, or an option's text"),
+        (
+            {"options": ["3", "4"], "expected_answer": "C"},
+            "expected_answer: found 'C'; expected one of A, B, or an option's text",
+        ),
         ({"options": ["3", "4"]}, "expected_answer: found nothing; expected text, a number, or a list of these"),
         ({"options": ["3"], "expected_answer": "A"}, "options: found a list of 1; expected a list of 2 to 26 options"),
-        ({"options": ["a", "A"], "expected_answer": "A"},
-         "options: found a list of 2; expected options that are not blank, and differ by more than case"),
+        (
+            {"options": ["a", "A"], "expected_answer": "A"},
+            "options: found a list of 2; expected options that are not blank, and differ by more than case",
+        ),
         ({"expected_answer": "A"}, "options: found nothing; expected text, a number, or a list of these"),
     ],
-)  # fmt: skip
+)
 def test_an_item_whose_options_do_not_do(item: dict[str, object], message: str) -> None:
     with pytest.raises(ItemError) as caught:
         judged("choice", "A", 'options = "{{item.options}}"', item)
@@ -87,9 +134,21 @@ def test_an_item_whose_options_do_not_do(item: dict[str, object], message: str) 
 
 @pytest.mark.parametrize(
     "answer",
-    ["answer" * 150_000, "answer " * 150_000, "answer:" + " " * 1_000_000, "Answer: A" + ", A" * 100_000, "(" * 1_000_000,
-     "A " * 100_000, "*" * 1_000_000, "\n" * 1_000_000, "option " * 150_000, "not " * 250_000 + "A", "A" + " " * 1_000_000],
+    [
+        "answer" * 150_000,
+        "answer " * 150_000,
+        "answer:" + " " * 1_000_000,
+        "Answer: A" + ", A" * 100_000,
+        "(A),\n" * 50_000,
+        "(" * 1_000_000,
+        "A " * 100_000,
+        "*" * 1_000_000,
+        "\n" * 1_000_000,
+        "option " * 150_000,
+        "not " * 250_000 + "A",
+        "A" + " " * 1_000_000,
+    ],
     ids=lambda answer: repr(answer[:10]),
-)  # fmt: skip
+)
 def test_no_answer_makes_reading_slow(answer: str) -> None:
     assert judged("choice", answer, CITIES).score == 0

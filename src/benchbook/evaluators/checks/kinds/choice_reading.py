@@ -51,7 +51,7 @@ def _patterns(letters: str) -> _Patterns:
     letter = rf"{_OPENING}(?P<letter>{one}){end}"
     return _Patterns(
         re.compile(rf"\b(?:{_STATED})\s*+{_OPENING}\s*+(?:{_NAMED}\s*+)?{letter}", re.IGNORECASE),
-        re.compile(rf"{_CLOSING}\s*+(?:,\s*+or|,\s*+and|,|/|&|\bor\b|\band\b)\s*+{letter}", re.IGNORECASE),
+        re.compile(rf"{_CLOSING}[ \t]*+(?:,[ \t]*+or|,[ \t]*+and|,|/|&|\bor\b|\band\b)[ \t]*+{letter}", re.IGNORECASE),
         re.compile(
             rf"^[ \t]*+(?:{_NAMED}\s+)?[(\[*_\"'“`$]{{0,4}}(?P<letter>{one})"
             r"(?:[)\]*_:.\"'”`$]{1,5}(?!\w)|[ \t]*$)",
@@ -96,9 +96,9 @@ def _folded(text: str) -> str:
 
 def _stated(patterns: _Patterns, text: str) -> list[str]:
     """The letters of the last statement: `Answer: A or C` has two."""
-    last = None
-    for last in _counted(patterns.stated, text):
-        pass
+    last: re.Match[str] | None = None
+    for found in _counted(patterns.stated, text):
+        last = found
     return [last["letter"], *_further(patterns, text, last.end())] if last else []
 
 
@@ -119,7 +119,7 @@ def _alone(patterns: _Patterns, text: str) -> Iterator[str]:
 
 
 def _further(patterns: _Patterns, text: str, end: int) -> Iterator[str]:
-    """The letters that go on behind one: the `C` and `D` of `A, C or D`."""
+    """The letters that go on behind one, on its line: the `C` and `D` of `A, C or D`."""
     while further := patterns.further.match(text, end):
         if _counts(text, further.start("letter"), further.end("letter")):
             yield further["letter"]
