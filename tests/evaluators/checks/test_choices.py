@@ -49,6 +49,8 @@ TOXIC = 'expected = "not toxic"\noptions = ["toxic", "not toxic"]\nletters = ""'
         ("B. Because A is wrong", "B"),
         ("I think B fits", "B"),
         ("A is correct", "A"),
+        ("(a) is wrong, (b) is right", "B"),
+        ("A is not it. C", "C"),
         ("It must be (C), I think.", "C"),
         ("The answer is not A but B", "B"),
         ("It isn't A. B", "B"),

@@ -23,7 +23,9 @@ F = Fraction
         pytest.param("It is 42.", [42], id="a-full-stop-is-no-decimal-mark"),
         pytest.param("007", [7], id="zeros-before"),
         pytest.param("-5 +5 −5 --5", [-5, 5, -5, 5], id="signs"),
-        pytest.param("x = -5; (-5) 3-5 10-20", [-5, -5, 3, 5, 10, 20], id="a-hyphen-between-terms-is-no-sign"),
+        pytest.param(
+            "x = -5; (-5) 3-5 10-20 2+-3", [-5, -5, 3, 5, 10, 20, 2, -3], id="a-hyphen-between-terms-is-no-sign"
+        ),
         pytest.param(".5 -.25 Rs.500 ...7", [F(1, 2), F(-1, 4), 500, 7], id="a-leading-mark"),
         pytest.param("1,234 1,234,567.89", [1234, F(123456789, 100)], id="thousands"),
         pytest.param("1'234 1’234 1\u202f234 1\u00a0234", [1234] * 4, id="other-separators"),

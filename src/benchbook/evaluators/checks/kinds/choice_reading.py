@@ -10,7 +10,7 @@ answer names several.
 5. A capital letter that stands alone: `I think B fits`.
 6. The text of an option, as whole words.
 
-A letter right behind `not` is not counted; nor are `A` and `I` where they are words: `A dog`, `I think`.
+A letter right behind `not`, or called wrong (`A is wrong`), is not counted; nor are `A` and `I` where they are words: `A dog`, `I think`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ _STATED = (
     rf"|answer(?=\s+(?:{_NAMED}\s+)?[(\[*])"
 )
 _NEGATED = re.compile(r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever)\s+(?:option\s+)?[*_(\[\"'“]{0,3}$", re.IGNORECASE)
+_CALLED_WRONG = re.compile(
+    r"[)\]*_.:\"'”]{0,4}\s+(?:is|was|would\s+be|must\s+be)\s+(?:not|wrong|incorrect|false)\b", re.IGNORECASE
+)
 # Behind `A` or `I` a word in small letters makes it a word as well, but for these.
 _IS_LETTER_STILL = re.compile(r"\s+(?!(?:is|was|and|or|because|since|seems|but)\b)[a-zà-ÿ]")
 
@@ -138,7 +141,7 @@ def _counts(text: str, start: int, end: int) -> bool:
     """Whether a letter names an option: it is not denied, and no word."""
     if text[start:end] in "AaIi" and _IS_LETTER_STILL.match(text, end):
         return False
-    return not _NEGATED.search(text[max(0, start - 24) : start])
+    return not (_NEGATED.search(text[max(0, start - 24) : start]) or _CALLED_WRONG.match(text, end))
 
 
 @lru_cache(maxsize=256)

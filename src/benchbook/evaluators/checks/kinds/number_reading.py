@@ -76,7 +76,7 @@ def _pattern(decimal_mark: DecimalMark) -> re.Pattern[str]:
     no_date = r"(?!\s?/\s?[0-9]|[.,][0-9])"
     return re.compile(
         rf"""
-        (?:(?<![\w)\]}}%+-])(?P<sign>[+-]))?  (?P<currency>[{_CURRENCY}]\s?(?P<late_sign>[+-])?)?
+        (?:(?<![\w)\]}}%-])(?P<sign>[+-]))?  (?P<currency>[{_CURRENCY}]\s?(?P<late_sign>[+-])?)?
         (?:
           (?:
               (?P<grouped>(?<![0-9]{between})[1-9][0-9]{{0,2}}(?:{between}[0-9]{{3}})++(?![0-9]|{between}[0-9]))
