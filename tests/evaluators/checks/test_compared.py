@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchbook.evaluators.checks.compared import Part, part_of
-from benchbook.scorers.answer_correctness import compared_text
+from benchbook.evaluators.correctness.scoring import compared_text
 
 AFTER = Part("after", "Answer:")
 TAG = Part("tag", "answer", "nothing")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from benchbook.scorers.exact import NANO, divide
+from benchbook.evaluators.exact import NANO, divide
 from benchbook.text import shorten
 
 __all__ = ["REASONS", "CheckResult", "Reason", "hit", "in_nano", "miss", "shown"]

@@ -10,7 +10,8 @@ answer names several.
 5. A capital letter that stands alone: `I think B fits`.
 6. The text of an option, as whole words.
 
-A letter right behind `not`, or called wrong (`A is wrong`), is not counted; nor are `A` and `I` where they are words: `A dog`, `I think`.
+A letter right behind `not`, or called wrong (`A is wrong`), is not counted; nor are
+`A` and `I` where they are words: `A dog`, `I think`.
 """
 
 from __future__ import annotations
