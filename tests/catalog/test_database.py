@@ -1,4 +1,4 @@
-"""Opening: addresses, migrations, what an error says, and several who use one catalog at once (issue 7, item 1)."""
+"""Opening: addresses, tables, what an error says, and several who use one catalog at once (issue 7, item 1)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from threading import Barrier, Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert, inspect, select
+from sqlalchemy import delete, insert, inspect
 
-from benchbook.catalog import migrations
+from benchbook.catalog import database
 from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import rebuild, refresh
 from benchbook.catalog.predictions import Appended, Prediction, append_predictions, iterate_predictions
 from benchbook.catalog.queries import list_runs
-from benchbook.catalog.schema import metadata, runs, versions
+from benchbook.catalog.schema import VERSION, metadata, runs, versions
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from catalog.making import content, correctness_row, made, start
 
-# ── migrations ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def shape(catalog: Catalog) -> dict[str, Any]:
@@ -46,61 +46,54 @@ def shape(catalog: Catalog) -> dict[str, Any]:
         }
 
 
-def test_migrations_lead_to_the_tables_of_schema(fresh_address: Callable[[], str]) -> None:
-    with open_catalog(fresh_address()) as migrated, open_catalog(fresh_address()) as created:
+def test_the_tables_are_those_of_schema(fresh_address: Callable[[], str]) -> None:
+    with open_catalog(fresh_address()) as opened, open_catalog(fresh_address()) as created:
         with created.write() as connection:
             metadata.drop_all(connection)
             metadata.create_all(connection)
-        assert shape(migrated) == shape(created)
-        assert set(shape(migrated)) == {"catalog_versions", "runs", "aggregates", "tunix_run_predictions"}
+        assert shape(opened) == shape(created)
+        assert set(shape(opened)) == {"catalog_versions", "runs", "aggregates", "tunix_run_predictions"}
 
 
-@pytest.mark.parametrize("version", range(1, migrations.NEWEST))
-def test_from_each_version_to_the_newest_with_its_runs(
-    address: str, version: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_catalog_of_an_older_benchbook_is_filled_again_by_its_records(address: str, tmp_path: Path) -> None:
     made(tmp_path / "runs", "a")
-    row = {
-        "record_path": "a",
-        "state": "complete",
-        "model_id": "m\x00",
-        "tags": "[]",
-        "search": "a",
-        "stamp": "as it was",
-    }
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "NEWEST", version)
-        with open_catalog(address) as old, old.write() as connection:
-            assert migrations.version_of(connection) == version
-            connection.execute(insert(runs), [row | {"run_id": run_id} for run_id in "ab"])
+    with open_catalog(address) as old:
+        refresh(old, tmp_path / "runs")
+        now = shape(old)
+        with old.write() as connection:  # as two steps of an older Benchbook left it
+            connection.execute(delete(versions))
+            connection.execute(insert(versions), [{"version": 1}, {"version": 2}])
+            connection.exec_driver_sql("DROP INDEX runs_by_dataset")
     with open_catalog(address) as opened:
-        with opened.read() as connection:
-            numbers = connection.scalars(select(versions.c.version).order_by(versions.c.version)).all()
-        assert numbers == list(range(1, migrations.NEWEST + 1))
-        assert [(one.run_id, one.model_id) for one in list_runs(opened).runs] == [("b", "m\x00"), ("a", "m\x00")]
-        assert refresh(opened, tmp_path / "runs").read == ("a",)  # what the step could not know
+        assert shape(opened) == now
+        assert list_runs(opened).runs == ()
+        assert refresh(opened, tmp_path / "runs").read == ("a",)
         assert len(list(iterate_predictions(opened, "a"))) == 4
+    with open_catalog(address) as again:
+        assert [one.run_id for one in list_runs(again).runs] == ["a"]
 
 
 def test_a_catalog_of_a_newer_benchbook_is_refused(address: str) -> None:
     with open_catalog(address) as catalog, catalog.write() as connection:
-        connection.execute(insert(versions), {"version": migrations.NEWEST + 1})
-    with pytest.raises(UsageError, match=rf"is of version {migrations.NEWEST + 1}, and this Benchbook knows"):
+        connection.execute(insert(versions), {"version": VERSION + 1})
+    with pytest.raises(UsageError, match=rf"is of version {VERSION + 1}, and this Benchbook knows"):
         open_catalog(address)
 
 
-def test_a_step_that_fails_leaves_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(connection: Connection) -> None:
-        connection.exec_driver_sql("CREATE TABLE half (a INTEGER)")
+def test_tables_that_can_not_be_made_leave_the_old_ones(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_catalog(address) as catalog:
+        now = shape(catalog)
+
+    def broken(*_: object, **__: object) -> None:
         raise BenchbookError("the power went")
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "STEPS", (*migrations.STEPS, half))
-        patch.setattr(migrations, "NEWEST", len(migrations.STEPS))
+        patch.setattr(database, "VERSION", VERSION + 1)
+        patch.setattr(metadata, "create_all", broken)
         with pytest.raises(BenchbookError, match="the power went"):
             open_catalog(address)
     with open_catalog(address) as catalog:
-        assert "half" not in shape(catalog)
+        assert shape(catalog) == now
 
 
 # ── addresses and errors ─────────────────────────────────────────────────────────────────────────────────────
@@ -259,4 +252,4 @@ def test_a_record_that_vanishes_is_removed(catalog: Catalog, folder: Path) -> No
     refresh(catalog, folder)
     shutil.rmtree(folder / "a")
     assert rebuild(catalog, folder).removed == ("a",)
-    assert {name: rows for name, rows in content(catalog).items() if rows} == {"catalog_versions": [(1,), (2,)]}
+    assert {name: rows for name, rows in content(catalog).items() if rows} == {"catalog_versions": [(VERSION,)]}

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from benchbook.catalog import migrations
+from benchbook.catalog.schema import VERSION, metadata, versions
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from benchbook.text import shorten
 
@@ -82,7 +82,7 @@ def default_path(runs: str | Path) -> Path:
 
 
 def open_catalog(address: str | Path) -> Catalog:
-    """The catalog at `address` (a file's path or a URL), made or brought to today's version where it needs to be.
+    """The catalog at `address` (a file's path or a URL), with its tables; empty, where an older Benchbook made it.
 
     Raises: ConfigError for an address that is none, or one whose driver is not installed; UsageError for a catalog of a
     newer Benchbook; BenchbookError where the database can't be reached or is none.
@@ -90,25 +90,41 @@ def open_catalog(address: str | Path) -> Catalog:
     url = _url_of(address)
     catalog = Catalog(_engine_for(url), _shown(url), _secrets_in(url))
     try:
-        _migrate(catalog)
+        _make_tables(catalog)
     except BaseException:
         catalog.close()
         raise
     return catalog
 
 
-def _migrate(catalog: Catalog) -> None:
+def _make_tables(catalog: Catalog) -> None:
+    """Today's tables, where there are none, or older ones: nothing is in them that is not in a record."""
     with catalog.read() as connection:
         _check_encoding(connection, catalog.where)
-        version = migrations.version_of(connection)
-    while version != migrations.NEWEST:
-        with catalog.write() as connection:
-            if connection.dialect.name == "postgresql":  # in SQLite the writer is alone already
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
-            try:
-                version = migrations.apply_next(connection)
-            except UsageError as error:
-                raise UsageError(f"{catalog.where}: {error}") from None
+        if _version_of(connection, catalog.where) == VERSION:
+            return
+    with catalog.write() as connection:
+        if connection.dialect.name == "postgresql":  # in SQLite the writer is alone already
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+        version = _version_of(connection, catalog.where)
+        if version != VERSION:  # nobody else made them meanwhile
+            if version:  # else a table of one of these names is somebody else's
+                metadata.drop_all(connection)
+            metadata.create_all(connection, checkfirst=False)
+            connection.execute(insert(versions).values(version=VERSION))
+
+
+def _version_of(connection: Connection, where: str) -> int:
+    """0 for a database without a catalog. Raises: UsageError for a catalog that a newer Benchbook made."""
+    if not inspect(connection).has_table(versions.name):
+        return 0
+    version: int = connection.scalar(select(func.max(versions.c.version))) or 0
+    if version > VERSION:
+        raise UsageError(
+            f"{where}: the catalog is of version {version}, and this Benchbook knows {VERSION}: update Benchbook, or "
+            "rebuild into another database"
+        )
+    return version
 
 
 def _check_encoding(connection: Connection, where: str) -> None:
@@ -188,7 +204,7 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(driver_connection: Any, _: Any) -> None:
-        # Without this, sqlite3 begins transactions by itself, and not before DDL: a migration would not be one.
+        # Without this, sqlite3 begins transactions by itself, and not before DDL: making the tables would not be one.
         driver_connection.isolation_level = None
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             driver_connection.execute(f"PRAGMA {pragma}")

@@ -1,4 +1,4 @@
-"""The catalog's tables as they are now. How they came to be is in `migrations`; a test holds the two together.
+"""The catalog's tables. A catalog of an older VERSION is emptied when it is opened: its records fill it again (0027).
 
 Real numbers are integers of billionths (`*_nano`, SPEC C2); a null is something that is not known, and never zero.
 """
@@ -12,7 +12,17 @@ from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, M
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-__all__ = ["StoredText", "aggregates", "from_stored", "metadata", "predictions", "runs", "to_stored", "versions"]
+__all__ = [
+    "VERSION",
+    "StoredText",
+    "aggregates",
+    "from_stored",
+    "metadata",
+    "predictions",
+    "runs",
+    "to_stored",
+    "versions",
+]
 
 
 _MARK = "\x1a"
@@ -50,12 +60,14 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
+VERSION = 3  # raised with every change to a table, or to what is indexed
+
 metadata = MetaData()
 
 versions = Table(
     "catalog_versions",
     metadata,
-    Column("version", Integer, primary_key=True, autoincrement=False),  # one row for each migration that was made
+    Column("version", Integer, primary_key=True, autoincrement=False),  # its one row
 )
 
 runs = Table(
