@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from benchbook.errors import RecordError
 from benchbook.record import tables
-from benchbook.record.tables import ROW_GROUP, arrow_schema, read_rows, write_table, writer_version
+from benchbook.record.tables import ROW_GROUP, arrow_schema, read_rows, row_of_sample, write_table, writer_version
 
 
 class Part(msgspec.Struct):
@@ -284,3 +284,31 @@ def test_a_disk_that_can_not_be_written_is_told_and_nothing_hides_it(
     monkeypatch.setattr(pq, "ParquetWriter", refuse)
     with pytest.raises(RecordError, match=r"t\.parquet: can't be written \(Read-only file system\)"):
         write_table(tmp_path / "t.parquet", Row, [])
+
+
+class Sampled(msgspec.Struct):
+    sample: int
+    text: str = "x" * 40
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every second sample: a run that was stopped has gaps."""
+    path = tmp_path_factory.mktemp("sampled") / "samples.parquet"
+    write_table(path, Sampled, (Sampled(sample) for sample in range(0, 30_001, 2)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sample", "found"),
+    [(0, 0), (10, 10), (2 * ROW_GROUP, 2 * ROW_GROUP), (30_000, 30_000), (11, None), (30_010, None), (-1, None)],
+)
+def test_one_sample_is_found_in_any_row_group(sampled: Path, sample: int, found: int | None) -> None:
+    row = row_of_sample(sampled, Sampled, sample)
+    assert (row.sample if row else None) == found
+
+
+def test_one_sample_of_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(b"no table")
+    with pytest.raises(RecordError, match="not a readable table"):
+        row_of_sample(tmp_path / "t", Sampled, 0)

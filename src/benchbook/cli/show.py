@@ -24,6 +24,8 @@ __all__ = ["show"]
 def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: bool) -> None:
     """Show RUN's decision, gates and ledger; or one of its samples with every raw reply."""
     from benchbook.cli.summary import rows_of
+    from benchbook.evaluators.registry import samples_type
+    from benchbook.record.tables import row_of_sample
     from benchbook.views.views import view_of
 
     record = find_record(run, runs)
@@ -31,7 +33,7 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
     if sample is not None or failed:
         _refuse_without_samples(record)
     if sample is not None:
-        row = next((row for row in rows_of(record)() if row.sample == sample), None)
+        row = row_of_sample(record.samples, samples_type(record), sample)
         if row is None:
             raise UsageError(f"{record.path}: no sample {sample} was attempted")
         if as_json:

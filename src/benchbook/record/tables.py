@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from benchbook.errors import RecordError
 from benchbook.record.reading import why_unreadable
 from benchbook.text import storable
 
-__all__ = ["ROW_GROUP", "arrow_schema", "read_rows", "write_table", "writer_version"]
+__all__ = ["ROW_GROUP", "arrow_schema", "read_rows", "row_of_sample", "write_table", "writer_version"]
 
 
 BATCH = 256  # rows that are Python objects at once
@@ -116,16 +116,37 @@ def _storable(value: Any) -> Any:
     return value
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[Any]:
+    """An open table; whatever is wrong with it comes out as RecordError."""
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (OSError, ValueError, MemoryError, pa.ArrowException, msgspec.ValidationError) as error:
+        raise RecordError(f"{path}: {why_unreadable(path, f'not a readable table ({error})')}") from None
+
+
 def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
     """The rows of a table, a row group at a time.
 
     Raises: RecordError for a file that is no such table.
     """
     kind = ready(row_type)
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=BATCH):
-                for row in batch.to_pylist():
-                    yield msgspec.convert(row, kind)
-    except (OSError, ValueError, MemoryError, pa.ArrowException, msgspec.ValidationError) as error:
-        raise RecordError(f"{path}: {why_unreadable(path, f'not a readable table ({error})')}") from None
+    with _reading(path) as file:
+        for batch in file.iter_batches(batch_size=BATCH):
+            for row in batch.to_pylist():
+                yield msgspec.convert(row, kind)
+
+
+def row_of_sample(path: Path, row_type: type[_Row], sample: int) -> _Row | None:
+    """The row of a sample; None where the table has none. Of other row groups nothing but the numbers is read.
+
+    Raises: RecordError for a file that is no such table.
+    """
+    with _reading(path) as file:
+        for group in range(file.num_row_groups):
+            numbers = file.read_row_group(group, columns=["sample"]).column("sample").to_numpy()
+            if (places := (numbers == sample).nonzero()[0]).size:
+                row = file.read_row_group(group).slice(int(places[0]), 1).to_pylist()[0]
+                return msgspec.convert(row, ready(row_type))
+    return None

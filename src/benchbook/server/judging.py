@@ -14,7 +14,7 @@ from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import protocol
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, PanelRow
-from benchbook.record.tables import read_rows
+from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
@@ -93,7 +93,7 @@ def get_evaluation(call: Call) -> EvaluationDetail:
     call.is_of(found.state_id, "evaluation")
     number = call.path["sample"]
     sample = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else -1
-    row = next((one for one in read_rows(found.record.samples, ProtocolRow) if one.sample == sample), None)
+    row = row_of_sample(found.record.samples, ProtocolRow, sample)
     if row is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no evaluation of this number")
     samples = _samples(call.services, found)
