@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from benchbook.comparison.items import ComparedRun, compared_items
+from benchbook.comparison.items import ComparedRun, compared_columns, compared_items
+from benchbook.evaluators.registry import evaluator_named
 
 SPEC = "answer_correctness@v1"
 SCHEMA: Mapping[str, Any] = {
@@ -37,9 +38,16 @@ def samples(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame([row | {"sample": place} for place, row in enumerate(rows)], SCHEMA)
 
 
+def run_of(name: str, frame: pl.DataFrame, spec: str = SPEC, manifest: Mapping[str, Any] | None = None) -> ComparedRun:
+    """A run of these rows of samples.parquet, under an evaluator that is shipped."""
+    evaluator = evaluator_named(spec)
+    items = compared_items(frame, evaluator, manifest)
+    return ComparedRun(name, spec, items, compared_columns(evaluator), manifest or {})
+
+
 def answers(name: str, *rows: dict[str, Any], **manifest: Any) -> ComparedRun:
     """An `answer_correctness@v1` run of these rows."""
-    return ComparedRun(name, SPEC, compared_items(samples(rows), SPEC, manifest), manifest)
+    return run_of(name, samples(rows), manifest=manifest)
 
 
 def marks(name: str, pattern: str, **more: Any) -> ComparedRun:
@@ -63,7 +71,7 @@ def scores(name: str, *rows: tuple[str, int, float | None, bool]) -> ComparedRun
             "candidate_answer": pl.String, "sample_score": pl.Float64, "passed": pl.Boolean,
         },
     )  # fmt: skip
-    return ComparedRun(name, "rubric@v1", compared_items(frame, "rubric@v1"))
+    return run_of(name, frame, "rubric@v1")
 
 
 def unanswered(name: str, values: Sequence[float | None], **manifest: Any) -> ComparedRun:
@@ -85,4 +93,4 @@ def unanswered(name: str, values: Sequence[float | None], **manifest: Any) -> Co
             "accuracy_score": pl.Int64, "candidate_error": pl.String,
         },
     )  # fmt: skip
-    return ComparedRun(name, "rubric@v1", compared_items(frame, "rubric@v1", manifest), manifest)
+    return run_of(name, frame, "rubric@v1", manifest)

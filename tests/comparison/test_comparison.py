@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -11,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.comparison.compared import compare
-from benchbook.comparison.items import ComparedRun, compared_items
+from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.pairing import CLASSES
 from benchbook.errors import UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.predictions import align_predictions, items_frame, read_predictions
 from benchbook.evaluators.correctness.columns import score_columns
-from compared import SPEC, answer, answers, marks, scores
+from compared import answer, answers, marks, run_of, scores
 from support import shared_data
 
 
@@ -208,7 +209,7 @@ def test_the_diagnosis_names_the_answers_that_were_lost_and_won() -> None:
         (lambda: compare(marks("a", "1"), scores("b", ("i0", 0, 0.5, True))), "a was scored under answer_correctness"),
         (lambda: compare(marks("a", "1"), marks("b", "1"), confidence=1.0), "confidence 1.0"),
         (lambda: compare(marks("a", "1"), marks("b", "1"), margin=0.0), "margin 0.0"),
-        (lambda: compared_items(pl.DataFrame(), "judge_protocol@v1"), "judge_protocol@v1 can't be compared"),
+        (lambda: run_of("a", pl.DataFrame(), "judge_protocol@v1"), "judge_protocol@v1 can't be compared"),
     ],
 )
 def test_what_can_not_be_compared_is_refused(call: Callable[[], Any], says: str) -> None:
@@ -265,7 +266,7 @@ def test_the_order_of_the_items_does_not_matter(a: ComparedRun, b: ComparedRun, 
         return
     places = list(range(len(b.items)))
     random.shuffle(places)
-    shuffled = ComparedRun("b", SPEC, b.items[places]) if places else b
+    shuffled = replace(b, items=b.items[places]) if places else b
     assert classes(a, shuffled) == classes(a, b)
 
 
@@ -275,7 +276,7 @@ def checkpoint(name: str) -> ComparedRun:
         items = items_frame(evalset).with_columns(prompt=pl.Series([item.prompt for item in evalset]))
     rows = align_predictions(read_predictions(folder / f"{name}_predictions.jsonl"), items)
     scored = pl.concat([rows, score_columns(rows)], how="horizontal").rename({"reason": "miss_reason"})
-    return ComparedRun(name, SPEC, compared_items(scored.with_row_index("sample"), SPEC))
+    return run_of(name, scored.with_row_index("sample"))
 
 
 def test_real_checkpoints_m45_base_to_stage_c() -> None:

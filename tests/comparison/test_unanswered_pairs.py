@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from benchbook.comparison.compared import compare
-from benchbook.comparison.items import ComparedRun, Unanswered, compared_items
+from benchbook.comparison.items import ComparedRun, Unanswered
 from benchbook.comparison.leaderboard import history, leaderboard
 from benchbook.comparison.regressions import check_regressions
 from benchbook.views.comparison_tables import classes_table, first_line, notices
-from compared import answer, answers, marks, scores, unanswered
+from compared import answer, answers, marks, run_of, scores, unanswered
 
 
 def before(name: str, *rows: dict[str, Any]) -> ComparedRun:
@@ -30,7 +30,7 @@ def before(name: str, *rows: dict[str, Any]) -> ComparedRun:
         "candidate_answer": pl.String, "sample_score": pl.Float64, "passed": pl.Boolean, "accuracy_score": pl.Int64,
         "score_origin": pl.String, "answer_seq": pl.Int64, "error_detail": pl.String, "timed_out": pl.Boolean,
     }  # fmt: skip
-    return ComparedRun(name, "rubric@v1", compared_items(pl.DataFrame(whole, schema), "rubric@v1"))
+    return run_of(name, pl.DataFrame(whole, schema), "rubric@v1")
 
 
 ANSWERED = {"candidate_answer": "yes", "sample_score": 1.0, "passed": True, "accuracy_score": 2, "answer_seq": 7,
@@ -147,7 +147,7 @@ def test_rubric_runs_are_compared_by_what_else_they_measured() -> None:
             "accuracy_score": [2] * 11 + [None], "faithfulness_score": [1] * 12,
             "latency_e2e_ms": [latency + 10 * n for n in range(12)], "total_tokens": [tokens + n for n in range(12)],
         })  # fmt: skip
-        return ComparedRun(name, "rubric@v1", compared_items(frame, "rubric@v1"))
+        return run_of(name, frame, "rubric@v1")
 
     found = compare(run("a", 100, 900), run("b", 150, 400)).metrics
     told = [(one.name, one.difference.n, one.difference.difference, one.difference.verdict) for one in found]

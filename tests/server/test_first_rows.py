@@ -11,6 +11,7 @@ import pytest
 
 from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.errors import RecordError
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.folder import Record
 from scored import ITEMS, PREDICTIONS, scored
 from server.making import Api
@@ -80,7 +81,7 @@ def test_a_part_is_a_part_of_the_whole(tmp_path: Path) -> None:
     record: Record = scored(tmp_path, PREDICTIONS[1:]).record
     whole = compared_run(record).items
     for first, end in ((0, 2), (1, 5), (3, 9), (5, 5)):
-        assert compared_part(record, "answer_correctness@v1", first, end).equals(whole[first:end])
+        assert compared_part(record, evaluator_of(record), first, end).equals(whole[first:end])
 
 
 def test_without_a_table(tmp_path: Path) -> None:

@@ -189,10 +189,10 @@ def compare(
         items=items,
         counts={name: sizes.get(name, 0) for name in CLASSES},
         score=difference("score_nano", margin),
-        passing=None if a.has_reasons else difference("correct"),
+        passing=difference("correct") if a.columns.is_graded else None,
         metrics=metric_differences(rows, confidence=confidence, seed=seed),
         slices=with_tarone_holm(list(_slices(rows, confidence, seed))),
-        containment=_containment(rows, difference("contained")) if a.has_reasons else None,
+        containment=_containment(rows, difference("contained")) if a.columns.tells_containment else None,
         measured=measured_differences(a.manifest, b.manifest),
         unknown=unknown_in_both(a.manifest, b.manifest),
         metadata=metadata_difference(a.manifest, b.manifest),
@@ -292,7 +292,7 @@ def compare_runs(
     histories: tuple[History, ...] = ()
     if len(runs) > 2:
         histories = (history(runs),)
-        if all(run.has_reasons for run in runs):
+        if all(run.columns.tells_containment for run in runs):
             histories += (history(runs, by="contained"),)
     p_holm = adjust_p_values([pair.score.p for pair in pairs]).holm
     pairs = tuple(replace(pair, score=with_p(pair.score, p)) for pair, p in zip(pairs, p_holm, strict=True))

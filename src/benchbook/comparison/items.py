@@ -8,29 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.comparison.pairing import METRICS
 from benchbook.errors import UsageError
+from benchbook.evaluators.contract import ComparedColumns, Evaluator
 from benchbook.evaluators.exact import NANO, as_float, mean
 from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
-from benchbook.evaluators.rubric.scoring import NO_ANSWER
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["GROUPINGS", "ComparedRun", "EndedEarly", "Unanswered", "compared_items", "unanswered_why"]
+__all__ = [
+    "GROUPINGS",
+    "ComparedRun",
+    "EndedEarly",
+    "Unanswered",
+    "compared_columns",
+    "compared_items",
+    "unanswered_why",
+]
 
 
 GROUPINGS = ("section", "category", "difficulty")
 INSIDE = "expected_inside_longer_text"
-UNANSWERED = "unanswered"  # why an item missed that the user gave up on (A3)
-_FAILED_BEFORE = frozenset({"score_origin", "answer_seq", "error_detail", "timed_out"})
-
-# What a scorer's own table calls the score, whether it is right, and the model's text.
-_COLUMNS: Mapping[str, tuple[str, str, str]] = {
-    "answer_correctness": ("correctness", "correctness", "predicted"),
-    "rubric": ("sample_score", "passed", "candidate_answer"),
-}
-_METRICS: Mapping[str, tuple[str, ...]] = {"rubric": METRICS}  # shown beside the score
 _TEXTS = ("prompt", "expected", "context", *GROUPINGS, "group", "miss_reason")
 
 
@@ -68,6 +66,7 @@ class ComparedRun:
     name: str
     spec: str
     items: polars.DataFrame
+    columns: ComparedColumns
     manifest: Mapping[str, Any] = field(default_factory=dict)
     ended_early: EndedEarly | None = None  # its items are then those that were counted
 
@@ -106,18 +105,15 @@ class ComparedRun:
         """Whether the run came to its end, and every sample that it planned was answered or given up by the user."""
         return str(self.manifest.get("state", "complete")) == "complete"
 
-    @property
-    def has_reasons(self) -> bool:
-        """Whether its scorer says why an item missed (SPEC A7)."""
-        return self.spec.partition("@")[0] == "answer_correctness"
 
-
-def compared_items(samples: polars.DataFrame, spec: str, manifest: Mapping[str, Any] | None = None) -> polars.DataFrame:
+def compared_items(
+    samples: polars.DataFrame, evaluator: Evaluator, manifest: Mapping[str, Any] | None = None
+) -> polars.DataFrame:
     """A row an item, in the order of the samples, of a record's samples.parquet.
 
-    `samples` has, beside its scorer's columns, `prompt` and `expected` (and maybe `context`: what the prompt is asked
-    about). `manifest` is the record's, which says whether the run failed as a whole, or has not come to its end. The
-    columns of the result:
+    `samples` has, beside its evaluator's columns, `prompt` and `expected` (and maybe `context`: what the prompt is
+    asked about). `manifest` is the record's, which says whether the run failed as a whole, or has not come to its end.
+    The columns of the result:
 
     item_id, prompt, expected, context, section, category, difficulty, group
     sample, text, miss_reason     of the first repeat
@@ -129,38 +125,33 @@ def compared_items(samples: polars.DataFrame, spec: str, manifest: Mapping[str, 
     score_nano                    their mean, rounded half to even; null without a score
     correct                       right in more than half of its scored repeats; null without a score
     contained                     the expected answer is the text or stands inside it (A7), in more than half
-    accuracy_score, …             of rubric runs: METRICS, means over the repeats that have one
+    accuracy_score, …             the evaluator's metrics, means over the repeats that have one
 
-    Raises: UsageError for a scorer whose runs can't be compared item by item.
+    Raises: UsageError for an evaluator whose runs can't be compared item by item.
     """
     import polars as pl
 
-    name = spec.partition("@")[0]
-    columns = _COLUMNS.get(name)
-    if columns is None:
-        raise UsageError(f"runs under {spec} can't be compared item by item; expected {' or '.join(_COLUMNS)}")
-    score, right, text = columns
-    metrics = tuple(one for one in _METRICS.get(name, ()) if one in samples.columns)
-    rows = samples.with_columns(unanswered_why=unanswered_why(samples.columns, spec, manifest or {}))
-    is_scored = pl.col(score).is_not_null() & pl.col("unanswered_why").is_null()
+    columns = compared_columns(evaluator)
+    metrics = tuple(one for one in columns.metrics if one in samples.columns)
+    rows = samples.with_columns(unanswered_why=unanswered_why(evaluator, samples.columns, manifest or {}))
+    is_scored = pl.col(columns.score).is_not_null() & pl.col("unanswered_why").is_null()
     rows = rows.select(
         "item_id",
         "sample",
         *(_text(samples, name) for name in _TEXTS),
         "unanswered_why",
-        text=pl.col(text),
+        text=pl.col(columns.answer),
         n_samples=pl.lit(1, pl.Int64),
         n_scored=is_scored.cast(pl.Int64),
         n_unanswered=pl.col("unanswered_why").is_not_null().cast(pl.Int64),
-        n_correct=(pl.col(right).cast(pl.Boolean) & is_scored).fill_null(value=False).cast(pl.Int64),
-        sum_nano=pl.when(is_scored).then((pl.col(score) * NANO).round().cast(pl.Int64)).otherwise(0),
+        n_correct=(pl.col(columns.passed).cast(pl.Boolean) & is_scored).fill_null(value=False).cast(pl.Int64),
+        sum_nano=pl.when(is_scored).then((pl.col(columns.score) * NANO).round().cast(pl.Int64)).otherwise(0),
         **{one: pl.when(pl.col("unanswered_why").is_null()).then(pl.col(one).cast(pl.Float64)) for one in metrics},
     )
     # By the reason and not by the score: the texts of a run that failed (A3) are what they are.
     contained = pl.col("miss_reason").is_null() | (pl.col("miss_reason") == INSIDE)
-    has_reasons = "miss_reason" in samples.columns
     n_contained = pl.when(pl.col("n_scored") > 0).then(contained.cast(pl.Int64)).otherwise(0)
-    rows = rows.with_columns(n_contained=n_contained if has_reasons else pl.col("n_correct"))
+    rows = rows.with_columns(n_contained=n_contained if columns.tells_containment else pl.col("n_correct"))
     if "repeat" in samples.columns and samples["repeat"].max():
         rows = _one_row_an_item(rows, metrics)
     return rows.with_columns(
@@ -168,45 +159,23 @@ def compared_items(samples: polars.DataFrame, spec: str, manifest: Mapping[str, 
     ).drop("n_contained")
 
 
-def unanswered_why(columns: Collection[str], spec: str, manifest: Mapping[str, Any]) -> polars.Expr:
+def compared_columns(evaluator: Evaluator) -> ComparedColumns:
+    """The columns of an evaluator's items. Raises: UsageError where its runs can't be compared item by item."""
+    if evaluator.compared is None:
+        raise UsageError(f"runs under {evaluator.id} can't be compared item by item: they have no scored items")
+    return evaluator.compared
+
+
+def unanswered_why(evaluator: Evaluator, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
     """The class of what kept a sample from being answered (R1.3a); null where the model answered, or had its chance.
 
-    Records of before derivation 3 counted such a sample as a wrong answer; their rows still tell. Of a run that failed
-    as a whole every sample counts as it is scored, 0.0 (A3).
+    Of a run that failed as a whole every sample counts as it is scored, 0.0 (A3).
     """
     import polars as pl
 
     if manifest.get("run_status", "completed") != "completed":
         return pl.lit(None, pl.String)
-    if spec.partition("@")[0] == "rubric":
-        return _unanswered_rubric(columns)
-    has_ended = manifest.get("state", "complete") == "complete"
-    by_error = pl.col("error") if "error" in columns else pl.lit(None, pl.String)
-    has_none = pl.col("predicted").is_null()
-    kept_from = has_none & by_error.is_in(["provider_error", "cancelled"])
-    if not has_ended:
-        kept_from = kept_from | (has_none & by_error.is_null())
-    by_reason = pl.col("miss_reason") == UNANSWERED
-    return pl.when(by_reason | kept_from | pl.col("correctness").is_null()).then(
-        pl.coalesce(by_error, pl.lit("not asked"))
-    )
-
-
-def _unanswered_rubric(columns: Collection[str]) -> polars.Expr:
-    import polars as pl
-
-    if "candidate_error" in columns:
-        return pl.when(pl.col("accuracy_score").is_null()).then(pl.col("candidate_error"))
-    if not _FAILED_BEFORE.issubset(columns):
-        return pl.lit(None, pl.String)
-    # No reply, though a call failed, and not by the time limit: a fault of the provider, or of what was recorded.
-    failed = (
-        (pl.col("score_origin") == NO_ANSWER)
-        & pl.col("answer_seq").is_null()
-        & pl.col("error_detail").is_not_null()
-        & ~pl.col("timed_out")
-    )
-    return pl.when(failed).then(pl.lit("provider_error"))
+    return evaluator.unanswered_why(columns, manifest)
 
 
 def _text(samples: polars.DataFrame, name: str) -> polars.Expr:

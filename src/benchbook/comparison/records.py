@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from benchbook.canonical import canonical_json, ready
-from benchbook.comparison.items import ComparedRun, EndedEarly, compared_items, unanswered_why
+from benchbook.comparison.items import ComparedRun, EndedEarly, compared_columns, compared_items, unanswered_why
 from benchbook.errors import RecordError
+from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
@@ -37,12 +38,10 @@ __all__ = [
 ]
 
 
-# All that a comparison reads of samples.parquet; each scorer's table has some of them.
+# What a comparison reads of samples.parquet beside the evaluator's own columns; each table has some of them.
 _COLUMNS = frozenset({
-    "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "predicted",
-    "correctness", "miss_reason", "error", "candidate_answer", "sample_score", "passed", "accuracy_score",
-    "faithfulness_score", "latency_e2e_ms", "total_tokens", "candidate_error", "score_origin", "answer_seq",
-    "error_detail", "timed_out",
+    "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "miss_reason",
+    "error", "accuracy_score", "candidate_error", "score_origin", "answer_seq", "error_detail", "timed_out",
 })  # fmt: skip
 
 
@@ -73,12 +72,13 @@ class RowsOfItems:
     spec: str
     evalset_sha256: str
     n_items: int
+    evaluator: Evaluator = field(compare=False)
 
 
 def rows_of_items(record: Record) -> RowsOfItems | None:
     """What is known of a run's table without reading a row of it; None where its rows are not those of the eval set.
 
-    A run of `answer_correctness@v1` has a row for every item, asked or not (SPEC A5), and one repeat makes it the only.
+    Some evaluators have a row for every item, asked or not (SPEC A5), and one repeat makes it the only.
     Where some were not answered (R1.3a), they may be missing from a comparison, and its rows are others.
 
     Raises: as `compared_run`.
@@ -86,27 +86,30 @@ def rows_of_items(record: Record) -> RowsOfItems | None:
     import polars as pl
 
     check_whole(record)
-    manifest = manifest_of(record)
+    manifest, evaluator = manifest_of(record), evaluator_of(record)
+    has_all = evaluator.compared is not None and evaluator.compared.has_every_item
     spec, inputs, n_items = manifest.get("spec"), manifest.get("inputs"), manifest.get("n_items")
-    if spec != "answer_correctness@v1" or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
+    if not has_all or spec != evaluator.id or manifest.get("repeats") != 1 or not isinstance(inputs, dict):
         return None
     evalset = inputs.get("evalset") if manifest.get("part") is None else None  # a part's rows are other items
 
     def counted(rows: polars.LazyFrame) -> polars.LazyFrame:
-        lacks = unanswered_why(rows.collect_schema().names(), spec, manifest).is_not_null()
+        lacks = unanswered_why(evaluator, rows.collect_schema().names(), manifest).is_not_null()
         return rows.select(n=pl.len(), n_unanswered=lacks.sum())
 
-    n, n_unanswered = _scanned(record, counted).row(0)
-    return RowsOfItems(spec, evalset, n) if isinstance(evalset, str) and n == n_items and not n_unanswered else None
+    n, n_unanswered = _scanned(record, evaluator, counted).row(0)
+    if not isinstance(evalset, str) or n != n_items or n_unanswered:
+        return None
+    return RowsOfItems(evaluator.id, evalset, n, evaluator)
 
 
-def compared_part(record: Record, spec: str, first: int, end: int) -> polars.DataFrame:
+def compared_part(record: Record, evaluator: Evaluator, first: int, end: int) -> polars.DataFrame:
     """The items of the rows from `first` up to `end`, where `rows_of_items` holds: no other row is read.
 
     Raises: as `compared_run`.
     """
-    part = _scanned(record, lambda rows: rows.slice(first, end - first))
-    return compared_items(part, spec, manifest_of(record))
+    part = _scanned(record, evaluator, lambda rows: rows.slice(first, end - first))
+    return compared_items(part, evaluator, manifest_of(record))
 
 
 def training_loss(record: Record) -> Curve | None:
@@ -126,13 +129,13 @@ def training_loss(record: Record) -> Curve | None:
 
 
 def _read(record: Record, derived: Record) -> ComparedRun:
-    manifest = manifest_of(derived)
-    spec = str(manifest.get("spec"))
-    samples = _samples(derived)
+    manifest, evaluator = manifest_of(derived), evaluator_of(record)
+    samples = _scanned(derived, evaluator, lambda rows: rows)
     if "prompt" not in samples.columns:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
-    items = compared_items(samples, spec, manifest)
-    return ComparedRun(storable(record.run_id), spec, items, manifest, _ended_early(derived, spec))
+    items, columns = compared_items(samples, evaluator, manifest), compared_columns(evaluator)
+    early = _ended_early(derived, evaluator.id)
+    return ComparedRun(storable(record.run_id), evaluator.id, items, columns, manifest, early)
 
 
 class _Early(msgspec.Struct):
@@ -178,16 +181,16 @@ def manifest_of(derived: Record) -> dict[str, Any]:
     return manifest
 
 
-def _samples(derived: Record) -> polars.DataFrame:
-    return _scanned(derived, lambda rows: rows)
-
-
-def _scanned(derived: Record, chosen: Callable[[polars.LazyFrame], polars.LazyFrame]) -> polars.DataFrame:
+def _scanned(
+    derived: Record, evaluator: Evaluator, chosen: Callable[[polars.LazyFrame], polars.LazyFrame]
+) -> polars.DataFrame:
     import polars as pl
 
+    own = compared_columns(evaluator)
+    wanted = {*_COLUMNS, own.score, own.passed, own.answer, *own.metrics}
     try:
         rows = pl.scan_parquet(derived.samples, glob=False, cache=False)
-        names = [name for name in rows.collect_schema() if name in _COLUMNS]
+        names = [name for name in rows.collect_schema() if name in wanted]
         return chosen(rows.select(names)).collect()
     except FileNotFoundError:
         raise RecordError(f"{derived.samples}: not there; resume the run, or `benchbook rescore` it") from None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
 
@@ -18,7 +19,10 @@ from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.specs import load_spec
 
-__all__ = ["MAY_CHANGE", "DerivedFiles", "Evaluator", "Tables"]
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["MAY_CHANGE", "ComparedColumns", "DerivedFiles", "Evaluator", "Tables"]
 
 Tables = Mapping[str, type[msgspec.Struct]]
 
@@ -40,6 +44,25 @@ class DerivedFiles(Protocol):
 
     @property
     def decision(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedColumns:
+    """What samples.parquet calls that which comparisons, lists and rankings of items need.
+
+    Prompt, section, category, difficulty, group and repeat have these names everywhere. `expected` is None where the
+    eval set alone has it. `reasons` say why an item did not pass: in each column a text, or a list of them.
+    """
+
+    score: str  # from 0 to 1; null where there is none
+    passed: str  # true, or 1.0
+    answer: str  # the model's text
+    expected: str | None = None
+    reasons: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()  # shown beside the score
+    is_graded: bool = True  # scores lie between 0 and 1, too, so that passing is another question
+    has_every_item: bool = False  # there is a row for each item, asked or not, in the order of the set (A5)
+    tells_containment: bool = False  # `miss_reason` tells whether the expected answer stands inside the text (A7)
 
 
 class Evaluator(ABC):
@@ -119,3 +142,21 @@ class Evaluator(ABC):
         """Why a record has no per-item table; None where it has one (A6)."""
         del started
         return None
+
+    # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
+
+    primary: ClassVar[str | None] = None  # of its aggregates the one that stands for a run in lists; None for none
+
+    @property
+    def compared(self) -> ComparedColumns | None:
+        """The columns of its items; None where runs can't be compared item by item."""
+        return None
+
+    def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
+        """The class of what kept a sample from being answered (R1.3a); null where the model answered, or had its
+        chance. `columns` are those of samples.parquet, `manifest` is the record's, of a run that did not fail itself.
+        """
+        import polars as pl
+
+        del manifest
+        return pl.col("candidate_error") if "candidate_error" in columns else pl.lit(None, pl.String)

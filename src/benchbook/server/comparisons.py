@@ -168,7 +168,7 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
         return None
 
     def part(first: int, end: int) -> polars.DataFrame:
-        items, _ = paired_items(*(compared_part(found.record, a.spec, first, end) for found in runs))
+        items, _ = paired_items(*(compared_part(found.record, a.evaluator, first, end) for found in runs))
         return _listed(items, first)
 
     return page_of_parts(_list_name(runs), question, a.n_items, part, _row_columns(CUT))

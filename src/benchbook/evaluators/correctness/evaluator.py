@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,7 +15,7 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
-from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
+from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Evaluator, Tables
 from benchbook.evaluators.correctness.asking import CorrectnessQuestions, PreparedScore, prepare, roles_of_score
 from benchbook.evaluators.correctness.prediction_facts import prediction_replies
 from benchbook.evaluators.correctness.predictions import SPEC
@@ -25,6 +25,7 @@ from benchbook.evaluators.correctness.rows import (
     CorrectnessManifest,
     row_type_of,
 )
+from benchbook.evaluators.correctness.scorecard import UNANSWERED
 from benchbook.evaluators.correctness.tables import (
     DERIVED_FILES,
     CorrectnessDerived,
@@ -39,6 +40,9 @@ from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.training.logs import training_files
 from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
+
+if TYPE_CHECKING:
+    import polars
 
 __all__ = ["EVALUATOR", "CorrectnessEvaluator"]
 
@@ -102,6 +106,37 @@ class CorrectnessEvaluator(Evaluator):
 
     def unavailable(self, started: RunStarted) -> str | None:
         return dry_run_reason(started)
+
+    # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
+
+    primary = "primary_score"
+
+    @property
+    def compared(self) -> ComparedColumns:
+        return ComparedColumns(
+            score="correctness",
+            passed="correctness",
+            answer="predicted",
+            expected="expected",
+            reasons=("error", "miss_reason", "candidate_error"),
+            is_graded=False,
+            has_every_item=True,
+            tells_containment=True,
+        )
+
+    def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
+        """Records of before derivation 3 counted such an item as a wrong answer; their rows still tell."""
+        import polars as pl
+
+        by_error = pl.col("error") if "error" in columns else pl.lit(None, pl.String)
+        has_none = pl.col("predicted").is_null()
+        kept_from = has_none & by_error.is_in(["provider_error", "cancelled"])
+        if manifest.get("state", "complete") != "complete":
+            kept_from = kept_from | (has_none & by_error.is_null())
+        by_reason = pl.col("miss_reason") == UNANSWERED
+        return pl.when(by_reason | kept_from | pl.col("correctness").is_null()).then(
+            pl.coalesce(by_error, pl.lit("not asked"))
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,10 +15,11 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
-from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
+from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
+from benchbook.evaluators.rubric.compared import COMPARED, unanswered_why
 from benchbook.evaluators.rubric.plan import Plan, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision
@@ -32,6 +33,9 @@ from benchbook.record.derived_files import Finding, place_of_fact, reading_deriv
 from benchbook.record.facts import RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+
+if TYPE_CHECKING:
+    import polars
 
 __all__ = ["EVALUATOR", "RubricEvaluator"]
 
@@ -84,6 +88,18 @@ class RubricEvaluator(Evaluator):
             data = record.decision.read_bytes()
             refused = msgspec.json.decode(data)["decision"] is None
             return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
+
+    # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
+
+    primary = "aggregate_score"
+
+    @property
+    def compared(self) -> ComparedColumns:
+        return COMPARED
+
+    def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
+        del manifest
+        return unanswered_why(columns)
 
 
 @dataclass(frozen=True, slots=True)

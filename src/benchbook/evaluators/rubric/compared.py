@@ -1,0 +1,42 @@
+"""The items of `rubric@v1` side by side with another run's: which columns, and what was not answered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from benchbook.evaluators.contract import ComparedColumns
+from benchbook.evaluators.rubric.scoring import NO_ANSWER
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["COMPARED", "unanswered_why"]
+
+
+COMPARED = ComparedColumns(
+    score="sample_score",
+    passed="passed",
+    answer="candidate_answer",
+    reasons=("evaluator_error", "parse_error_reason", "fail_reasons"),
+    metrics=("accuracy_score", "faithfulness_score", "latency_e2e_ms", "total_tokens"),
+)
+_FAILED_BEFORE = frozenset({"score_origin", "answer_seq", "error_detail", "timed_out"})
+
+
+def unanswered_why(columns: Collection[str]) -> polars.Expr:
+    """The class of what kept a sample from being answered (R1.3a), of records of before derivation 3, too."""
+    import polars as pl
+
+    if "candidate_error" in columns:
+        return pl.when(pl.col("accuracy_score").is_null()).then(pl.col("candidate_error"))
+    if not _FAILED_BEFORE.issubset(columns):
+        return pl.lit(None, pl.String)
+    # No reply, though a call failed, and not by the time limit: a fault of the provider, or of what was recorded.
+    failed = (
+        (pl.col("score_origin") == NO_ANSWER)
+        & pl.col("answer_seq").is_null()
+        & pl.col("error_detail").is_not_null()
+        & ~pl.col("timed_out")
+    )
+    return pl.when(failed).then(pl.lit("provider_error"))
