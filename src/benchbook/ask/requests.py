@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from benchbook.ask.providers.calls import Generation
 from benchbook.ask.providers.local import bounded
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.canonical import canonical_json
+from benchbook.evalsets.conversations import Message
 
 __all__ = ["RolePlan", "body_of", "generation_of", "plan_sha256", "request_sha256"]
 
@@ -43,5 +44,6 @@ def generation_of(role: RolePlan, schema: Mapping[str, Any]) -> Generation:
     return Generation(role.params, bounded(asked) if role.provider == "local" else asked)
 
 
-def body_of(role: RolePlan, prompt: str, generation: Generation) -> bytes:
-    return chat_body(role.name, prompt, generation, stream=role.stream)
+def body_of(role: RolePlan, asked: str | Sequence[Message], generation: Generation) -> bytes:
+    """The request: a prompt, or the messages of a conversation."""
+    return chat_body(role.name, asked, generation, stream=role.stream)

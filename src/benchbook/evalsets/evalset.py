@@ -14,7 +14,7 @@ import jiter
 import msgspec
 
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.field_names import ALIASES
+from benchbook.evalsets.field_names import ALIASES, MESSAGES
 from benchbook.evalsets.items import Item, decode_plain, read_item
 from benchbook.evalsets.lines import MAX_LINE_BYTES, Line, encoding_fault, read_lines
 from benchbook.evalsets.set_contents import SetContents
@@ -28,6 +28,7 @@ SetForm = Literal["jsonl", "csv", "parquet"]
 
 # Tables often number what they hold; elsewhere a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
+_JSON_CELLS = (*ALIASES["context"], MESSAGES)
 
 
 def set_form(path: str | Path) -> SetForm:
@@ -42,8 +43,8 @@ def set_form(path: str | Path) -> SetForm:
 def set_lines(path: str | Path, form: SetForm) -> Iterator[Line]:
     """Each line of a file of JSON lines; of a table, each row as the line that says the same, numbered as it stands.
 
-    An empty cell, a null and NaN are a field that is not there. Cells are texts; in the context's column, a JSON list
-    or object is one.
+    An empty cell, a null and NaN are a field that is not there. Cells are texts; in the columns of contexts and
+    messages, a JSON list or object is one.
 
     Raises: InputError for a row that can't be read, or a file of another encoding; UsageError where there is no file.
     """
@@ -68,7 +69,7 @@ def _as_line(path: Path, number: int, row: Mapping[str, Any]) -> bytes:
 
 
 def _of_cell(name: str, cell: str | None) -> Any:
-    if cell is None or name not in ALIASES["context"] or cell.lstrip()[:1] not in ("[", "{"):
+    if cell is None or name not in _JSON_CELLS or cell.lstrip()[:1] not in ("[", "{"):
         return cell
     try:
         jiter.from_json(cell.encode(), allow_inf_nan=False)
@@ -118,7 +119,7 @@ class EvalSet:
 
     Holds an offset an item and not the items: eight bytes each, whatever their length (of a table, as many again for
     the lines; its items are in a file without a name). `sha256` is that of the file's bytes; `grouped`: some item names
-    a group; `contents`: what it has and lacks, known where it was checked.
+    a group, `has_messages`: some item is a conversation; `contents`: what it has and lacks, known where it was checked.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class EvalSet:
         *,
         form: SetForm = "jsonl",
         grouped: bool,
+        has_messages: bool = False,
         plain: bool,
         contents: SetContents | None = None,
         spool: Spool | None = None,
@@ -138,6 +140,7 @@ class EvalSet:
         self.sha256 = sha256
         self.form: SetForm = form
         self.grouped = grouped
+        self.has_messages = has_messages
         self.contents = contents
         self._plain = plain  # no field has another name
         self._offsets = offsets

@@ -6,7 +6,17 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 
-__all__ = ["ALIASES", "FIELD_NAMES", "FIELD_OF", "OPTIONAL_TEXTS", "close_to", "field_meant", "misspelt", "names_meant"]
+__all__ = [
+    "ALIASES",
+    "FIELD_NAMES",
+    "FIELD_OF",
+    "MESSAGES",
+    "OPTIONAL_TEXTS",
+    "close_to",
+    "field_meant",
+    "misspelt",
+    "names_meant",
+]
 
 
 # Names under which other files hold the same thing. The first is ours; the rubric's own names are among them.
@@ -17,10 +27,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "context": ("context", "provided_context"),
 }
 OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group")
-FIELD_NAMES = (*ALIASES, *OPTIONAL_TEXTS)
+MESSAGES = "messages"  # a conversation, instead of a prompt or beside one
+FIELD_NAMES = (*ALIASES, *OPTIONAL_TEXTS, MESSAGES)
 FIELD_OF: Mapping[str, str] = {
     **{name: field for field, names in ALIASES.items() for name in names},
-    **{name: name for name in OPTIONAL_TEXTS},
+    **{name: name for name in (*OPTIONAL_TEXTS, MESSAGES)},
 }
 """Ours, by every name by which it goes."""
 
@@ -28,7 +39,7 @@ FIELD_OF: Mapping[str, str] = {
 _MEANT: Mapping[str, tuple[str, ...]] = {
     "id": ("key", "uid", "uuid", "index", "idx", "qid", "question_id", "sample_id", "example_id", "task_id", "doc_id"),
     "prompt": ("query", "input", "instruction", "instructions", "user_input", "user_prompt", "problem", "text", "q",
-               "request", "message", "messages"),
+               "request", "message"),
     "expected_answer": ("answer", "answers", "ground_truth", "ground_truths", "groundtruth", "gold", "gold_answer",
                         "golden_answer", "golden", "ideal", "ideal_answer", "target", "targets", "expected",
                         "expected_output", "expected_response", "correct_answer", "right_answer", "correct", "label",

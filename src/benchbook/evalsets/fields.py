@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchbook.evalsets.field_names import ALIASES, close_to, field_meant, misspelt
+from benchbook.evalsets.conversations import MessageError, check_messages
+from benchbook.evalsets.field_names import ALIASES, MESSAGES, close_to, field_meant, misspelt
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import too_large
 from benchbook.evalsets.line_json import type_name
@@ -17,9 +18,20 @@ __all__ = ["FIELDS", "check_fields", "field_order", "filled_text"]
 
 
 # In the order in which a line's faults are told.
-FIELDS = ("id", "prompt", "expected_answer", "section", "category", "difficulty", "answer_format", "context", "group")
-_REQUIRED = FIELDS[:6]
-_REQUIRED_FREE = FIELDS[:2]
+FIELDS = (
+    "id",
+    "prompt",
+    "expected_answer",
+    "section",
+    "category",
+    "difficulty",
+    "answer_format",
+    "context",
+    "group",
+    "messages",
+)
+_REQUIRED: tuple[str, ...] = FIELDS[:6]
+_REQUIRED_FREE: tuple[str, ...] = FIELDS[:2]
 
 
 def check_fields(
@@ -43,6 +55,8 @@ def field_order(field: str | None) -> int:
 
 def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile: Profile) -> Iterator[Fault]:
     required = _REQUIRED_FREE if profile.free else _REQUIRED
+    if item.get(MESSAGES) is not None:  # a conversation is asked as it is: its transcript stands in for a prompt
+        required = tuple(field for field in required if field != "prompt")
     for field in FIELDS:
         value = item.get(field)
         if field in repeated or (value is None and field not in required):
@@ -54,6 +68,8 @@ def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile:
         elif field == "context":
             if (found := too_large(value)) is not None:
                 yield Fault(field, "number_range", f"found {found}; expected numbers that a double holds")
+        elif field == MESSAGES:
+            yield from _message_faults(value)
         else:
             yield from _text_faults(field, value, profile)
     if len(item) > len(required):
@@ -61,6 +77,13 @@ def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile:
     answer, prompt = filled_text(item.get("expected_answer")), filled_text(item.get("prompt"))
     if answer and prompt and stands_in(answer, prompt):
         yield Fault("expected_answer", "answer_in_prompt", f"'{shorten(answer, 60)}' stands in the prompt")
+
+
+def _message_faults(value: Any) -> Iterator[Fault]:
+    try:
+        check_messages(value)
+    except MessageError as error:
+        yield Fault(error.field, "wrong_type", f"found {error.found}; expected {error.expected}")
 
 
 def _text_faults(field: str, value: Any, profile: Profile) -> Iterator[Fault]:

@@ -13,7 +13,8 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError
-from benchbook.evalsets.field_names import ALIASES, FIELD_OF, OPTIONAL_TEXTS, names_meant
+from benchbook.evalsets.conversations import Message, MessageError, check_messages, transcript
+from benchbook.evalsets.field_names import ALIASES, FIELD_OF, MESSAGES, OPTIONAL_TEXTS, names_meant
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.line_json import read_line_json, repeated_key
 from benchbook.text import looks_like, quoted, shorten
@@ -28,6 +29,7 @@ __all__ = [
     "lacking_field",
     "other_expected",
     "read_item",
+    "read_messages",
     "too_large",
 ]
 
@@ -40,7 +42,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
     `expected_answer` is None where there is no reference (allowed under `rubric@v1` alone). `context` is any JSON
     value. `group` names what the item shares with others (a document, a template): items of one group are taken as
-    one cluster in intervals.
+    one cluster in intervals. `messages` are a conversation that the model is to go on with (`evalsets.conversations`):
+    it is what is asked, and `prompt` what people and judges read; by default its transcript.
     """
 
     id: str
@@ -52,9 +55,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     difficulty: str | None = None
     answer_format: AnswerFormat | None = None
     group: str | None = None
+    messages: Any = None
 
 
-_OTHER_NAMES = tuple(f'"{name}"'.encode() for names in ALIASES.values() for name in names[1:])
+# What `decode_plain` can't read by itself: other names of fields, and a conversation that stands in for a prompt.
+_OTHER_NAMES = tuple(f'"{name}"'.encode() for name in (*(n for names in ALIASES.values() for n in names[1:]), MESSAGES))
 _KNOWN_NAMES = tuple(FIELD_OF)
 _item = msgspec.json.Decoder(ready(Item))
 
@@ -153,16 +158,15 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
             raise InputError(path, line=line, field=field, found=" and ".join(present), expected="one of them")
         if present:
             given[field] = value[present[0]]
+    _add_messages(given, value.get(MESSAGES), path, line)
     for field in ("id", "prompt"):
         if field not in given:
             raise lacking_field(path, line, field, value)
         _require_text(given[field], path, line, field)
-    if given.get("expected_answer") is not None:
-        _require_text(given["expected_answer"], path, line, "expected_answer")
-    for field in OPTIONAL_TEXTS:
-        if value.get(field) is not None:
-            _require_text(value[field], path, line, field)
-            given[field] = value[field]
+    given |= {field: value[field] for field in OPTIONAL_TEXTS if value.get(field) is not None}
+    for field in ("expected_answer", *OPTIONAL_TEXTS):
+        if given.get(field) is not None:
+            _require_text(given[field], path, line, field)
     if given.get("answer_format") not in (None, *get_args(AnswerFormat)):
         raise InputError(
             path,
@@ -174,6 +178,21 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
     if (found := too_large(given.get("context"))) is not None:
         raise InputError(path, line=line, field="context", found=found, expected="numbers that a double holds")
     return Item(**given)
+
+
+def _add_messages(given: dict[str, Any], messages: Any, path: str | Path, line: int) -> None:
+    if messages is not None:
+        given[MESSAGES] = messages
+        if "prompt" not in given:
+            given["prompt"] = transcript(read_messages(messages, path, line))
+
+
+def read_messages(value: Any, path: str | Path, line: int) -> list[Message]:
+    """An item's conversation. Raises: InputError."""
+    try:
+        return check_messages(value)
+    except MessageError as error:
+        raise InputError(path, line=line, field=error.field, found=error.found, expected=error.expected) from None
 
 
 def lacking_field(path: str | Path, line: int, field: str, row: Mapping[str, Any]) -> InputError:

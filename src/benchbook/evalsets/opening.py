@@ -12,7 +12,7 @@ import msgspec
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_lines
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item
+from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
 from benchbook.evalsets.prompts import Repeats
@@ -62,7 +62,7 @@ class _Gathered:
         self._is_recorded = is_recorded
         self._offsets = array("Q")
         self._tally = SetTally(texts=not is_recorded)
-        self._grouped = False
+        self._grouped = self._has_messages = False
         self.ids = Repeats()
 
     def from_lines(self) -> EvalSet:
@@ -105,6 +105,7 @@ class _Gathered:
             self._offsets,
             form=form,
             grouped=self._grouped,
+            has_messages=self._has_messages,
             plain=plain,
             contents=None if self._is_recorded else self._tally.contents(),
             spool=spool,
@@ -113,6 +114,8 @@ class _Gathered:
 
     def _item(self, data: bytes, number: int) -> Item:
         item = read_item(data, self._path, number)
+        if item.messages is not None and not self._is_recorded:
+            read_messages(item.messages, self._path, number)
         row = {} if self._is_recorded else self._whole_line(data, number)
         self._tally.add(row)
         if self._needs_expected_answer and item.expected_answer is None:
@@ -133,6 +136,7 @@ class _Gathered:
         self.ids.note(item.id, len(self._offsets))
         self._offsets.append(place)
         self._grouped = self._grouped or item.group is not None
+        self._has_messages = self._has_messages or item.messages is not None
 
     def _too_long(self, number: int) -> InputError:
         return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")

@@ -1,11 +1,8 @@
-"""How the candidate is asked, whatever is made of its answers: plan, prompt template, requests, settings."""
+"""How the candidate is asked, whatever is made of its answers: plan, requests, settings."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,31 +13,25 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evalsets.set_parts import PartAsked, PartSaid, SetPart, choose_part
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.specs import Template, load_spec
-from benchbook.text import quoted
 
 __all__ = [
-    "CANDIDATE_PROMPT",
     "DEFAULT_GENERATION",
     "FOUR_PARAMS",
-    "PROMPT_NAMES",
     "CandidatePlan",
     "CandidateRequests",
-    "PromptTemplate",
     "candidate_plan_of",
     "chosen_part",
     "four_params",
     "model_settings",
-    "read_template",
     "template_of",
 ]
 
 DEFAULT_GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
 FOUR_PARAMS = ("temperature", "top_p", "max_tokens", "seed")  # that R7.1 asks for by name
-_NAMED = re.compile(r"\{\{([\w .:-]+)\}\}")
 
 
 class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +50,9 @@ class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
     candidate: RolePlan
     benchmark: bool = False
     part: SetPart | msgspec.UnsetType = msgspec.UNSET  # left out, and of no weight in the hash, where all were asked
+    # Left out where no item has messages of its own, and where the template is a text.
+    conversations: bool | msgspec.UnsetType = msgspec.UNSET
+    template_form: Literal["messages"] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def set_sha256(self) -> str:
@@ -80,42 +74,18 @@ def candidate_plan_of(started: RunStarted) -> CandidatePlan:
     return msgspec.convert(started.identity["plan"], ready(CandidatePlan))
 
 
-CANDIDATE_PROMPT = "candidate_prompt@v1"
-PROMPT_NAMES = ("prompt", "context", "id", "category")  # what an item's `{{name}}` may be
-
-
-class PromptTemplate:
-    """How an item is put to the candidate: the user's own template, or the frozen `candidate_prompt@v1`.
-
-    Its placeholders are PROMPT_NAMES.
-    """
-
-    def __init__(self, template_id: str, text: str | None) -> None:
-        self.id = template_id
-        if text is None:
-            spec = load_spec(CANDIDATE_PROMPT)
-            settings = spec.settings
-            self.sha256 = spec.sha256
-            self._with_context = Template(spec.text(settings["with_context"]))
-            self._without_context = Template(spec.text(settings["without_context"]))
-        else:
-            self.sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
-            self._with_context = self._without_context = Template(text)
-
-    def render(self, item: Item) -> str:
-        template = self._without_context if item.context is None else self._with_context
-        values = {"prompt": item.prompt, "id": item.id, "category": item.category or ""}
-        if item.context is not None:
-            values["context"] = item.context
-        return template.render(values)
-
-
 def template_of(record: Record, started: RunStarted) -> PromptTemplate:
     """The candidate's prompt template: the user's own, kept among the inputs, or the frozen one."""
     sha256 = started.inputs.get("prompt_template")
     encoding = "utf-8-sig" if derivation_of(started) >= 3 else "utf-8"  # a byte-order mark was once sent with the rest
     text = None if sha256 is None else record.input(sha256).read_text(encoding=encoding)
-    return PromptTemplate(candidate_plan_of(started).prompt_template_id, text)
+    plan = candidate_plan_of(started)
+    return PromptTemplate(
+        plan.prompt_template_id,
+        text,
+        conversations=plan.conversations is True,
+        of_messages=plan.template_form == "messages",
+    )
 
 
 class CandidateRequests:
@@ -143,26 +113,6 @@ def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart |
         raise ConfigError(name, str(getattr(config, name)), "nothing in a benchmark, which asks the whole set")
     chosen, part = choose_part(evalset, config.part)
     return chosen, part or msgspec.UNSET
-
-
-def read_template(path: Path) -> str:
-    """The user's own prompt template. Raises: ConfigError."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError("prompt_template", f"{path} ({error.strerror})", "a text file with {{prompt}}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError("prompt_template", f"{path}: no UTF-8 at byte {error.start}", "UTF-8") from None
-    if "{{prompt}}" not in text:
-        raise ConfigError(
-            "prompt_template", f"{path}, which has no {{{{prompt}}}}", "the item's prompt somewhere in it"
-        )
-    names = " or ".join([", ".join(f"{{{{{name}}}}}" for name in PROMPT_NAMES[:-1]), f"{{{{{PROMPT_NAMES[-1]}}}}}"])
-    for found in _NAMED.finditer(text):
-        if found[1] not in PROMPT_NAMES:  # also one with spaces in it, or in capitals, which would be sent as it is
-            line = text.count("\n", 0, found.start()) + 1
-            raise ConfigError("prompt_template", f"{quoted(found[0])} on line {line} of {path}", names)
-    return text
 
 
 def model_settings(config: RunConfig) -> RoleSettings:

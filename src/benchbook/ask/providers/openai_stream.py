@@ -26,6 +26,7 @@ from benchbook.ask.providers.openai_wire import (
     text_or_none,
     thoughts,
 )
+from benchbook.ask.providers.tool_calls import ToolCalls
 from benchbook.canonical import decode_json, ready
 
 __all__ = ["ChatStream"]
@@ -85,6 +86,7 @@ class ChatStream:
         self._finish_reason: str | None = None
         self._has_choice = False
         self._thoughts = 0
+        self._calls = ToolCalls(request)
         self._is_error = False  # the next data belong to an event of that name
         self._other = ""  # what chunks without a choice say
 
@@ -145,6 +147,7 @@ class ChatStream:
             if self.time_to_first_token_ms is None:
                 self.time_to_first_token_ms = elapsed_ms
             self._pieces.append(content)
+        self._calls.add(delta.tool_calls)
         self._thoughts += thoughts(delta) or 0
         self._finish_reason = choice.finish_reason or self._finish_reason
 
@@ -160,7 +163,7 @@ class ChatStream:
         last, usage = self._last, self._last.usage or Usage()
         used, reported = output_tokens(usage)
         return Answer(
-            text="".join(self._pieces) if self._pieces else None,
+            text=self._calls.after("".join(self._pieces) if self._pieces else None),
             finish_reason=normalised(self._finish_reason),
             latency_e2e_ms=latency_e2e_ms,
             latency_model_ms=model_ms(last.timings, headers),

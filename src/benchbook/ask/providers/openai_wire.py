@@ -6,7 +6,7 @@ Servers differ: usage may be missing or null in part, times are told in several 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from benchbook.ask.providers.calls import Answer, CallFailed, Generation, is_fault, normalised
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import error_in_200, failed_without_status
+from benchbook.ask.providers.tool_calls import ToolCalls
 from benchbook.canonical import canonical_json, decode_json, ready
 
 __all__ = [
@@ -60,6 +61,7 @@ class Message(msgspec.Struct):
     thinking: str | None = None
     reasoning_details: Any = None  # OpenRouter's parts
     thinking_blocks: Any = None  # LiteLLM's
+    tool_calls: Any = None
 
 
 class Choice(msgspec.Struct):
@@ -132,6 +134,7 @@ def _loose_message(message: Any) -> Message | None:
         thinking=text_or_none(message.get("thinking")),
         reasoning_details=message.get("reasoning_details"),
         thinking_blocks=message.get("thinking_blocks"),
+        tool_calls=message.get("tool_calls"),
     )
 
 
@@ -219,9 +222,12 @@ _completion = msgspec.json.Decoder(ready(_Completion))
 _anything = msgspec.json.Decoder()
 
 
-def chat_body(model: str, prompt: str, generation: Generation, *, stream: bool = False) -> bytes:
-    """One user message (SPEC R2.3), as canonical JSON."""
-    body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}], **generation.params}
+def chat_body(
+    model: str, asked: str | Sequence[Mapping[str, Any]], generation: Generation, *, stream: bool = False
+) -> bytes:
+    """A request as canonical JSON: a prompt is one user message (SPEC R2.3), messages are sent as they stand."""
+    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+    body: dict[str, Any] = {"model": model, "messages": messages, **generation.params}
     if generation.json_schema is not None:
         schema = {"name": "reply", "strict": True, "schema": generation.json_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -253,8 +259,10 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
         message = _message_of(choice, request, latency_e2e_ms)
     usage = completion.usage or _NO_USAGE
     used, reported = output_tokens(usage)
+    calls = ToolCalls(request)
+    calls.add(message.tool_calls)
     return Answer(
-        text=message.content,
+        text=calls.after(message.content),
         finish_reason=normalised(reason),
         latency_e2e_ms=latency_e2e_ms,
         latency_model_ms=model_ms(

@@ -14,6 +14,7 @@ import msgspec
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import ConfigError
+from benchbook.evalsets.conversations import said
 from benchbook.record.facts import FailureCause
 
 __all__ = ["ScriptedProvider", "read_script"]
@@ -59,7 +60,7 @@ class ScriptedProvider:
 
     async def ask(self, body: bytes) -> Answer:
         request: dict[str, Any] = decode_json(body, _request)
-        prompt: str = request["messages"][0]["content"]
+        prompt = "\n".join(said(message["content"]) for message in request["messages"])
         for reply in self._replies:
             if reply.contains in prompt:
                 return self._answer(reply)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from benchbook.ask.asking import Call
 from benchbook.ask.environment import check_code_is_named, code_version
 from benchbook.ask.identity import floating_ids
@@ -20,19 +22,17 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evaluators.candidate import (
-    CANDIDATE_PROMPT,
     DEFAULT_GENERATION,
     CandidatePlan,
     CandidateRequests,
-    PromptTemplate,
     chosen_part,
     four_params,
     model_settings,
-    read_template,
     template_of,
 )
 from benchbook.evaluators.correctness.predictions import SPEC
 from benchbook.evaluators.derivation import DERIVATION
+from benchbook.evaluators.prompt_templates import chosen_template
 from benchbook.evaluators.recorded_set import set_identity
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
@@ -152,10 +152,9 @@ def prepare(config: RunConfig) -> PreparedScore:
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
     inputs = {"evalset": path} | config.part.inputs
-    template = PromptTemplate(CANDIDATE_PROMPT, None)
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
-        template = PromptTemplate(inputs["prompt_template"].name, read_template(inputs["prompt_template"]))
+    template = chosen_template(config, evalset)
     candidate = plan_of_role(model_settings(config), DEFAULT_GENERATION)
     if candidate.provider == "recorded":
         raise ConfigError("model", candidate.model_id, "a model that can be asked, or predictions of a recorded one")
@@ -171,6 +170,8 @@ def prepare(config: RunConfig) -> PreparedScore:
         repeats=1,
         prompt_template_id=template.id,
         prompt_template_sha256=template.sha256,
+        conversations=template.conversations or msgspec.UNSET,
+        template_form="messages" if template.of_messages else msgspec.UNSET,
         candidate=candidate,
         benchmark=config.benchmark,
     )

@@ -22,16 +22,10 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.tables import table_form
-from benchbook.evaluators.candidate import (
-    CANDIDATE_PROMPT,
-    PromptTemplate,
-    chosen_part,
-    four_params,
-    model_settings,
-    read_template,
-)
+from benchbook.evaluators.candidate import chosen_part, four_params, model_settings
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
 from benchbook.evaluators.measured import MEASURED_WORDS, measured_differences
+from benchbook.evaluators.prompt_templates import PromptTemplate, chosen_template
 from benchbook.evaluators.recorded_outputs import find_columns
 from benchbook.evaluators.recorded_set import set_identity
 from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
@@ -192,12 +186,9 @@ def prepare(config: RunConfig) -> PreparedRun:
     path = evalset_path(config.evalset)
     evalset, part = chosen_part(config, open_evalset(path))
     inputs = {"evalset": path} | config.part.inputs
-    template_text = None
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
-        template_text = read_template(Path(config.prompt_template))
-    template_id = CANDIDATE_PROMPT if template_text is None else Path(config.prompt_template or "").name
-    template = PromptTemplate(template_id, template_text)
+    template = chosen_template(config, evalset)
     is_recorded = parse_model_id(config.model, "model").provider == "recorded"
     is_told = not is_recorded or config.prompt_template is not None  # how outputs were made elsewhere, nobody knows
     columns: dict[str, str] = {}
@@ -217,6 +208,8 @@ def prepare(config: RunConfig) -> PreparedRun:
         repeats=config.n_repeats,
         prompt_template_id=template.id if is_told else "",
         prompt_template_sha256=template.sha256 if is_told else "",
+        conversations=template.conversations or msgspec.UNSET,
+        template_form="messages" if template.of_messages else msgspec.UNSET,
         candidate=plan_of_role(model_settings(config), {} if is_recorded else defaults),
         judge=judges[0],
         unmeasured=tuple(sorted(set(config.unmeasured))),

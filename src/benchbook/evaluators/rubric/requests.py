@@ -8,7 +8,8 @@ import msgspec
 
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets import Item
-from benchbook.evaluators.candidate import CandidateRequests, PromptTemplate
+from benchbook.evaluators.candidate import CandidateRequests
+from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.specs import Template, load_spec
 
