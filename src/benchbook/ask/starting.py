@@ -196,9 +196,10 @@ def first_fact(
 def project_identity(source: str | Path | None, name: str, data: str) -> dict[str, Any]:
     """The commit of the user's own work, by the config or by what was asked: `name` is what texts call that.
 
-    A set that Benchbook ships (`@NAME`) is nobody's work.
+    A set that Benchbook ships (`@NAME`) is nobody's work, and one in memory lies nowhere.
     """
-    return {"project_version": project_version(("config", source), (name, None if data.startswith("@") else data))}
+    file = None if data.startswith(("@", "memory:")) else data
+    return {"project_version": project_version(("config", source), (name, file))}
 
 
 def storable_config(config: SittingSettings) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import msgspec
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_lines
 from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.in_memory import IN_MEMORY, path_in_memory
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
 from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
@@ -180,6 +181,10 @@ def evalset_path(name: str) -> Path:
 
     Raises: UsageError.
     """
+    if name.startswith(IN_MEMORY):
+        if (path := path_in_memory(name)) is None:
+            raise UsageError(f"evalset {name}: rows of a process that has ended; the record of its run keeps them")
+        return path
     if not name.startswith("@"):
         return Path(name)
     if name[1:].replace("-", "_") not in shipped_names():

@@ -118,7 +118,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
         "panel_rule": "how a panel's scores make one: majority, mean, worst",
         "spec": "the evaluator",
-        "prompt_template": "a text with {{prompt}} and {{context}}, or TOML with [[messages]]; by default candidate_prompt@v1",
+        "prompt_template": "a text with {{prompt}}, or TOML with [[messages]]; by default candidate_prompt@v1",
         "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
         "output_columns": "their columns, where they have other names: ours = theirs",
         "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
 from benchbook.ask.loop import run_async as run_in_loop
 from benchbook.ask.progress import ProgressHandler
+from benchbook.ask.providers.python_function import lend
 from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
+from benchbook.evalsets.in_memory import as_file
 from benchbook.evaluators.correctness.predictions import SPEC, ScoreConfig, score_predictions
 from benchbook.evaluators.correctness.rows import RunStatus
 from benchbook.evaluators.registry import resume_run, start_run
@@ -39,7 +42,9 @@ def run(config: str | Path | None = None, *, on_progress: ProgressHandler | None
     """Ask a model the items of an eval set, have its answers judged under rubric@v1, and decide.
 
     `config` is a TOML file; `settings` have the same names and win. Both are those of `benchbook run`.
-    `run(evalset="items.jsonl", model="openai/gpt-4.1@2025-04-14", judge="…")` needs no file.
+    `run(evalset="items.jsonl", model="openai/gpt-4.1@2025-04-14", judge="…")` needs no file. `evalset` may be rows (a
+    list of mappings, a Polars or pandas frame, a Hugging Face data set), `model` and `judge` may be functions: they are
+    called with the prompt, and return a text.
 
     Raises: UsageError and its kin before anything is asked; RecordError where the record can't be written. A run that
     stops early (a limit, a refused key) returns: see `Run.stopped`.
@@ -52,18 +57,21 @@ async def run_async(
 ) -> RubricRun:
     """As `run`, inside an event loop."""
     values = read_config_file(config) if config is not None else {}
-    checked = config_from_mapping(values | settings, str(config or "run"))
-    return _loaded(await start_run(checked, on_progress, config), RubricRun)
+    with _as_settings(values | settings) as given:
+        checked = config_from_mapping(given, str(config or "run"))
+        return _loaded(await start_run(checked, on_progress, config), RubricRun)
 
 
 def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
-    """Go on with a record where its journal ends. `settings` may hold limits and addresses, nothing of the plan."""
+    """Go on with a record where its journal ends. `settings` may hold limits and addresses, nothing of the plan; and
+    where a function answered, that function again."""
     return run_in_loop(resume_async(path, on_progress=on_progress, **settings))
 
 
 async def resume_async(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
     """As `resume`, inside an event loop."""
-    return _loaded(await resume_run(open_record(path), settings, on_progress), Run)
+    with _as_settings(settings) as given:
+        return _loaded(await resume_run(open_record(path), given, on_progress), Run)
 
 
 def load(path: str | Path) -> Run:
@@ -79,6 +87,17 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
     return verify_record(open_record(path), expect=expect)
 
 
+@contextmanager
+def _as_settings(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a caller hands in as the settings have it: rows and functions by names that hold while the block runs."""
+    values: dict[str, Any] = {name: str(one) if isinstance(one, Path) else one for name, one in given.items()}
+    for role in ("model", "judge"):
+        if values.get(role) is not None and not isinstance(values[role], str):
+            values[role] = lend(values[role])
+    with as_file(values["evalset"]) if values.get("evalset") is not None else nullcontext() as evalset:
+        yield values if evalset is None else values | {"evalset": evalset}
+
+
 def _loaded(result: RunResult[Any], kind: type[R]) -> R:
     """The object for a run that was begun or resumed here, in the class of its evaluator."""
     found = run_of(result.record, result.derived, result.stop.reason)
@@ -87,10 +106,10 @@ def _loaded(result: RunResult[Any], kind: type[R]) -> R:
 
 
 def score(
-    evalset: str | Path,
+    evalset: Any,
     predictions: str | Path | None = None,
     *,
-    model: str | None = None,
+    model: str | Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | None = None,
     run_status: RunStatus = "completed",
     reason: str | None = None,
@@ -126,39 +145,42 @@ def score(
         given = {name: value for name, value in part.items() if value} | settings
         asked = score_async(evalset, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
         return run_in_loop(asked)
-    if settings:
-        raise UsageError(f"{', '.join(settings)}: nobody is asked where there are predictions")
-    config = ScoreConfig(
-        evalset=str(evalset),
-        predictions=None if predictions is None else str(predictions),
-        columns=dict(columns or {}),
-        model=model,
-        runs=str(runs),
-        run_id=run_id,
-        run_status=run_status,
-        reason=reason,
-        dry_run=dry_run,
-        limit=limit,
-        where=tuple(where),
-        ids=None if ids is None else str(ids),
-        training_metrics=tuple(str(path) for path in training_metrics),
-        training_columns=dict(training_columns or {}),
-    )
-    return _loaded(score_predictions(config), CorrectnessRun)
+    if settings or not (model is None or isinstance(model, str)):
+        names = ", ".join(settings) or "model, a function"
+        raise UsageError(f"{names}: nobody is asked where there are predictions")
+    with as_file(evalset) as name:
+        config = ScoreConfig(
+            evalset=name,
+            predictions=None if predictions is None else str(predictions),
+            columns=dict(columns or {}),
+            model=model,
+            runs=str(runs),
+            run_id=run_id,
+            run_status=run_status,
+            reason=reason,
+            dry_run=dry_run,
+            limit=limit,
+            where=tuple(where),
+            ids=None if ids is None else str(ids),
+            training_metrics=tuple(str(path) for path in training_metrics),
+            training_columns=dict(training_columns or {}),
+        )
+        return _loaded(score_predictions(config), CorrectnessRun)
 
 
 async def score_async(
-    evalset: str | Path,
+    evalset: Any,
     *,
-    model: str | None,
+    model: str | Callable[[Any], Any] | None,
     runs: str | Path = "runs",
     run_id: str | None = None,
     on_progress: ProgressHandler | None = None,
     **settings: Any,
 ) -> CorrectnessRun:
     """As `score` of a model that is asked, inside an event loop."""
-    given = {"evalset": str(evalset), "model": model, "runs": str(runs), "run_id": run_id, "spec": SPEC}
-    return _loaded(await start_run(config_from_mapping(settings | given, "score"), on_progress), CorrectnessRun)
+    given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": SPEC}
+    with _as_settings(settings | given) as values:
+        return _loaded(await start_run(config_from_mapping(values, "score"), on_progress), CorrectnessRun)
 
 
 def judge(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:

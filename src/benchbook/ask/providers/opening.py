@@ -11,7 +11,7 @@ from benchbook.errors import ConfigError
 __all__ = ["KINDS", "ProviderSettings", "default_address", "offers_json_schema", "open_provider", "server_key"]
 
 
-KINDS = ("openai", "local", "recorded", "scripted", "any-llm")
+KINDS = ("openai", "local", "recorded", "scripted", "any-llm", "python")
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
@@ -75,6 +75,8 @@ def open_provider(settings: ProviderSettings) -> Provider:
             return AnyLLMProvider(settings.name, secret, timeout_ms=settings.timeout_ms, setting=settings.setting)
         case "recorded":
             return _Recorded()
+        case "python":
+            return _open_function(settings)
         case _:
             raise ConfigError(settings.setting, f"provider {settings.kind!r}", ", ".join(KINDS))
 
@@ -90,6 +92,16 @@ def _open_openai(settings: ProviderSettings) -> Provider:
         Secret.from_environment(variable, f"{settings.setting}_api_key_env"),
         timeout_ms=settings.timeout_ms,
     )
+
+
+def _open_function(settings: ProviderSettings) -> Provider:
+    from benchbook.ask.providers.python_function import PythonFunction, function_named
+
+    function = function_named(settings.name)
+    if function is None:
+        expected = "a function that was given to bb.run in this process; to resume, give it again"
+        raise ConfigError(settings.setting, f"python/{settings.name}", expected)
+    return PythonFunction(function, timeout_ms=settings.timeout_ms)
 
 
 class _LocalProvider:

@@ -1,0 +1,124 @@
+"""A function of this process as a model, or a judge: called with the prompt, it returns the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import re
+import textwrap
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.providers.calls import Answer, CallFailed, normalised
+from benchbook.canonical import decode_json
+from benchbook.errors import UsageError
+from benchbook.text import one_line, shorten
+
+__all__ = ["KIND", "PythonFunction", "function_named", "lend", "source_sha256"]
+
+KIND = "python"
+
+Function = Callable[[Any], Any]
+
+_LENT: dict[str, Function] = {}  # by the names that settings have; a function can't stand in a file
+_request = msgspec.json.Decoder(dict[str, Any])
+_NOT_OF_A_NAME = re.compile(r"[^\w.-]+")
+_FIELDS = {"text": str, "input_tokens": int, "output_tokens": int, "finish_reason": str}
+
+
+def lend(function: Function) -> str:
+    """Makes a function known to this process as a model; returns its id, `python/NAME@sha256:…` by its source.
+
+    The version names the source as it is written: what the function reads besides is not in it.
+    """
+    if not callable(function):
+        raise UsageError(f"model: found {type(function).__name__}; expected a model's id or a function")
+    plain = (
+        _NOT_OF_A_NAME.sub("-", getattr(function, "__qualname__", type(function).__name__)).strip("-.") or "function"
+    )
+    name, number = plain, 1
+    while _LENT.setdefault(name, function) is not function:
+        number += 1
+        name = f"{plain}-{number}"
+    sha256 = source_sha256(function)
+    return f"{KIND}/{name}" + (f"@sha256:{sha256[:16]}" if sha256 else "")
+
+
+def source_sha256(function: Function) -> str | None:
+    """The hash of a function's source, without its indentation; None where there is no source to be read."""
+    try:
+        source = inspect.getsource(function if not isinstance(function, type) else function.__call__)
+    except (OSError, TypeError):
+        return None
+    return hashlib.sha256(textwrap.dedent(source).encode()).hexdigest()
+
+
+def function_named(name: str) -> Function | None:
+    """The function that was lent under a name."""
+    return _LENT.get(name)
+
+
+class PythonFunction:
+    """Calls the function with the prompt, a text; with the list of messages where there is more than one user's.
+
+    It returns a text, None for no answer, or a mapping with `text` and maybe `input_tokens`, `output_tokens` and
+    `finish_reason`. One that waits (`async def`) is awaited; others are called in threads, as many as there are
+    connections. What it raises leaves the sample unanswered.
+    """
+
+    def __init__(self, function: Function, *, timeout_ms: int) -> None:
+        self._function = function
+        self._timeout_s = timeout_ms / 1000
+
+    async def ask(self, body: bytes) -> Answer:
+        messages = decode_json(body, _request)["messages"]
+        is_prompt = len(messages) == 1 and messages[0]["role"] == "user" and isinstance(messages[0]["content"], str)
+        asked = messages[0]["content"] if is_prompt else messages
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                found = await self._called(asked)
+        except TimeoutError:
+            words = "no answer within the time limit"
+            raise CallFailed("timeout", words, latency_ms=_ms(started), cause="time_limit") from None
+        except Exception as error:
+            said = shorten(one_line(f"{type(error).__name__}: {error}"), 500)
+            raise CallFailed("provider_error", said, latency_ms=_ms(started), cause="server_error") from None
+        return _answer(found, _ms(started))
+
+    async def _called(self, asked: Any) -> Any:
+        if inspect.iscoroutinefunction(self._function) or inspect.iscoroutinefunction(
+            getattr(self._function, "__call__", None)  # noqa: B004 - an object's own
+        ):
+            return await self._function(asked)
+        found = await asyncio.to_thread(self._function, asked)
+        return await found if inspect.isawaitable(found) else found
+
+    async def close(self) -> None:
+        """The function is the caller's."""
+
+
+def _answer(found: Any, latency_ms: int) -> Answer:
+    """Raises: CallFailed for what is no answer."""
+    if found is None or isinstance(found, str):
+        return Answer(text=found, finish_reason="stop", latency_e2e_ms=latency_ms)
+    if isinstance(found, Mapping) and "text" in found and all(map(_is_told, found, found.values())):
+        reason = normalised(found.get("finish_reason", "stop"))
+        return Answer(**dict(found) | {"finish_reason": reason, "latency_e2e_ms": latency_ms})
+    said = (
+        f"the function returned {type(found).__name__}; expected a text, None, or a mapping of text, input_tokens, "
+        "output_tokens and finish_reason"
+    )
+    raise CallFailed("provider_error", said, stops_run=True, latency_ms=latency_ms, cause="request")
+
+
+def _is_told(name: Any, value: Any) -> bool:
+    return name in _FIELDS and (value is None or type(value) is _FIELDS[name])
+
+
+def _ms(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
