@@ -16,6 +16,7 @@ from benchbook.errors import BenchbookError
 
 if TYPE_CHECKING:
     from benchbook.library import (
+        ChecksRun,
         CorrectnessRun,
         RubricRun,
         Run,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BenchbookError",
+    "ChecksRun",
     "CorrectnessRun",
     "RubricRun",
     "Run",

@@ -18,10 +18,10 @@ from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
 from benchbook.catalog.predictions import iterate_predictions, predictions_page
 from benchbook.catalog.queries import RunRow, aggregates_of_run, find_run
 from benchbook.errors import UsageError
-from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
-from benchbook.evaluators.correctness.scorecard import Unavailable
+from benchbook.evaluators.answers.predictions import ScoreConfig
+from benchbook.evaluators.answers.scorecard import Unavailable
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
-from benchbook.evaluators.registry import start_run
+from benchbook.evaluators.registry import score_predictions, start_run
 from benchbook.record.derived_files import hashes_of, write_manifest
 from benchbook.record.facts import LabelsStarted
 from benchbook.record.folder import Record

@@ -22,7 +22,7 @@ from benchbook.catalog.predictions import (
 )
 from benchbook.catalog.schema import from_stored, to_stored
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evaluators.correctness.scorecard import Unavailable
+from benchbook.evaluators.answers.scorecard import Unavailable
 from catalog.making import correctness_row, finish, made, plans_of, start
 
 

@@ -15,7 +15,8 @@ import pytest
 import benchbook as bb
 from benchbook.comparison.baselines import baseline_record, read_baseline, set_baseline
 from benchbook.errors import RecordError, UsageError
-from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
+from benchbook.evaluators.answers.predictions import ScoreConfig
+from benchbook.evaluators.registry import score_predictions
 from benchbook.library.gating import records_on_one_evalset
 from benchbook.record.folder import Record
 from benchbook.training.points import MetricPoint

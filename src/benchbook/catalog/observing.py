@@ -18,8 +18,8 @@ import msgspec
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
+from benchbook.evaluators.answers.scorecard import MockJudge
 from benchbook.evaluators.candidate import candidate_plan_of
-from benchbook.evaluators.correctness.scorecard import MockJudge
 from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
 from benchbook.record.folder import Record, is_record
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files

@@ -19,7 +19,7 @@ from benchbook.catalog.database import Catalog
 from benchbook.catalog.queries import checked_limit, cursor_of, position_of
 from benchbook.catalog.schema import predictions, runs
 from benchbook.errors import UsageError
-from benchbook.evaluators.correctness.scorecard import Unavailable
+from benchbook.evaluators.answers.scorecard import Unavailable
 from benchbook.text import shorten
 
 __all__ = ["Appended", "Prediction", "PredictionsPage", "append_predictions", "iterate_predictions", "predictions_page"]

@@ -30,7 +30,7 @@ _OF_PREDICTIONS = (
 
 
 @click.command()
-@click.argument("spec", type=click.Choice(["answer_correctness@v1"]), default="answer_correctness@v1")
+@click.argument("spec", default="answer_correctness@v1")
 @click.option("--evalset", help="The eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships.")
 @click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
 @click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
@@ -51,6 +51,9 @@ _OF_PREDICTIONS = (
 @click.pass_context
 def score(ctx: click.Context, /, **options: Any) -> None:
     """Score answers under SPEC against the expected answers of an eval set, and record every item.
+
+    SPEC is answer_correctness@v1 (by default), checks that are shipped (contains@v1, number@v1, choice@v1), or a folder
+    of checks of your own (`benchbook checks init`).
 
     The answers are read from --predictions; without them, --model is asked. Ends with 1 where the run itself failed,
     whatever its score, and with 3 where it is not complete and can be resumed.
@@ -78,13 +81,14 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
-    from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
+    from benchbook.evaluators.answers.predictions import ScoreConfig
+    from benchbook.evaluators.registry import score_predictions
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:
         raise UsageError(f"--{asking[0].replace('_', '-')}: nobody is asked where there are predictions")
     names = (
-        "evalset", "predictions", "columns", "model", "runs", "run_id", "reason", "dry_run", "training_metrics",
+        "evalset", "spec", "predictions", "columns", "model", "runs", "run_id", "reason", "dry_run", "training_metrics",
         "training_columns", *_PART,
     )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
@@ -93,8 +97,7 @@ def _read(options: dict[str, Any]) -> Any:
 
 def _ask(options: dict[str, Any]) -> Any:
     """A record of a model that is asked here, new or resumed."""
-    from benchbook.evaluators.correctness.predictions import SPEC
-    from benchbook.evaluators.settings import config_from_mapping
+    from benchbook.evaluators.registry import answers_evaluator
 
     for name in _OF_PREDICTIONS:
         if options[name]:
@@ -109,12 +112,16 @@ def _ask(options: dict[str, Any]) -> Any:
     if options["model"] is None:
         raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
     settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
-    return start_shown(config_from_mapping(settings | {"spec": SPEC}, "options"), None, quiet=quiet)
+    evaluator = answers_evaluator(options["spec"])
+    return start_shown(evaluator.settings(settings | {"spec": options["spec"]}, "options"), None, quiet=quiet)
 
 
 def _score_table(options: dict[str, Any]) -> None:
+    from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
     from benchbook.evaluators.correctness.columns import score_table
 
+    if options["spec"] != DEFAULT_SPEC:
+        raise UsageError(f"--table: of {DEFAULT_SPEC} alone; without it, the run is recorded")
     not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
     for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):

@@ -15,7 +15,9 @@ import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.field_names import ALIASES, MESSAGES
+from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, decode_plain, read_item
+from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
 from benchbook.evalsets.lines import MAX_LINE_BYTES, Line, encoding_fault, read_lines
 from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
@@ -162,13 +164,22 @@ class EvalSet:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> Item:
+        data = self._data(index)
+        return decode_plain(data) if self._plain else read_item(data.rstrip(b"\r\n"), self.path, self.line_of(index))
+
+    def _data(self, index: int) -> bytes:
         if self._spool is not None:
-            return decode_plain(self._spool.line_at(self._offsets[index]))
+            return self._spool.line_at(self._offsets[index])
         if self._file is None:
             self._file = self.path.open("rb")
         self._file.seek(self._offsets[index])
-        data = self._file.readline()
-        return decode_plain(data) if self._plain else read_item(data.rstrip(b"\r\n"), self.path, self.line_of(index))
+        return self._file.readline()
+
+    def fields(self, index: int) -> dict[str, Any]:
+        """All that stands on an item's line, by the line's own names; of a table, where it was opened to keep that."""
+        data = self._data(index)
+        read = read_line_json(data.strip(JSON_WHITE_SPACE))
+        return {} if isinstance(read, Fault) else dict(read.value)
 
     def line_of(self, index: int) -> int:
         """The line in the file, counted from 1. Counts the lines before it: for messages only."""

@@ -26,12 +26,18 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def open_evalset(
-    path: str | Path, *, needs_expected_answer: bool = False, form: SetForm | None = None, is_recorded: bool = False
+    path: str | Path,
+    *,
+    needs_expected_answer: bool = False,
+    form: SetForm | None = None,
+    is_recorded: bool = False,
+    keeps_fields: bool = False,
 ) -> EvalSet:
     """Read an eval set (JSON lines, CSV, Parquet) once, checking every line. `form` is by default what its name says.
 
     Blank lines and a byte-order mark at the start are passed over; `evalset validate` says so. `is_recorded`: the file
-    is a record's, and was checked when that was begun, maybe by rules of before: it is read as it was.
+    is a record's, and was checked when that was begun, maybe by rules of before: it is read as it was. `keeps_fields`:
+    of a table's rows, all columns are kept, for `EvalSet.fields`.
 
     Raises: InputError at the first fault: its line, field, and what would be right; UsageError for a workbook.
     """
@@ -42,7 +48,7 @@ def open_evalset(
     except OSError as error:
         raise InputError(path, found=f"the eval set can't be read ({error.strerror})") from None
     gathered = _Gathered(path, needs_expected_answer=needs_expected_answer, is_recorded=is_recorded)
-    opened = gathered.from_lines() if form == "jsonl" else gathered.from_table(form)
+    opened = gathered.from_lines() if form == "jsonl" else gathered.from_table(form, keeps_fields=keeps_fields)
     if not len(opened):
         expected = "one JSON object a line" if form == "jsonl" else "a row each"
         raise InputError(path, found="no items", expected=expected)
@@ -85,13 +91,14 @@ class _Gathered:
                 position += len(data)
         return self._opened(digest.hexdigest(), "jsonl", plain=plain)
 
-    def from_table(self, form: SetForm) -> EvalSet:
+    def from_table(self, form: SetForm, *, keeps_fields: bool) -> EvalSet:
         spool, lines = Spool(), array("Q")
         for number, data, _, _ in set_lines(self._path, form):
             if data is None:
                 raise self._too_long(number)
             item = self._item(data, number)
-            self._note(item, spool.add(msgspec.json.encode(item)))
+            kept = self._whole_line(data, number) | msgspec.structs.asdict(item) if keeps_fields else item
+            self._note(item, spool.add(msgspec.json.encode(kept)))
             lines.append(number)
         with self._path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()

@@ -21,6 +21,7 @@ __all__ = [
     "ratio",
     "same_number",
     "sample_sd",
+    "sd_of_sums",
 ]
 
 
@@ -76,12 +77,14 @@ def order_statistic(counts: Mapping[int, int], rank: int) -> int:
 
 def sample_sd(values_nano: Sequence[int]) -> int | None:
     """Sample standard deviation (ddof = 1; SPEC C4) in nano-units; None for fewer than two values."""
-    n = len(values_nano)
+    return sd_of_sums(len(values_nano), sum(values_nano), sum(value * value for value in values_nano))
+
+
+def sd_of_sums(n: int, total_nano: int, squares_nano: int) -> int | None:
+    """The same of `n` values by their sum and the sum of their squares."""
     if n < 2:
         return None
-    total = sum(values_nano)
-    squares = n * sum(value * value for value in values_nano) - total * total
-    return _sqrt_half_even(squares, n * (n - 1))
+    return _sqrt_half_even(n * squares_nano - total_nano * total_nano, n * (n - 1))
 
 
 def _sqrt_half_even(numerator: int, denominator: int) -> int:

@@ -9,13 +9,14 @@ import msgspec
 
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.statistics import Estimate, wilson
-from benchbook.statistics.from_sums import clustered_jeffreys_of_sums, clustered_mean_of_sums
+from benchbook.statistics.from_sums import clustered_jeffreys_of_sums, clustered_mean_of_sums, jeffreys_of_sums
 from benchbook.statistics.intraclass import mean_of_clusters
 
 __all__ = [
     "BY_CORRELATION",
     "BY_JEFFREYS",
     "Interval",
+    "bounded_mean",
     "counted_clusters",
     "interval_of",
     "rate_interval",
@@ -66,6 +67,18 @@ def rate_interval(
     n_clusters = sum(1 for size, _ in clusters if size)
     alike = interval_of(wilson(n_clusters if successes else 0, n_clusters, confidence))
     return msgspec.structs.replace(alike, method="wilson_over_clusters")
+
+
+def bounded_mean(
+    sums: tuple[int, int, int], clusters: Iterable[tuple[int, int, int]] | None, highest: int, confidence: float
+) -> Estimate:
+    """The mean of scores from 0 to `highest`: by Jeffreys, or by `clusters` where there are some.
+
+    `sums`, and each cluster: how many values, their sum, the sum of their squares.
+    """
+    if clusters is not None:
+        return mean_of_clusters(counted_clusters(clusters), highest, confidence)
+    return jeffreys_of_sums(*sums, highest, confidence, unseen=True)
 
 
 def interval_of(found: Estimate, unit: int = 1, most: float | None = 1.0) -> Interval:

@@ -28,7 +28,9 @@ def set_identity(evalset: EvalSet) -> dict[str, Any]:
     return known
 
 
-def recorded_evalset(record: Record, started: RunStarted, *, needs_expected_answer: bool = False) -> EvalSet:
+def recorded_evalset(
+    record: Record, started: RunStarted, *, needs_expected_answer: bool = False, keeps_fields: bool = False
+) -> EvalSet:
     """The items that a record is about, read from its own copy.
 
     Raises: InputError where that can't be read; UsageError.
@@ -38,6 +40,7 @@ def recorded_evalset(record: Record, started: RunStarted, *, needs_expected_answ
         form=started.identity.get("evalset_form", "jsonl"),
         needs_expected_answer=needs_expected_answer,
         is_recorded=True,
+        keeps_fields=keeps_fields,
     )
     part = candidate_plan_of(started).part
     return opened.part(part.ranges) if isinstance(part, SetPart) else opened

@@ -3,48 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.ask.progress import ProgressHandler
 from benchbook.ask.setting_types import SittingSettings
 from benchbook.ask.starting import RunResult, resume, start
 from benchbook.errors import ConfigError, RecordError
 from benchbook.evaluators.contract import Evaluator
+from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.folder import Record
+from benchbook.text import shorten
 
-__all__ = ["evaluator_asked_for", "evaluator_named", "evaluator_of", "resume_run", "samples_type", "start_run"]
+if TYPE_CHECKING:
+    from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+    from benchbook.evaluators.answers.predictions import ScoreConfig
 
+__all__ = [
+    "answers_evaluator",
+    "evaluator_asked_for",
+    "evaluator_named",
+    "evaluator_of",
+    "resume_run",
+    "samples_type",
+    "score_predictions",
+    "start_run",
+]
+
+_CHECKS = "benchbook.evaluators.checks.evaluator"
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": "benchbook.evaluators.correctness.evaluator",
+    "choice@v1": _CHECKS,
+    "contains@v1": _CHECKS,
     "judge_protocol@v1": "benchbook.evaluators.protocol.evaluator",
+    "number@v1": _CHECKS,
     "rubric@v1": "benchbook.evaluators.rubric.evaluator",
 }
 
 
 def evaluator_named(spec: str) -> Evaluator:
-    """The evaluator of that name.
+    """The evaluator of that name that Benchbook ships.
 
     Raises: RecordError for one that this version of Benchbook does not know.
     """
     module = _MODULES.get(spec)
     if module is None:
         raise RecordError(f"spec {spec[:80]!r}: not known here; expected {', '.join(_MODULES)}")
-    evaluator: Evaluator = import_module(module).EVALUATOR
+    found = import_module(module)
+    evaluator: Evaluator = found.EVALUATORS[spec] if module == _CHECKS else found.EVALUATOR
     return evaluator
 
 
 def evaluator_asked_for(spec: str) -> Evaluator:
-    """The evaluator that settings name. Raises: ConfigError for one that there is not."""
-    if spec not in _MODULES:
-        raise ConfigError("spec", spec, ", ".join(_MODULES))
-    return evaluator_named(spec)
+    """The evaluator that settings name: one that is shipped, or a folder with a user's own checks.
+
+    Raises: ConfigError for one that there is not; UsageError for a folder's spec.toml with faults.
+    """
+    if spec in _MODULES:
+        return evaluator_named(spec)
+    if is_spec_folder(spec):
+        own: Evaluator = import_module(_CHECKS).evaluator_in(spec)
+        return own
+    close = get_close_matches(spec, _MODULES, n=1)
+    near = f"{close[0]}, which is near" if close else f"one of {', '.join(_MODULES)}"
+    raise ConfigError("spec", repr(shorten(spec, 80)), f"{near}; or the folder of checks of your own")
 
 
 def evaluator_of(record: Record) -> Evaluator:
     """A record's evaluator, by its first fact. Raises: RecordError, RecordDamagedError."""
-    return evaluator_named(record.started().spec)
+    started = record.started()
+    if started.identity.get("evaluator") == "checks" and started.spec not in _MODULES:
+        own: Evaluator = import_module(_CHECKS).evaluator_kept_in(record, started)
+        return own
+    return evaluator_named(started.spec)
+
+
+def score_predictions(config: ScoreConfig) -> RunResult[Any]:
+    """A new record of predictions that were made elsewhere, under the evaluator that the settings name.
+
+    Raises: as `AnswersEvaluator.score`; ConfigError for an evaluator that scores no predictions.
+    """
+    return answers_evaluator(config.spec).score(config)
+
+
+def answers_evaluator(spec: str) -> AnswersEvaluator:
+    """The evaluator of that name, which scores answers without a judge.
+
+    Raises: as `evaluator_asked_for`; ConfigError for another.
+    """
+    from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+
+    evaluator = evaluator_asked_for(spec)
+    if not isinstance(evaluator, AnswersEvaluator):
+        what = f"an evaluator without a judge; {spec} is of `benchbook {evaluator.command}`"
+        raise ConfigError("spec", repr(spec), what)
+    return evaluator
 
 
 def samples_type(record: Record) -> type[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,12 +25,16 @@ from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets.set_parts import PartAsked
 from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
+from benchbook.specs import FROZEN
 
-__all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "read_config_file"]
+__all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "is_spec_folder", "read_config_file"]
 
 
 # The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
 _OF_JUDGE = tuple(name for name in JudgeConfig.__struct_fields__ if name not in ("model", "name"))
+
+
+_JUDGED = "rubric@v1"
 
 
 class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,10 +48,10 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     where: tuple[str, ...] = ()
     ids: str | None = None
     model: str
-    judge: str | None = None  # rubric@v1 must have one, or several judges; answer_correctness@v1 has none
+    judge: str | None = None  # rubric@v1 must have one, or several judges; evaluators without a judge have none
     judges: tuple[JudgeConfig, ...] = ()
     panel_rule: PanelRule | None = None
-    spec: str = "rubric@v1"
+    spec: str = _JUDGED
     prompt_template: str | None = None
     outputs: str | None = None
     output_columns: dict[str, str] = msgspec.field(default_factory=dict)
@@ -181,7 +186,7 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     for name in values:
         if name not in known:
             raise ConfigError(f"{source}: {name}", "a setting that is not known", _nearest(name, known))
-    without_judge = values.get("spec") == "answer_correctness@v1"
+    without_judge = not _has_judge(values)
     _check_panel(values, source)
     needed = ("evalset", "model") if without_judge or values.get("judges") else ("evalset", "model", "judge")
     for name in needed:
@@ -202,14 +207,19 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     return config
 
 
+def _has_judge(values: Mapping[str, Any]) -> bool:
+    """Whether a judge is asked. Of an evaluator that there is not, that is told before anything else."""
+    return values.get("spec") in (None, _JUDGED)
+
+
 def _check_panel(values: Mapping[str, Any], source: str) -> None:
     """What does not go together. Raises: ConfigError."""
     if not values.get("judges"):
         if values.get("panel_rule") is not None:
             raise ConfigError(f"{source}: panel_rule", repr(values["panel_rule"]), "at least two judges with it")
         return
-    if values.get("spec") == "answer_correctness@v1":
-        raise ConfigError(f"{source}: judges", "a panel", "nothing: answer_correctness@v1 has no judge")
+    if not _has_judge(values):
+        raise ConfigError(f"{source}: judges", "a panel", f"nothing: {values['spec']} has no judge")
     alone = [name for name in ("judge", *(f"judge_{name}" for name in _OF_JUDGE)) if values.get(name) not in (None, {})]
     if alone:
         raise ConfigError(f"{source}: {alone[0]}", "a setting of one judge", "judges, or judge; not both")
@@ -241,6 +251,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     for name in _PATHS:
         if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
             values[name] = str(path.parent / values[name])
+    if isinstance(spec := values.get("spec"), str) and is_spec_folder(spec, path.parent):
+        values["spec"] = str(path.parent / spec)
     with_paths_from(values.get("judges"), path.parent)
     if isinstance(against := values.get("against"), str) and Path(against).name != against:
         values["against"] = str(path.parent / against)  # a folder; an id is one of `runs`
@@ -250,3 +262,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
 def _is_shipped_name(value: str) -> bool:
     """A set that Benchbook ships is named `@support_v1`, wherever the config lies."""
     return value.startswith("@")
+
+
+def is_spec_folder(spec: str, beside: Path = Path()) -> bool:
+    """Whether an evaluator is named by its folder: a user's own. A shipped one goes before a folder of its name."""
+    return spec not in FROZEN and ("/" in spec or os.sep in spec or (beside / spec).is_dir())

@@ -1,6 +1,6 @@
 """integrations: what other tools read and write. The core needs none of it, and each imports its tool when it is used.
 
-reward                  answer_correctness@v1 as a reward function for TRL and Tunix.
+reward                  an evaluator without a judge as a reward function for TRL and Tunix.
 callback                a Hugging Face TrainerCallback that evaluates each checkpoint.
 checkpoint_evaluation   the same for a loop of one's own.
 scalar_log              scalars into TensorBoard's event files.

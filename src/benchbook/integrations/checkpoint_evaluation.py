@@ -1,4 +1,4 @@
-"""`answer_correctness@v1` over an eval set at a checkpoint: predictions, scorecard, TensorBoard (SPEC A4, A5)."""
+"""An eval set at a checkpoint, scored without a judge: predictions, scorecard, TensorBoard (SPEC A4, A5)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from typing import Any
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import UsageError
-from benchbook.evalsets import Item, open_evalset
-from benchbook.evaluators.correctness.scorecard import GROUPINGS, Scorecard, ScorecardTally
-from benchbook.evaluators.correctness.scoring import reason
+from benchbook.evalsets import Item
+from benchbook.evaluators.answers.asking import opened_for
+from benchbook.evaluators.answers.metric import NO_FIELDS
+from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
+from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally
+from benchbook.evaluators.registry import answers_evaluator
 
 __all__ = ["CheckpointEvaluation", "Generate", "ScalarLog"]
 
@@ -60,19 +63,28 @@ Generate = Callable[[list[str]], Sequence[str | None]]
 class CheckpointEvaluation:
     """Asks whatever `generate` stands for each item of an eval set, and writes what came back.
 
-    `out`: the folder of the predictions, made where it is missing. `tensorboard`: the folder of event files, or None.
-    `batch_size`: how many prompts `generate` gets at once; no more than that is held in memory.
+    `spec`: the evaluator, as `benchbook score` takes it. `out`: the folder of the predictions, made where it is
+    missing. `tensorboard`: the folder of event files, or None. `batch_size`: how many prompts `generate` gets at once;
+    no more than that is held in memory.
 
     Raises: InputError for an eval set that is at fault or lacks an expected answer; UsageError where `tensorboard` is
     given and not installed. Both before any training is done.
     """
 
     def __init__(
-        self, evalset: str | Path, out: str | Path, *, tensorboard: str | Path | None = None, batch_size: int = 16
+        self,
+        evalset: str | Path,
+        out: str | Path,
+        *,
+        spec: str | Path = DEFAULT_SPEC,
+        tensorboard: str | Path | None = None,
+        batch_size: int = 16,
     ) -> None:
         if batch_size < 1:
             raise UsageError(f"batch_size: found {batch_size}; expected 1 or more")
-        self._evalset = open_evalset(evalset, needs_expected_answer=True)
+        self._metric = answers_evaluator(str(spec)).metric
+        self._evalset = opened_for(self._metric, Path(evalset))
+        self._metric.check_items(self._evalset)
         self._out = Path(out)
         self._log = None if tensorboard is None else ScalarLog(tensorboard)
         self._batch_size = batch_size
@@ -80,19 +92,20 @@ class CheckpointEvaluation:
     def evaluate(self, step: int, generate: Generate) -> Scorecard:
         """Evaluate the model as it is at `step`.
 
-        Writes `step-<step>.jsonl`, one line an item: `item_id`, `expected`, `predicted`, `correctness`. It is there
-        whole or not at all, and an earlier one of the same step stays: this one is then `step-<step>.2.jsonl`.
+        Writes `step-<step>.jsonl`, one line an item: `item_id`, `expected`, `predicted`, and `correctness`, or the
+        columns of the checks. It is there whole or not at all, and an earlier one of the same step stays: this one is
+        then `step-<step>.2.jsonl`.
 
         Raises: UsageError where `generate` does not give one output a prompt; what `generate` raises.
         """
-        tally = ScorecardTally()
+        tally = self._metric.tally()
         self._out.mkdir(parents=True, exist_ok=True)
         temporary = self._out / f".step-{step}.{os.getpid()}.tmp"
         try:
             with temporary.open("wb") as file:
-                for batch in self._batches():
-                    for item, output in zip(batch, _outputs(batch, generate), strict=True):
-                        file.write(_scored(item, output, tally))
+                for start, batch in self._batches():
+                    for place, output in enumerate(_outputs(batch, generate)):
+                        file.write(self._scored(start + place, batch[place], output, tally))
                 file.flush()
                 os.fsync(file.fileno())
             self._publish(temporary, step)
@@ -100,7 +113,7 @@ class CheckpointEvaluation:
             temporary.unlink(missing_ok=True)
         card = tally.scorecard()
         if self._log is not None:
-            self._log.add(step, _scalars(card))
+            self._log.add(step, _scalars(self._metric.name, card))
         return card
 
     def close(self) -> None:
@@ -117,10 +130,19 @@ class CheckpointEvaluation:
     ) -> None:
         self.close()
 
-    def _batches(self) -> Iterator[list[Item]]:
+    def _batches(self) -> Iterator[tuple[int, list[Item]]]:
+        """The items, with the place of each batch's first."""
         n_items = len(self._evalset)
         for start in range(0, n_items, self._batch_size):
-            yield [self._evalset[index] for index in range(start, min(start + self._batch_size, n_items))]
+            yield start, [self._evalset[index] for index in range(start, min(start + self._batch_size, n_items))]
+
+    def _scored(self, place: int, item: Item, output: str | None, tally: ScorecardTally) -> bytes:
+        fields = self._evalset.fields(place) if self._metric.keeps_fields else NO_FIELDS
+        scored = self._metric.score(item, fields, output)
+        values = {name: getattr(item, name) for name in GROUPINGS}
+        tally.add(values, scored.reason, score_nano=scored.score_nano, n_scored=int(scored.has_prediction))
+        row = {"item_id": item.id, "expected": item.expected_answer, "predicted": output}
+        return canonical_json({**row, **self._metric.own_columns(scored, failed=False)}) + b"\n"
 
     def _publish(self, temporary: Path, step: int) -> None:
         for n in count(1):
@@ -145,20 +167,8 @@ def _outputs(batch: list[Item], generate: Generate) -> list[str | None]:
     return outputs
 
 
-def _scored(item: Item, output: str | None, tally: ScorecardTally) -> bytes:
-    why = reason(item.expected_answer, output, item.answer_format)
-    tally.add({name: getattr(item, name) for name in GROUPINGS}, why)
-    row = {
-        "item_id": item.id,
-        "expected": item.expected_answer,
-        "predicted": output,
-        "correctness": 1.0 if why is None else 0.0,
-    }
-    return canonical_json(row) + b"\n"
-
-
-def _scalars(card: Scorecard) -> dict[str, float]:
+def _scalars(name: str, card: Scorecard) -> dict[str, float]:
     """The score, and beside it why items missed: that form keeps a run at the floor is seen while it trains (A7)."""
     misses = {f"benchbook/misses/{name}": float(n) for name, n in card.misses.items()}
-    score = {} if card.primary_score is None else {"benchbook/answer_correctness": card.primary_score}
+    score = {} if card.primary_score is None else {f"benchbook/{name}": card.primary_score}
     return {**score, "benchbook/n_scored": float(card.n_scored), **misses}

@@ -1,4 +1,4 @@
-"""`answer_correctness@v1` as a reward function (SPEC A1 to A3).
+"""What scores answers without a judge, as a reward function (SPEC A1 to A3).
 
 One callable serves TRL's trainers (GRPO, RLOO) and Tunix's GRPOLearner: both call it with `prompts`, `completions` and
 the data set's other columns by their names, as lists, and expect a list of floats.
@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, get_args
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.correctness.scoring import AnswerFormat, correctness
+from benchbook.evalsets import Item
+from benchbook.evalsets.items import AnswerFormat
+from benchbook.evaluators.answers.metric import Metric
+from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
+from benchbook.evaluators.checks.expected import ItemError
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.registry import answers_evaluator
 from benchbook.text import shorten
 
 __all__ = ["AnswerReward", "completion_text"]
@@ -19,7 +26,8 @@ __all__ = ["AnswerReward", "completion_text"]
 
 @dataclass(frozen=True)
 class AnswerReward:
-    """1.0 for a completion that is the expected answer, else 0.0.
+    """A completion's score, from 0.0 to 1.0, under `spec`: by default 1.0 where it is the expected answer, else 0.0;
+    or checks that are shipped (`contains@v1`), or a folder of checks of your own.
 
     `expected_column` is the data set's column of expected answers. `answer_format` holds for all rows, but a column
     `answer_format`, where the data set has one, goes before it. It is an object and not a closure so that it can be
@@ -28,11 +36,12 @@ class AnswerReward:
 
     expected_column: str = "expected_answer"
     answer_format: AnswerFormat | None = None
+    spec: str = DEFAULT_SPEC
 
     @property
     def __name__(self) -> str:
         """What trainers call the reward in their logs."""
-        return "answer_correctness"
+        return _metric(self.spec).name
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **kwargs: Any) -> list[float]:
         """A reward for each completion, in their order. A completion without text gets 0.0 (SPEC A3).
@@ -42,13 +51,19 @@ class AnswerReward:
         Raises: UsageError where the column is not there, is of another length, or lacks an answer: an error in the data
         set is not a reward.
         """
-        del prompts
-        expected = self._column(kwargs, len(completions))
-        formats = self._formats(kwargs, len(completions))
-        return [
-            correctness(wanted, completion_text(one), answer_format)
-            for wanted, one, answer_format in zip(expected, completions, formats, strict=True)
-        ]
+        metric, n = _metric(self.spec), len(completions)
+        expected = self._column(kwargs, n) if metric.needs_expected_answer else [None] * n
+        formats = self._formats(kwargs, n)
+        lists = {name: values for name, values in kwargs.items() if isinstance(values, list | tuple)}
+        rewards = []
+        for row, (wanted, one, answer_format) in enumerate(zip(expected, completions, formats, strict=True)):
+            fields = {name: values[row] for name, values in lists.items() if len(values) == n}
+            item = _item(row, prompts, wanted, answer_format, fields)
+            try:
+                rewards.append(metric.score(item, fields, completion_text(one)).score_nano / NANO)
+            except ItemError as fault:
+                raise UsageError(f"row {row + 1} of the batch: {fault}") from None
+        return rewards
 
     def _column(self, columns: Mapping[str, Any], n: int) -> list[str]:
         if self.expected_column not in columns:
@@ -73,6 +88,24 @@ class AnswerReward:
                 expected = " or ".join((*known, "nothing"))
                 raise UsageError(f"answer_format: found {shorten(repr(one), 60)}; expected {expected}")
         return [one or self.answer_format for one in formats]
+
+
+@cache
+def _metric(spec: str) -> Metric:
+    return answers_evaluator(spec).metric
+
+
+def _item(
+    row: int,
+    prompts: Sequence[Any],
+    expected: str | None,
+    answer_format: AnswerFormat | None,
+    fields: Mapping[str, Any],
+) -> Item:
+    """A row of the data set as an item of an eval set."""
+    prompt = prompts[row] if row < len(prompts) and isinstance(prompts[row], str) else ""
+    known = {name: fields[name] for name in ("context", "section", "category", "difficulty") if name in fields}
+    return Item(id=str(row), prompt=prompt, expected_answer=expected, answer_format=answer_format, **known)
 
 
 def completion_text(completion: Any) -> str | None:

@@ -13,9 +13,10 @@ from benchbook.library.api import (
     verify,
 )
 from benchbook.library.comparing import RunComparison, compare
-from benchbook.library.objects import CorrectnessRun, RubricRun, Run
+from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run
 
 __all__ = [
+    "ChecksRun",
     "CorrectnessRun",
     "RubricRun",
     "Run",

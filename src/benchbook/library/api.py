@@ -11,15 +11,16 @@ from benchbook.ask.loop import run_async as run_in_loop
 from benchbook.ask.progress import ProgressHandler
 from benchbook.ask.providers.python_function import lend
 from benchbook.ask.starting import RunResult
+from benchbook.ask.starting import start as start_with
 from benchbook.errors import UsageError
 from benchbook.evalsets.in_memory import as_file
-from benchbook.evaluators.correctness.predictions import SPEC, ScoreConfig, score_predictions
-from benchbook.evaluators.correctness.rows import RunStatus
-from benchbook.evaluators.registry import resume_run, start_run
+from benchbook.evaluators.answers.predictions import DEFAULT_SPEC, ScoreConfig
+from benchbook.evaluators.answers.rows import RunStatus
+from benchbook.evaluators.registry import answers_evaluator, resume_run, score_predictions, start_run
 from benchbook.evaluators.settings import config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
-from benchbook.library.objects import CorrectnessRun, RubricRun, Run, run_of
+from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, run_of
 from benchbook.record.folder import open_record
 
 __all__ = [
@@ -109,6 +110,7 @@ def score(
     evalset: Any,
     predictions: str | Path | None = None,
     *,
+    spec: str | Path = DEFAULT_SPEC,
     model: str | Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | None = None,
     run_status: RunStatus = "completed",
@@ -123,8 +125,11 @@ def score(
     run_id: str | None = None,
     on_progress: ProgressHandler | None = None,
     **settings: Any,
-) -> CorrectnessRun:
-    """Score answers under `answer_correctness@v1` and record every item, as `benchbook score` does.
+) -> CorrectnessRun | ChecksRun:
+    """Score answers and record every item, as `benchbook score` does.
+
+    `spec` is the evaluator: `answer_correctness@v1`, checks that are shipped (`contains@v1`, `number@v1`, `choice@v1`),
+    or a folder with a spec.toml of your own.
 
     With `predictions` they are read from that file; `columns` maps our names (item_id, predicted, expected,
     eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
@@ -143,7 +148,7 @@ def score(
             )
         part = {"limit": limit, "where": tuple(where), "ids": None if ids is None else str(ids)}
         given = {name: value for name, value in part.items() if value} | settings
-        asked = score_async(evalset, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
+        asked = score_async(evalset, spec=spec, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
         return run_in_loop(asked)
     if settings or not (model is None or isinstance(model, str)):
         names = ", ".join(settings) or "model, a function"
@@ -151,6 +156,7 @@ def score(
     with as_file(evalset) as name:
         config = ScoreConfig(
             evalset=name,
+            spec=str(spec),
             predictions=None if predictions is None else str(predictions),
             columns=dict(columns or {}),
             model=model,
@@ -165,22 +171,31 @@ def score(
             training_metrics=tuple(str(path) for path in training_metrics),
             training_columns=dict(training_columns or {}),
         )
-        return _loaded(score_predictions(config), CorrectnessRun)
+        return _scored(score_predictions(config))
 
 
 async def score_async(
     evalset: Any,
     *,
+    spec: str | Path = DEFAULT_SPEC,
     model: str | Callable[[Any], Any] | None,
     runs: str | Path = "runs",
     run_id: str | None = None,
     on_progress: ProgressHandler | None = None,
     **settings: Any,
-) -> CorrectnessRun:
+) -> CorrectnessRun | ChecksRun:
     """As `score` of a model that is asked, inside an event loop."""
-    given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": SPEC}
+    evaluator = answers_evaluator(str(spec))
+    given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": str(spec)}
     with _as_settings(settings | given) as values:
-        return _loaded(await start_run(config_from_mapping(values, "score"), on_progress), CorrectnessRun)
+        return _scored(await start_with(evaluator, evaluator.settings(values, "score"), on_progress))
+
+
+def _scored(result: RunResult[Any]) -> CorrectnessRun | ChecksRun:
+    """The object for a run of answers, in the class of its evaluator."""
+    found = run_of(result.record, result.derived, result.stop.reason)
+    assert isinstance(found, CorrectnessRun | ChecksRun)  # noqa: S101 - by what answers_evaluator gives
+    return found
 
 
 def judge(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:

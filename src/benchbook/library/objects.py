@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
 from benchbook.evaluators.registry import evaluator_of, samples_type
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from benchbook.evaluators.rubric.tables import Confidence
 
-__all__ = ["CorrectnessRun", "RubricRun", "Run", "run_of"]
+__all__ = ["ChecksRun", "CorrectnessRun", "RubricRun", "Run", "run_of"]
 
 
 class Run:
@@ -189,7 +190,38 @@ class CorrectnessRun(Run):
         )
 
 
-_CLASSES: dict[str, type[Run]] = {"answer_correctness@v1": CorrectnessRun, "rubric@v1": RubricRun}
+class ChecksRun(Run):
+    """A run under checks: those that are shipped, or a user's own."""
+
+    @property
+    def manifest(self) -> ChecksManifest:
+        """Whose predictions over which eval set, and the hash that names the record."""
+        manifest: ChecksManifest = self._derived.manifest
+        return manifest
+
+    @property
+    def aggregates(self) -> ChecksAggregates:
+        """The scorecard of A4, what passed check by check, and their intervals."""
+        aggregates: ChecksAggregates = self._derived.aggregates
+        return aggregates
+
+    @property
+    def decision(self) -> ChecksDecision:
+        """Whether the run itself held (SPEC A3); where the spec has gates, whether it may be released."""
+        decision: ChecksDecision = self._derived.decision
+        return decision
+
+    def __repr__(self) -> str:
+        file = self.aggregates
+        return f"<ChecksRun {self.record.run_id}: {file.primary_score}, {file.n_passed} of {file.n_items} passed>"
+
+
+# By what their derived files are: a user's own spec has a name of its own.
+_CLASSES: dict[type, type[Run]] = {
+    ChecksManifest: ChecksRun,
+    CorrectnessManifest: CorrectnessRun,
+    Manifest: RubricRun,
+}
 
 
 def run_of(record: Record, derived: DerivedFiles | None = None, stopped: str | None = None) -> Run:
@@ -197,5 +229,5 @@ def run_of(record: Record, derived: DerivedFiles | None = None, stopped: str | N
 
     Raises: RecordError where a derived file is missing or can't be read; `verify` tells whether they hold.
     """
-    spec = record.started().spec
-    return _CLASSES.get(spec, Run)(record, evaluator_of(record).read(record) if derived is None else derived, stopped)
+    found = evaluator_of(record).read(record) if derived is None else derived
+    return _CLASSES.get(type(found.manifest), Run)(record, found, stopped)

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from benchbook.comparison.leaderboard import HistoryName
 from benchbook.comparison.pairing import ItemClass
+from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
 from benchbook.record.facts import LabelField
 
 __all__ = [
@@ -299,11 +300,13 @@ class LabelUndone(_Question, frozen=True, kw_only=True):
 
 
 class SubmissionNew(_Question, frozen=True, kw_only=True):
-    """Predictions that were made elsewhere, to be sent in chunks. `evalset` as in `RunNew.config`."""
+    """Predictions that were made elsewhere, to be sent in chunks. `evalset` as in `RunNew.config`; `spec` is a shipped
+    evaluator without a judge."""
 
     run_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
     evalset: Word
     model: Word
+    spec: Word = DEFAULT_SPEC
 
 
 class SubmittedPrediction(msgspec.Struct, frozen=True, kw_only=True):

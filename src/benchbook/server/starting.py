@@ -29,6 +29,7 @@ from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import STATE_FOLDER, Services, Settings
 from benchbook.server.types import CancelAnswer, Started
+from benchbook.specs import FROZEN
 from benchbook.text import shorten
 
 __all__ = ["Children", "cancel_run", "checked_config", "evalset_file", "start_run"]
@@ -77,6 +78,8 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     changes: dict[str, Any] = {"runs": str(settings.runs), "reports": None, "run_id": config.run_id or new_run_id()}
     if not RUN_ID.fullmatch(changes["run_id"]):
         raise ConfigError("config: run_id", repr(shorten(changes["run_id"], 60)), "letters, digits, '.', '_' and '-'")
+    if config.spec not in FROZEN:  # a user's own, beside the eval sets
+        changes["spec"] = str(_within(settings, "config: spec", f"{config.spec}/spec.toml").parent)
     changes["evalset"] = evalset_file(services, config.evalset)
     for name in _PATHS:
         if (path := getattr(config, name)) is not None:

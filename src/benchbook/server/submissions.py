@@ -20,9 +20,12 @@ import msgspec
 
 from benchbook.ask.model_id import parse_model_id
 from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.evalsets import open_evalset
+from benchbook.errors import ConfigError
 from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
+from benchbook.evaluators.answers.asking import opened_for
+from benchbook.evaluators.answers.predictions import DEFAULT_SPEC, ScoreConfig
+from benchbook.evaluators.registry import answers_evaluator, score_predictions
+from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.folder import RUN_ID, write_file
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
@@ -48,6 +51,7 @@ class _About(msgspec.Struct, frozen=True, kw_only=True):
     evalset_sha256: str
     n_items: int
     model: str
+    spec: str = DEFAULT_SPEC
 
 
 class Submissions:
@@ -73,8 +77,13 @@ def begin_submission(call: Call) -> Submission:
     services, wanted = call.services, call.body
     parse_model_id(wanted.model, "model")
     evalset = evalset_file(services, wanted.evalset)
-    with open_evalset(evalset_path(evalset), needs_expected_answer=True) as opened:
-        about = _About(evalset=evalset, evalset_sha256=opened.sha256, n_items=len(opened), model=wanted.model)
+    if is_spec_folder(wanted.spec):
+        raise ConfigError("spec", repr(shorten(wanted.spec, 80)), "an evaluator that is shipped, and no folder")
+    metric = answers_evaluator(wanted.spec).metric
+    with opened_for(metric, evalset_path(evalset)) as opened:
+        metric.check_items(opened)
+        sha256, n_items = opened.sha256, len(opened)
+    about = _About(evalset=evalset, evalset_sha256=sha256, n_items=n_items, model=wanted.model, spec=wanted.spec)
     path = services.submissions.new_folder(wanted.run_id)
     if path.exists() or (services.settings.runs / wanted.run_id).exists():
         raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {wanted.run_id!r} already")
@@ -118,6 +127,7 @@ def finish_submission(call: Call) -> RunRow:
         score_predictions(
             ScoreConfig(
                 evalset=about.evalset,
+                spec=about.spec,
                 predictions=str(predictions),
                 model=about.model,
                 runs=str(services.settings.runs),

@@ -3,7 +3,7 @@
 spec    an evaluator's texts, thresholds and schemas, named `name@vN`. Frozen: a change is a new version beside it.
 """
 
-from benchbook.specs.frozen import FROZEN, FrozenSpec, load_spec
+from benchbook.specs.frozen import FROZEN, FrozenSpec, load_spec, sha256_of_files
 from benchbook.specs.template import Template
 
-__all__ = ["FROZEN", "FrozenSpec", "Template", "load_spec"]
+__all__ = ["FROZEN", "FrozenSpec", "Template", "load_spec", "sha256_of_files"]

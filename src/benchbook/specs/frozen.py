@@ -12,7 +12,7 @@ from typing import Any
 
 from benchbook.errors import SpecChangedError, UsageError
 
-__all__ = ["FROZEN", "FrozenSpec", "load_spec"]
+__all__ = ["FROZEN", "FrozenSpec", "load_spec", "sha256_of_files"]
 
 
 _FOLDER = Path(__file__).parent
@@ -21,7 +21,10 @@ _FOLDER = Path(__file__).parent
 FROZEN: Mapping[str, str] = {
     "answer_correctness@v1": "df63c01ff789290bcb8d6b8ab13fd804dd9bb77cf67d1f0ebad4209844d3db62",
     "candidate_prompt@v1": "2bcc30b53c1ebcb864b07959a4b666a220f3fde7326409549e9b0c6424b18775",
+    "choice@v1": "1c1d6d010806a10eee8975a4160d27f1221ad5a75ef4e54e29421a97966cd785",
+    "contains@v1": "8bf545a1d5acde46e7862c9d68f94aa4681a92b056b5bfc32dfbad5a1e0af645",
     "judge_protocol@v1": "348b2320560a9d2a3e5b61b221f033f7d7b39476bc6ba95c8e7c089b52de8796",
+    "number@v1": "9726f124ce5f7c77099882bb89cfa2b6baa29d5aeaa61e38ebd6e3c3d89413db",
     "rubric@v1": "3641a5931c63cbdbd7d33e1e29a56a12e934f4074622e49e15f57dbeaea1fe63",
 }
 
@@ -46,11 +49,16 @@ class FrozenSpec:
         return hashlib.sha256(self.files[name]).hexdigest()
 
 
-def _hash_of(files: Mapping[str, bytes]) -> str:
+def sha256_of_files(hashes: Mapping[str, str]) -> str:
+    """The hash that names a spec's files together, by the SHA-256 of each."""
     whole = hashlib.sha256()
-    for name in sorted(files):
-        whole.update(f"{name}\0{hashlib.sha256(files[name]).hexdigest()}\n".encode())
+    for name in sorted(hashes):
+        whole.update(f"{name}\0{hashes[name]}\n".encode())
     return whole.hexdigest()
+
+
+def _hash_of(files: Mapping[str, bytes]) -> str:
+    return sha256_of_files({name: hashlib.sha256(data).hexdigest() for name, data in files.items()})
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import msgspec
 
+from benchbook.evaluators.answers.scorecard import GROUPINGS, UNANSWERED
 from benchbook.evaluators.correctness.rows import (
     CorrectnessAggregates,
     CorrectnessDecision,
@@ -16,7 +17,6 @@ from benchbook.evaluators.correctness.rows import (
     CorrectnessRow,
     ItemRow,
 )
-from benchbook.evaluators.correctness.scorecard import GROUPINGS, UNANSWERED
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.gates import Tone

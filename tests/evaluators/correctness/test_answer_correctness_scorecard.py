@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally, Slice
 from benchbook.evaluators.correctness.columns import score_columns
+from benchbook.evaluators.correctness.evaluator import METRIC
 from benchbook.evaluators.correctness.scorecard import (
-    GROUPINGS,
     Answer,
-    Scorecard,
-    ScorecardTally,
-    Slice,
     floor_warning,
     scorecard,
     tally_columns,
@@ -45,7 +43,7 @@ def in_columns(answers: list[Answer]) -> ScorecardTally:
 
 
 def misses(n_correct: int, **counts: int) -> Scorecard:
-    tally = ScorecardTally()
+    tally = METRIC.tally()
     tally.add({}, None, n_items=n_correct)
     for name, n_items in counts.items():
         tally.add({}, name, n_items=n_items)  # type: ignore[arg-type]
@@ -119,7 +117,7 @@ _UNANSWERED = st.tuples(st.sampled_from([None, "core"]), st.booleans())
 def test_what_is_unanswered_is_of_no_mean_until_its_run_was_ended(
     answers: list[Answer], unanswered: list[tuple[str | None, bool]]
 ) -> None:  # R1.3b
-    tally = ScorecardTally(asked=True)
+    tally = METRIC.tally(asked=True)
     for answer in answers:
         why = reason(answer.expected, answer.predicted, answer.answer_format)
         tally.add({name: getattr(answer, name) for name in GROUPINGS}, why)
@@ -142,7 +140,7 @@ def test_what_is_unanswered_is_of_no_mean_until_its_run_was_ended(
 
 
 def test_form_is_held_against_what_is_answered() -> None:
-    tally = ScorecardTally(asked=True)
+    tally = METRIC.tally(asked=True)
     tally.add({}, "expected_inside_longer_text", n_items=4)
     for _ in range(96):
         tally.add_unanswered({}, counts_zero=False)

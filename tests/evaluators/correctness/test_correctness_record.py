@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.evalsets.predictions import Predictions, read_predictions
+from benchbook.evaluators.answers.predictions import ScoreConfig
+from benchbook.evaluators.answers.tables import DERIVED_FILES, derive_answers
 from benchbook.evaluators.correctness.columns import score_table
-from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
+from benchbook.evaluators.correctness.evaluator import METRIC
 from benchbook.evaluators.correctness.scoring import correctness, reason
-from benchbook.evaluators.correctness.tables import DERIVED_FILES, derive_correctness
 from benchbook.evaluators.derivation import DERIVATION
-from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.registry import evaluator_of, score_predictions
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
@@ -168,7 +169,7 @@ def test_a_record_says_what_the_reference_says_and_says_it_again(
     assert made.derived.aggregates.n_correct == sum(row["correctness"] for row in rows)
     again = folder / "again"
     again.mkdir()
-    derive_correctness(made.record, again)
+    derive_answers(made.record, again, METRIC)
     for name in DERIVED_FILES:
         assert (again / name).read_bytes() == (made.record.path / name).read_bytes()
     assert verify(made.record).holds

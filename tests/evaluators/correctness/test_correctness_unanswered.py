@@ -18,9 +18,10 @@ from benchbook.ask.requests import request_sha256
 from benchbook.catalog.indexing import read_predictions
 from benchbook.comparison.records import compared_run
 from benchbook.evalsets import open_evalset
+from benchbook.evaluators.answers.rows import why_unanswered
+from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidateRequests, candidate_plan_of, template_of
-from benchbook.evaluators.correctness.rows import why_unanswered
-from benchbook.evaluators.correctness.tables import CorrectnessDerived, derive_correctness
+from benchbook.evaluators.correctness.evaluator import METRIC
 from benchbook.evaluators.registry import samples_type, start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
@@ -87,8 +88,8 @@ def record_of(asked: Record, tmp_path: Path) -> RecordOf:
     return make
 
 
-def derived_of(record: Record) -> CorrectnessDerived:
-    return derive_correctness(record, record.path)
+def derived_of(record: Record) -> AnswersDerived:
+    return derive_answers(record, record.path, METRIC)
 
 
 def rows_of(record: Record) -> list[dict[str, Any]]:

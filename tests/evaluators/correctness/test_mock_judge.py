@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbook.evaluators.correctness.scorecard import MockJudge, Unavailable
+from benchbook.evaluators.answers.scorecard import MockJudge, Unavailable
 
 
 def test_it_makes_no_predictions_and_says_why() -> None:

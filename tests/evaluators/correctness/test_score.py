@@ -11,8 +11,9 @@ import pytest
 
 from benchbook.comparison.records import training_loss
 from benchbook.errors import BenchbookError, ConfigError, RecordError
-from benchbook.evaluators.correctness import predictions as score
-from benchbook.evaluators.correctness.predictions import ScoreConfig, score_predictions
+from benchbook.evaluators.answers import predictions as score
+from benchbook.evaluators.answers.predictions import ScoreConfig
+from benchbook.evaluators.registry import score_predictions
 from benchbook.evaluators.verify import verify
 from benchbook.integrations.checkpoint_evaluation import ScalarLog
 from scored import ITEMS, PREDICTIONS, scored, write_lines
@@ -103,7 +104,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(
 
     real = score.JournalWriter.append
     if when == "derive":
-        monkeypatch.setattr(score, "derive_correctness", full)
+        monkeypatch.setattr(score, "derive_answers", full)
     else:
         monkeypatch.setattr(
             score.JournalWriter, "append", lambda self, fact: full() if self.seq == 3 else real(self, fact)

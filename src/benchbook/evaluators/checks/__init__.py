@@ -4,7 +4,9 @@ compared        which part of an answer is looked at
 kinds           what a check may ask: equals, contains, number, choice, …
 spec, reading   an evaluator's checks, weights and gates, read from its `spec.toml` with every fault
 scoring         one item: what each check says, the score, whether it passes
-specs           the evaluators that are shipped
+metric, rows    a run: columns, aggregates, the decision by gates
+files           a spec's files, in a folder of the user's or as a record keeps them
+evaluator       those that are shipped (in `specs`), a user's own, the one that a record keeps
 """
 
 from benchbook.evaluators.checks.expected import ItemError

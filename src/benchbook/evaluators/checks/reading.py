@@ -25,6 +25,7 @@ RESERVED = frozenset((
     "expected", "predicted", "answer", "context", "score", "passed", "reason", "found", "error", "candidate_error",
     "eval_time_ms", "latency_e2e_ms", "latency_model_ms", "queue_ms", "retry_ms", "input_tokens", "output_tokens",
     "total_tokens", "model_reported", "own", "fact_seq", "primary_score", "pass_rate",
+    "no_prediction_rate", "miss_reason",
 ))  # fmt: skip
 _PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$")
 

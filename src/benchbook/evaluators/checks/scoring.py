@@ -12,7 +12,7 @@ from benchbook.evaluators.checks.expected import ItemError
 from benchbook.evaluators.checks.result import CheckResult, in_nano, miss
 from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec
 
-__all__ = ["ItemScore", "item_faults", "score_item"]
+__all__ = ["ItemScore", "item_faults", "passes", "score_item"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def score_item(spec: ChecksSpec, item_fields: Mapping[str, Any], answer: str | N
     results = {check.name: _result(check, item_fields, answer) for check in spec.checks}
     total = sum((check.weight * results[check.name].score for check in spec.checks), Fraction(0))
     weights = sum((check.weight for check in spec.checks), Fraction(0))
-    passed = all(_passes(check, results[check.name]) for check in spec.checks if check.must_pass)
+    passed = all(passes(check, results[check.name]) for check in spec.checks if check.must_pass)
     return ItemScore(results, in_nano(total / weights), passed)
 
 
@@ -58,7 +58,7 @@ def _result(check: CheckSpec, item_fields: Mapping[str, Any], answer: str | None
     return check.kind.judge(compared, item_fields)
 
 
-def _passes(check: CheckSpec, result: CheckResult) -> bool:
-    """A check that found no answer to look at passes at no limit."""
+def passes(check: CheckSpec, result: CheckResult) -> bool:
+    """Whether a check passes by its result; one that found no answer to look at passes at no limit."""
     limit = check.kind.passes_at
     return limit is not None and result.score >= limit and result.reason != "no_prediction"

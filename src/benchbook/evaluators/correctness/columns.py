@@ -16,7 +16,8 @@ import polars as pl
 from benchbook.errors import InputError, RecordError, UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.correctness.scorecard import Scorecard, tally_columns
+from benchbook.evaluators.answers.scorecard import Scorecard
+from benchbook.evaluators.correctness.scorecard import tally_columns
 from benchbook.evaluators.correctness.scoring import REASONS, AnswerFormat, MissReason, compared_text, reason
 from benchbook.evaluators.exact import DECIMAL, same_number
 from benchbook.text import shorten

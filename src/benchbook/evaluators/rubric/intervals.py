@@ -18,7 +18,7 @@ from benchbook.evaluators.intervals import (
     BY_CORRELATION,
     BY_JEFFREYS,
     Interval,
-    counted_clusters,
+    bounded_mean,
     interval_of,
     rate_interval,
     sums_of_rate,
@@ -33,7 +33,6 @@ from benchbook.statistics.from_sums import (
     jeffreys_of_sums,
     t_interval_of_sums,
 )
-from benchbook.statistics.intraclass import mean_of_clusters
 from benchbook.statistics.one_sided import SIDES
 from benchbook.statistics.percentiles import percentile_bound_of_clusters
 
@@ -166,9 +165,8 @@ def _by_jeffreys(
 ) -> Estimate:
     """`sums`: how many values, their sum, the sum of their squares."""
     if derivation >= BY_CORRELATION:
-        if tally.clusters:
-            return mean_of_clusters(counted_clusters(_of_clusters(tally, of_cluster)), highest, confidence)
-        return jeffreys_of_sums(*sums, highest, confidence, unseen=True)
+        clusters = _of_clusters(tally, of_cluster) if tally.clusters else None
+        return bounded_mean(sums, clusters, highest, confidence)
     if tally.clusters:
         return clustered_jeffreys_of_sums(_pairs(tally, of_cluster), sums[2], highest, confidence)
     return jeffreys_of_sums(*sums, highest, confidence)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from benchbook.evaluators.checks.expected import Expected
 from benchbook.evaluators.checks.fields import read_expected, read_truth, read_unicode
 from benchbook.evaluators.checks.result import CheckResult
 
@@ -29,12 +30,14 @@ class Kind(ABC):
     """A kind's settings are its fields; their defaults are the defaults of `spec.toml`.
 
     `SETTINGS` has for each setting what reads it from TOML (raises `WrongValueError`); `NEEDED` those that must be
-    there; `FROM_FILE` those whose value may be the name of a JSON file beside the spec.
+    there; `FROM_FILE` those whose value may be the name of a JSON file beside the spec. `IS_GRADED`: its score may lie
+    between 0 and 1.
     """
 
     SETTINGS: ClassVar[Mapping[str, Reader]]
     NEEDED: ClassVar[tuple[str, ...]] = ()
     FROM_FILE: ClassVar[frozenset[str]] = frozenset()
+    IS_GRADED: ClassVar[bool] = False
 
     @abstractmethod
     def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
@@ -45,6 +48,12 @@ class Kind(ABC):
 
     def check_item(self, item: Mapping[str, Any]) -> None:  # noqa: B027 - most kinds that need nothing of it say so by this
         """Finds out whether the item has what this check needs. Raises: ItemError."""
+
+    @property
+    def item_fields(self) -> frozenset[str]:
+        """The fields of an item that it asks for."""
+        values = (getattr(self, one.name) for one in fields(self))
+        return frozenset(one.field for one in values if isinstance(one, Expected) and one.field is not None)
 
     @property
     def passes_at(self) -> Fraction | None:

@@ -42,6 +42,7 @@ class TokenF1(Kind):
     """The score is the token F1 with the expected text, of several the best. It passes from `at_least` on."""
 
     SETTINGS: ClassVar[Mapping[str, Reader]] = {"expected": read_expected, "at_least": read_share}
+    IS_GRADED: ClassVar[bool] = True
 
     expected: Expected = EXPECTED_ANSWER
     at_least: Fraction | None = None

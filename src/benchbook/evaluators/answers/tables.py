@@ -1,16 +1,16 @@
-"""An `answer_correctness@v1` record's derived files, from its journal and inputs alone (SPEC C6, A4, A5, A7).
+"""The derived files of a record of answers, from its journal and inputs alone (SPEC C6, A4, A5, A7).
 
 One pass over the journal finds each item's facts; a second, in the order of the eval set, makes the rows and counts.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -21,28 +21,19 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answer_signs import AnswerSigns
-from benchbook.evaluators.candidate import CandidatePlan, candidate_plan_of
-from benchbook.evaluators.correctness.rows import (
-    CorrectnessAggregates,
-    CorrectnessDecision,
-    CorrectnessManifest,
-    CorrectnessRow,
-    ItemRow,
-    RunOfItems,
-    RunStatus,
-    correctness_row,
-    row_type_of,
-)
-from benchbook.evaluators.correctness.scorecard import (
+from benchbook.evaluators.answers.metric import NO_FIELDS, Metric
+from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, RunStatus, Verdict, item_outcome
+from benchbook.evaluators.answers.scorecard import (
     GROUPINGS,
     MockJudge,
     Scorecard,
     ScorecardTally,
     failed_scorecard,
-    floor_warning,
 )
+from benchbook.evaluators.candidate import CandidatePlan, candidate_plan_of
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
-from benchbook.evaluators.intervals import rate_interval
+from benchbook.evaluators.exact import NANO, as_float, mean
+from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval
 from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
@@ -51,7 +42,7 @@ from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table, writer_version
 from benchbook.training.logs import training_files, training_warnings, write_training
 
-__all__ = ["DERIVED_FILES", "CorrectnessDerived", "SampleCheck", "derive_correctness", "dry_run_reason"]
+__all__ = ["DERIVED_FILES", "AnswersDerived", "Counted", "SampleCheck", "derive_answers", "dry_run_reason"]
 
 
 DERIVED_FILES = ("samples.parquet", "samples.jsonl", "aggregates.json", "decision.json", "manifest.json")
@@ -62,10 +53,12 @@ SampleCheck = Callable[[int, Item, list[Reply | Failure]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class CorrectnessDerived:
-    manifest: CorrectnessManifest
-    aggregates: CorrectnessAggregates
-    decision: CorrectnessDecision
+class AnswersDerived:
+    """Typed by its metric."""
+
+    manifest: Any
+    aggregates: Any
+    decision: Any
 
 
 def dry_run_reason(started: RunStarted) -> str | None:
@@ -73,28 +66,34 @@ def dry_run_reason(started: RunStarted) -> str | None:
     return MockJudge(started.spec).predictions().reason if started.identity["dry_run"] else None
 
 
-def derive_correctness(
-    record: Record, target: Path, *, check: SampleCheck | None = None, state: JournalState | None = None
-) -> CorrectnessDerived:
+def derive_answers(
+    record: Record, target: Path, metric: Metric, *, check: SampleCheck | None = None, state: JournalState | None = None
+) -> AnswersDerived:
     """Write the derived files of `record` into the folder `target` (the record's own, or another to compare with).
 
-    Raises: RecordDamagedError, RecordError; UsageError where an item has no expected answer.
+    Raises: RecordDamagedError, RecordError; UsageError where an item lacks what its score needs.
     """
     state = read_state(record.journal) if state is None else state
-    counts = _Counts(state)
+    counted = Counted(state, metric)
     with (
-        recorded_evalset(record, state.started, needs_expected_answer=True) as evalset,
+        recorded_evalset(
+            record,
+            state.started,
+            needs_expected_answer=metric.needs_expected_answer,
+            keeps_fields=metric.keeps_fields,
+        ) as evalset,
         _whole_file(target / "samples.jsonl") as lines,
     ):
-        rows = _written_to(lines, counts.rows(evalset, check))
-        write_table(target / "samples.parquet", row_type_of(state.started), rows)
+        rows = _written_to(lines, counted.rows(evalset, check))
+        write_table(target / "samples.parquet", counted.row_type, rows)
     write_training(record, state.started, target)
-    aggregates, decision = counts.aggregates(), counts.decision()
+    aggregates = counted.aggregates()
+    decision = counted.decision(aggregates)
     write_file(target / "aggregates.json", pretty_json(aggregates))
     write_file(target / "decision.json", pretty_json(decision))
-    manifest = _manifest(state, counts, hashes_of(target, (*DERIVED_FILES, *training_files(state.started))))
+    manifest = _manifest(state, counted, hashes_of(target, (*DERIVED_FILES, *training_files(state.started))))
     digest = write_manifest(target, msgspec.structs.asdict(manifest))
-    return CorrectnessDerived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
+    return AnswersDerived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
 
 
 @contextmanager
@@ -111,32 +110,77 @@ def _whole_file(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
-def _written_to(file: BinaryIO, rows: Iterator[CorrectnessRow]) -> Iterator[CorrectnessRow]:
+def _written_to(file: BinaryIO, rows: Iterator[msgspec.Struct]) -> Iterator[msgspec.Struct]:
     for row in rows:
         file.write(canonical_json(row) + b"\n")
         yield row
 
 
 @dataclass(slots=True)
-class _Counts:
-    """All that is counted while the rows go by."""
+class Sums:
+    """One measure of the items that count: 0 or 1 of a share (`is_rate`), else billionths; exact.
+
+    A cluster, a group or an item that was asked more than once, has its size, its sum and its squares.
+    """
+
+    is_rate: bool
+    n: int = 0
+    total: int = 0
+    squares: int = 0
+    clusters: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, value: int, cluster: str | None) -> None:
+        parts = (1, value, value * value)
+        self.n, self.total, self.squares = self.n + 1, self.total + value, self.squares + parts[2]
+        if cluster is not None:
+            sums = self.clusters.setdefault(cluster, [0, 0, 0])
+            for place, part in enumerate(parts):
+                sums[place] += part
+
+    @property
+    def mean(self) -> float | None:
+        return as_float(mean(self.total * (NANO if self.is_rate else 1), self.n))
+
+    def interval(self, derivation: int) -> Interval:
+        """Of a share Wilson's, of other means Jeffreys'; by clusters where there are some."""
+        if self.is_rate:
+            pairs = [(size, total) for size, total, _ in self.clusters.values()]
+            return rate_interval(self.total, self.n, pairs, CONFIDENCE, derivation)
+        clusters = ((size, total, squares) for size, total, squares in self.clusters.values())
+        sums = (self.n, self.total, self.squares)
+        return interval_of(bounded_mean(sums, clusters if self.clusters else None, NANO, CONFIDENCE), unit=NANO)
+
+
+@dataclass(slots=True)
+class Counted:
+    """All that is counted while the rows go by. `score` and `measured` have the exact sums, `missed` the reasons of
+    each part of the metric."""
 
     state: JournalState
+    metric: Metric
     tally: ScorecardTally = field(init=False)
+    score: Sums = field(init=False)
+    measured: dict[str, Sums] = field(init=False)
+    missed: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     errors: Counter[str] = field(default_factory=Counter)
     unanswered: Counter[str] = field(default_factory=Counter)  # by cause
     causes: UnansweredCauses = field(init=False)
     signs: AnswerSigns = field(init=False)
-    _clusters: dict[str, list[int]] = field(default_factory=dict)  # a group, or an item: its size, and its right ones
 
     def __post_init__(self) -> None:
-        self.tally = ScorecardTally(asked=self.derivation >= 3 and bool(self.plan.prompt_template_id))
+        self.tally = self.metric.tally(asked=self.derivation >= 3 and bool(self.plan.prompt_template_id))
+        self.score = Sums(self.metric.is_rate)
+        self.measured = {name: Sums(is_rate) for name, is_rate in self.metric.rates.items()}
         self.causes = UnansweredCauses(self.plan.n_samples)
         self.signs = AnswerSigns(self.plan.candidate, done="scored")
 
     @property
     def derivation(self) -> int:
         return derivation_of(self.state.started)
+
+    @property
+    def row_type(self) -> type[msgspec.Struct]:
+        return self.metric.row_type(self.derivation)
 
     @property
     def plan(self) -> CandidatePlan:
@@ -147,78 +191,88 @@ class _Counts:
         status: RunStatus = self.state.started.identity["run_status"]
         return status
 
-    def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[CorrectnessRow]:
-        plan = self.plan
-        run = RunOfItems(plan, self.run_status, self.state.ended is not None, self.derivation)
+    @property
+    def failed(self) -> bool:
+        """Whether the run itself did: it scores 0.0 in all items (A3)."""
+        return self.run_status != "completed"
+
+    def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[msgspec.Struct]:
+        plan, keeps_fields, row_type = self.plan, self.metric.keeps_fields, self.row_type
+        run = RunOfItems(self.metric, plan, self.run_status, self.state.ended is not None, self.derivation)
         if dry_run_reason(self.state.started) is not None:
             return
         clustered = evalset.grouped or plan.repeats > 1
         for sample, facts in _with_the_missing(self.state.index.by_sample(), plan.n_samples):
-            item = evalset[sample % plan.n_items]
+            place = sample % plan.n_items
+            item = evalset[place]
             if check is not None and facts:
                 check(sample, item, facts)
-            row = correctness_row(sample, item, facts, run)
-            self._count(row, item, clustered=clustered)
-            if isinstance(row, ItemRow) and row.candidate_error is not None:
+            fields = evalset.fields(place) if keeps_fields else NO_FIELDS
+            outcome = item_outcome(sample, item, fields, facts, run, row_type)
+            self._count(outcome, item, clustered=clustered)
+            if outcome.unanswered is not None:
                 last = facts[-1] if facts else None
                 self.causes.add(self._model(), last if isinstance(last, Failure) else None)
             if self.tally.asked:
-                self._look_at(row, facts)
-            yield row
+                self._look_at(outcome.row.predicted, facts)
+            yield outcome.row
 
-    def _look_at(self, row: CorrectnessRow, facts: list[Reply | Failure]) -> None:
+    def _look_at(self, predicted: str | None, facts: list[Reply | Failure]) -> None:
         reply = next((fact for fact in facts if isinstance(fact, Reply)), None)
         if reply is not None:
-            self.signs.add(reply, row.predicted if (row.predicted or "").strip() else None)
+            self.signs.add(reply, predicted if (predicted or "").strip() else None)
 
     def _model(self) -> Who:
         config = self.state.config
         return who_is_asked(self.plan.candidate, "candidate", {"base_url": config.get("model_base_url")}, "model_")
 
-    def _count(self, row: CorrectnessRow, item: Item, *, clustered: bool) -> None:
+    def _count(self, outcome: ItemOutcome, item: Item, *, clustered: bool) -> None:
         values = {name: getattr(item, name) for name in GROUPINGS}
+        row, scored = outcome.row, outcome.scored
         if row.error is not None:
             self.errors[row.error] += 1
-        if isinstance(row, ItemRow) and row.candidate_error is not None:
-            self.unanswered[row.candidate_error] += 1
-            self.tally.add_unanswered(values, counts_zero=row.correctness is not None)
-        else:
-            n_scored = None if self.derivation >= 3 else int(row.predicted is not None)
-            self.tally.add(values, row.miss_reason, n_scored=n_scored)  # type: ignore[arg-type]
-        if clustered and row.correctness is not None:
-            name = f"group {item.group}" if item.group is not None else f"item {item.id}"
-            sums = self._clusters.setdefault(name, [0, 0])
-            sums[0] += 1
-            sums[1] += int(row.correctness)
+        if outcome.unanswered is not None:
+            self.unanswered[outcome.unanswered] += 1
+            self.tally.add_unanswered(values, counts_zero=scored is not None)
+        elif scored is not None:
+            has = scored.has_prediction if self.derivation >= 3 else row.predicted is not None
+            self.tally.add(values, scored.reason, score_nano=scored.score_nano, n_scored=int(has))
+        if scored is None:
+            return
+        cluster = None
+        if clustered:
+            cluster = f"group {item.group}" if item.group is not None else f"item {item.id}"
+        score_nano = 0 if self.failed else scored.score_nano
+        self.score.add(score_nano // NANO if self.metric.is_rate else score_nano, cluster)
+        for name, value in scored.measured.items():
+            self.measured[name].add(value, cluster)
+        for part, why in scored.missed.items():
+            self.missed[part][why] += 1
 
     def scorecard(self) -> Scorecard:
         card = self.tally.scorecard()
         if self.derivation >= 3 and not self.tally.asked:
             card = msgspec.structs.replace(card, n_unanswered=0)  # a recorded prediction is there, or missing
-        return card if self.run_status == "completed" else failed_scorecard(card)
+        return failed_scorecard(card) if self.failed else card
 
-    def aggregates(self) -> CorrectnessAggregates:
+    def interval(self, sums: Sums) -> Interval:
+        """Of a measure; without bounds where the run failed."""
+        found = sums.interval(self.derivation)
+        return msgspec.structs.replace(found, low=None, high=None, reason="run_failed") if self.failed else found
+
+    def aggregates(self) -> msgspec.Struct:
         card = self.scorecard()
-        failed = self.run_status != "completed"
-        whole = self.tally.whole
-        n_correct = 0 if failed else whole.n_correct
-        clusters = [(n, k) for n, k in self._clusters.values()]
-        interval = rate_interval(n_correct, whole.n_items - whole.n_left_out, clusters, CONFIDENCE, self.derivation)
-        if failed:
-            interval = msgspec.structs.replace(interval, low=None, high=None, reason="run_failed")
         unanswered = self.causes.found()
         first = [*(one.words for one in unanswered), *set_warnings(self.state.started, judged=False)[0]]
-        return CorrectnessAggregates(
+        values = {
             **msgspec.structs.asdict(card),
-            spec=self.plan.spec,
-            n_correct=n_correct,
-            interval=interval,
-            errors=dict(sorted(self.errors.items())),
-            floor_warning=None if failed else floor_warning(card),
-            warnings=[*first, *self._warnings(card)],
-            unanswered=unanswered if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
-            n_warnings_first=len(first) if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
-        )
+            "spec": self.plan.spec,
+            "errors": dict(sorted(self.errors.items())),
+            "warnings": [*first, *self._warnings(card)],
+            "unanswered": unanswered if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
+            "n_warnings_first": len(first) if self.derivation >= ONLY_THE_MODEL else msgspec.UNSET,
+        }
+        return self.metric.aggregates(values, self)
 
     def _warnings(self, card: Scorecard) -> Iterator[str]:
         if n := self.tally.whole.n_unanswered:
@@ -241,13 +295,17 @@ class _Counts:
     def _causes(self) -> str:
         return ", ".join(f"{cause} {n}" for cause, n in sorted(self.unanswered.items()))
 
-    def decision(self) -> CorrectnessDecision:
+    def decision(self, aggregates: msgspec.Struct) -> msgspec.Struct:
+        return self.metric.decision(*self._verdict(), aggregates, self)
+
+    def _verdict(self) -> tuple[Verdict, str | None]:
+        """Whether the run itself held, and why not (A3)."""
         if (dry := dry_run_reason(self.state.started)) is not None:
-            return CorrectnessDecision(verdict="unavailable", reason=dry)
+            return "unavailable", dry
         if self.derivation >= 3 and self.state.ended is None:
-            return CorrectnessDecision(verdict="incomplete", reason=self._how_it_stands())
+            return "incomplete", self._how_it_stands()
         why = self._why_failed()
-        return CorrectnessDecision(verdict="pass" if why is None else "fail", reason=why)
+        return ("pass" if why is None else "fail"), why
 
     def _why_failed(self) -> str | None:
         if self.run_status != "completed":
@@ -279,17 +337,17 @@ def _with_the_missing(
     yield from ((missing, []) for missing in range(following, n_samples))
 
 
-def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> CorrectnessManifest:
-    started, plan = state.started, counts.plan
+def _manifest(state: JournalState, counted: Counted, derived: dict[str, str]) -> msgspec.Struct:
+    started, plan = state.started, counted.plan
     last_at = state.ended or state.interrupted
     identity = started.identity
-    return CorrectnessManifest(
+    return counted.metric.manifest_type(
         run_id=started.run_id,
         timestamp_utc=started.at,
         ended_utc=last_at.at if last_at else None,
         state=state.state,
         state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
-        run_status=counts.run_status,
+        run_status=counted.run_status,
         run_status_reason=identity["run_status_reason"],
         dry_run=identity["dry_run"],
         spec=plan.spec,
@@ -326,4 +384,5 @@ def _manifest(state: JournalState, counts: _Counts, derived: dict[str, str]) -> 
         manifest_sha256="",
         part=plan.part_said,
         project_version=identity.get("project_version", msgspec.UNSET),
+        **counted.metric.identity,
     )

@@ -21,6 +21,7 @@ from benchbook.ask.work import OneCall, is_answered
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
+from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.candidate import (
     DEFAULT_GENERATION,
     CandidatePlan,
@@ -30,7 +31,6 @@ from benchbook.evaluators.candidate import (
     model_settings,
     template_of,
 )
-from benchbook.evaluators.correctness.predictions import SPEC
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.prompt_templates import chosen_template
 from benchbook.evaluators.recorded_set import set_identity
@@ -39,9 +39,8 @@ from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.specs import load_spec
 
-__all__ = ["CorrectnessQuestions", "PreparedScore", "prepare", "roles_of_score"]
+__all__ = ["AnswerQuestions", "PreparedAnswers", "opened_for", "prepare", "roles_of_answers"]
 
 # Settings of a run that have no meaning where nobody judges, and outputs come from `--predictions`.
 _NOT_HERE = (
@@ -60,7 +59,7 @@ _NOT_HERE = (
 )
 
 
-class CorrectnessQuestions:
+class AnswerQuestions:
     """The items of a record, over its own copy of the eval set, which is closed at the end."""
 
     def __init__(self, record: Record, plan: CandidatePlan, evalset: EvalSet) -> None:
@@ -94,9 +93,10 @@ class CorrectnessQuestions:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedScore:
+class PreparedAnswers:
     """A record as it would be begun, of a model that is asked by candidate_prompt@v1 or the user's own template."""
 
+    metric: Metric
     config: RunConfig
     plan: CandidatePlan
     evalset: EvalSet
@@ -104,16 +104,16 @@ class PreparedScore:
 
     @property
     def roles(self) -> Roles:
-        return roles_of_score(self.config, self.plan)
+        return roles_of_answers(self.config, self.plan)
 
     @property
     def benchmark(self) -> bool:
         return self.plan.benchmark
 
-    def questions(self, record: Record, stop: Stop) -> CorrectnessQuestions:
+    def questions(self, record: Record, stop: Stop) -> AnswerQuestions:
         del stop
         evalset = self.evalset.copied_to(record.input(self.evalset.sha256))
-        return CorrectnessQuestions(record, self.plan, evalset)
+        return AnswerQuestions(record, self.plan, evalset)
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
@@ -130,28 +130,36 @@ class PreparedScore:
             "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
             "derivation": DERIVATION,
             **project_identity(source, "eval set", self.config.evalset),
+            **self.metric.identity,
         }
         config = storable_config(self.config)
         return first_fact(run_id, plan, config, inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
 
 
-def roles_of_score(config: RunConfig, plan: CandidatePlan) -> Roles:
+def roles_of_answers(config: RunConfig, plan: CandidatePlan) -> Roles:
     """Whom it asks: the candidate alone."""
     return {"candidate": (model_settings(config), plan.candidate)}
 
 
-def prepare(config: RunConfig) -> PreparedScore:
+def opened_for(metric: Metric, path: Path) -> EvalSet:
+    """An eval set with what the metric needs of it. Raises: InputError, UsageError."""
+    needs, keeps = metric.needs_expected_answer, metric.keeps_fields
+    return open_evalset(path, needs_expected_answer=needs, keeps_fields=keeps)
+
+
+def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
     """Check all settings and read the eval set once. Raises: ConfigError, InputError, UsageError."""
     for name in _NOT_HERE:
         if getattr(config, name) not in (None, False, {}, ()):
-            raise ConfigError(name, repr(getattr(config, name)), f"nothing: {SPEC} asks a model, and nobody else")
+            raise ConfigError(name, repr(getattr(config, name)), f"nothing: {metric.id} asks a model, and nobody else")
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
-    evalset, part = chosen_part(config, open_evalset(path, needs_expected_answer=True))
+    evalset, part = chosen_part(config, opened_for(metric, path))
+    metric.check_items(evalset)
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
-    inputs = {"evalset": path} | config.part.inputs
+    inputs = {"evalset": path, **config.part.inputs, **metric.inputs}
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
     template = chosen_template(config, evalset)
@@ -160,10 +168,9 @@ def prepare(config: RunConfig) -> PreparedScore:
         raise ConfigError("model", candidate.model_id, "a model that can be asked, or predictions of a recorded one")
     if config.benchmark:
         check_pinned("model", parse_model_id(candidate.model_id, "model"))
-    spec = load_spec(SPEC)
     plan = CandidatePlan(
-        spec=spec.id,
-        spec_sha256=spec.sha256,
+        spec=metric.id,
+        spec_sha256=metric.sha256,
         evalset_sha256=evalset.sha256,
         n_items=len(evalset),
         part=part,
@@ -175,4 +182,4 @@ def prepare(config: RunConfig) -> PreparedScore:
         candidate=candidate,
         benchmark=config.benchmark,
     )
-    return PreparedScore(config, plan, evalset, inputs)
+    return PreparedAnswers(metric, config, plan, evalset, inputs)

@@ -1,9 +1,9 @@
-"""`answer_correctness@v1` over predictions that were made elsewhere: checked, imported, scored (SPEC A3, A5)."""
+"""Predictions that were made elsewhere: checked, imported as facts, scored (SPEC A3, A5)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,36 +14,39 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.starting import RunResult, first_fact, new_run_id, project_identity
+from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError
-from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets import EvalSet
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
+from benchbook.evaluators.answers.asking import opened_for
+from benchbook.evaluators.answers.metric import Metric
+from benchbook.evaluators.answers.rows import RunStatus
+from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
-from benchbook.evaluators.correctness.prediction_facts import prediction_replies
-from benchbook.evaluators.correctness.rows import RunStatus
-from benchbook.evaluators.correctness.tables import CorrectnessDerived, derive_correctness
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.recorded_set import set_identity
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.specs import load_spec
 from benchbook.text import one_line
 from benchbook.training.logs import TrainingLog, find_training_logs
 
 if TYPE_CHECKING:
+    import polars
+
     from benchbook.evalsets.predictions import Predictions
 
-__all__ = ["SPEC", "ScoreConfig", "score_predictions"]
+__all__ = ["DEFAULT_SPEC", "ScoreConfig", "prediction_replies", "record_predictions"]
 
 
-SPEC = "answer_correctness@v1"
+DEFAULT_SPEC = "answer_correctness@v1"  # where `score` is told no evaluator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreConfig:
-    """What is scored. `evalset` is a file, or `@NAME` for one that Benchbook ships.
+    """What is scored, by which evaluator. `evalset` is a file, or `@NAME` for one that Benchbook ships.
 
     `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
     A run that crashed or timed out says so in `run_status`, maybe with a `reason`; it needs no predictions (A3).
@@ -54,6 +57,7 @@ class ScoreConfig:
     """
 
     evalset: str
+    spec: str = DEFAULT_SPEC
     predictions: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
@@ -69,7 +73,7 @@ class ScoreConfig:
     training_columns: Mapping[str, str] = field(default_factory=dict)
 
 
-def score_predictions(config: ScoreConfig) -> RunResult[CorrectnessDerived]:
+def record_predictions(config: ScoreConfig, metric: Metric) -> RunResult[AnswersDerived]:
     """A new record of the predictions, whole; or none, where anything is wrong.
 
     Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
@@ -84,25 +88,26 @@ def score_predictions(config: ScoreConfig) -> RunResult[CorrectnessDerived]:
     logs = find_training_logs(config.training_metrics, config.training_columns)
     asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
     inputs = {"evalset": path} | ({"predictions": Path(config.predictions)} if config.predictions else {})
-    inputs |= asked.inputs | {log.source: path for log, path in logs}
+    inputs |= {**asked.inputs, **metric.inputs, **{log.source: path for log, path in logs}}
     run_id = config.run_id or new_run_id()
     if config.limit is not None and config.limit < 1:
         raise ConfigError("limit", str(config.limit), "1 or more")
-    chosen, part = choose_part(open_evalset(path, needs_expected_answer=True), asked)
+    chosen, part = choose_part(opened_for(metric, path), asked)
     with chosen as evalset:
-        plan = _plan(config, evalset, part)
+        metric.check_items(evalset)
+        plan = _plan(config, metric, evalset, part)
         replies = iter(()) if predictions is None else prediction_replies(predictions, evalset)
-        derived: list[CorrectnessDerived] = []
+        derived: list[AnswersDerived] = []
 
         def fill(record: Record) -> None:
             _append(record, iter(()) if config.dry_run else replies)
-            derived.append(derive_correctness(record, record.path))
+            derived.append(derive_answers(record, record.path, metric))
 
         record = create_record(
             config.runs,
             run_id,
             inputs,
-            lambda hashes: _run_started(run_id, config, plan, evalset, predictions, logs, hashes),
+            lambda hashes: _run_started(run_id, config, metric, plan, evalset, predictions, logs, hashes),
             fill,
         )
     return RunResult(record, derived[0], Stop())
@@ -120,14 +125,13 @@ def _check(config: ScoreConfig) -> None:
         raise ConfigError("reason", "a reason for a run that completed", "none, or run_status crashed or timed_out")
 
 
-def _plan(config: ScoreConfig, evalset: EvalSet, part: SetPart | None) -> CandidatePlan:
+def _plan(config: ScoreConfig, metric: Metric, evalset: EvalSet, part: SetPart | None) -> CandidatePlan:
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
     model = parse_model_id(config.model or _named_after(config.predictions), "model")
-    spec = load_spec(SPEC)
     return CandidatePlan(
-        spec=spec.id,
-        spec_sha256=spec.sha256,
+        spec=metric.id,
+        spec_sha256=metric.sha256,
         evalset_sha256=evalset.sha256,
         n_items=len(evalset),
         part=part or msgspec.UNSET,
@@ -153,6 +157,7 @@ def _append(record: Record, replies: Iterator[Reply]) -> None:
 def _run_started(
     run_id: str,
     config: ScoreConfig,
+    metric: Metric,
     plan: CandidatePlan,
     evalset: EvalSet,
     predictions: Predictions | None,
@@ -171,11 +176,39 @@ def _run_started(
         "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
         "derivation": DERIVATION,
         **project_identity(None, "eval set", config.evalset),
+        **metric.identity,
     }
     return first_fact(run_id, plan, _storable(config), inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
 
 
 def _storable(config: ScoreConfig) -> dict[str, Any]:
-    """The settings as they are recorded, without what was not set."""
-    values = {name: getattr(config, name) for name in ScoreConfig.__slots__}
+    """The settings as they are recorded, without what was not set; the fact itself names the evaluator."""
+    values = {name: getattr(config, name) for name in ScoreConfig.__slots__ if name != "spec"}
     return {name: value for name, value in values.items() if value not in (None, {}, (), False)}
+
+
+# ── the facts that a file comes to: while it is imported, and to verify ──────────────────────────────────────
+
+
+def prediction_replies(predictions: Predictions, evalset: EvalSet) -> Iterator[Reply]:
+    """A reply for each item that the file has something for, in the order of the eval set; nobody was asked.
+
+    Raises: InputError for an id that the eval set does not have, one that is there twice, another expected answer.
+    """
+    import polars as pl
+
+    from benchbook.evalsets.predictions import align_predictions, items_frame
+
+    if others := evalset.left_out():  # of a part: the file may be about the whole set
+        kept = predictions.frame.filter(~pl.col("item_id").is_in(list(others)))
+        predictions = replace(predictions, frame=kept)
+    rows = align_predictions(predictions, items_frame(evalset))
+    return _replies(rows.select("predicted", "eval_time_ms", "own_keys"), is_canonical=predictions.form != "parquet")
+
+
+def _replies(rows: polars.DataFrame, *, is_canonical: bool) -> Iterator[Reply]:
+    for sample, (predicted, eval_time_ms, own) in enumerate(rows.iter_rows()):
+        if (predicted, eval_time_ms, own) != (None, None, None):
+            if own is not None and not is_canonical:
+                own = canonical_json(msgspec.json.decode(own)).decode()
+            yield Reply(sample=sample, role="candidate", text=predicted, latency_e2e_ms=eval_time_ms, own=own)

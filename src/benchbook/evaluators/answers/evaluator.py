@@ -1,0 +1,190 @@
+"""An evaluator that scores answers without a judge: what it asks, and what follows from its records."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.limits import Stop
+from benchbook.ask.requests import request_sha256
+from benchbook.ask.starting import Roles, RunResult
+from benchbook.canonical import ready
+from benchbook.evalsets import Item
+from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, prepare, roles_of_answers
+from benchbook.evaluators.answers.metric import Metric
+from benchbook.evaluators.answers.predictions import ScoreConfig, prediction_replies, record_predictions
+from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
+from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
+from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
+from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.settings import RunConfig, config_from_mapping
+from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
+from benchbook.record.facts import Failure, Reply, RunStarted
+from benchbook.record.folder import Record
+from benchbook.record.state import JournalState
+from benchbook.training.logs import training_files
+from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
+
+__all__ = ["AnswersEvaluator"]
+
+
+_MAX_FINDINGS = 20
+
+
+class AnswersEvaluator(Evaluator):
+    """Answers scored one by one, without a judge. What is its own is its metric."""
+
+    command = "score"
+    may_change = MAY_CHANGE | {"model_base_url", "model_api_key_env", "model_path"}
+    files = DERIVED_FILES
+    primary = "primary_score"
+
+    @property
+    @abstractmethod
+    def metric(self) -> Metric:
+        """What scores an item. Raises: UsageError for a user's own with faults."""
+
+    def score(self, config: ScoreConfig) -> RunResult[AnswersDerived]:
+        """A new record of predictions that were made elsewhere, whole; or none, where anything is wrong.
+
+        Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
+        """
+        return record_predictions(config, self.metric)
+
+    # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
+
+    def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
+        return config_from_mapping(values, source)
+
+    def prepare(self, config: RunConfig) -> PreparedAnswers:
+        return prepare(config, self.metric)
+
+    def nothing_to_resume(self, started: RunStarted) -> str | None:
+        if candidate_plan_of(started).prompt_template_id:
+            return None
+        return "its predictions were read from a file"
+
+    def reopen(self, record: Record, config: RunConfig) -> _Reopened:
+        return _Reopened(config, candidate_plan_of(record.started()))
+
+    # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan_of(self, started: RunStarted) -> CandidatePlan:
+        return candidate_plan_of(started)
+
+    def more_files(self, started: RunStarted) -> tuple[str, ...]:
+        return training_files(started)
+
+    def tables(self, started: RunStarted) -> Tables:
+        return {"samples.parquet": self.metric.row_type(derivation_of(started)), TRAINING_TABLE: TrainingMetricRow}
+
+    def derive(self, record: Record, target: Path) -> AnswersDerived:
+        return derive_answers(record, target, self.metric)
+
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+        asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id
+        check = _PredictionCheck(record, state) if asked_elsewhere else _RequestCheck(record, state)
+        derive_answers(record, target, self.metric, check=check.look_at, state=state)
+        return check.findings()
+
+    def read(self, record: Record) -> AnswersDerived:
+        metric = self.metric
+        with reading_derived(record):
+            return AnswersDerived(
+                msgspec.json.decode(record.manifest.read_bytes(), type=ready(metric.manifest_type)),
+                msgspec.json.decode(record.aggregates.read_bytes(), type=ready(metric.aggregates_type)),
+                msgspec.json.decode(record.decision.read_bytes(), type=ready(metric.decision_type)),
+            )
+
+    def unavailable(self, started: RunStarted) -> str | None:
+        return dry_run_reason(started)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reopened:
+    config: RunConfig
+    plan: CandidatePlan
+
+    @property
+    def roles(self) -> Roles:
+        return roles_of_answers(self.config, self.plan)
+
+    @property
+    def benchmark(self) -> bool:
+        return self.plan.benchmark
+
+    def questions(self, record: Record, stop: Stop) -> AnswerQuestions:
+        del stop
+        return AnswerQuestions(record, self.plan, recorded_evalset(record, record.started()))
+
+
+class _RequestCheck:
+    """Renders each request again and holds its hash against the facts that name it."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._requests = CandidateRequests(candidate_plan_of(state.started), template_of(record, state.started))
+        self._found: list[Finding] = []
+
+    def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
+        if len(self._found) >= _MAX_FINDINGS:
+            return
+        expected = request_sha256(self._requests.candidate(item))
+        for fact in facts:
+            if fact.request_sha256 != expected:
+                what = f"sample {sample}: inputs and template render to another request than this fact names"
+                self._found.append(Finding(*place_of_fact(self._journal, fact.seq), what))
+
+    def findings(self) -> list[Finding]:
+        return self._found
+
+
+class _PredictionCheck:
+    """Reads the recorded file of predictions again and holds each fact against its row."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._expected = _predictions_of(record, state)
+        self._found: list[Finding] = []
+
+    def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
+        del item
+        expected = next(self._expected, None)
+        if len(facts) == 1 and expected is not None and _content(facts[0]) == _content(expected):
+            return
+        if len(self._found) < _MAX_FINDINGS:
+            what = f"sample {sample}: the file of predictions says something else than this fact"
+            self._found.append(Finding(*place_of_fact(self._journal, facts[0].seq), what))
+
+    def findings(self) -> list[Finding]:
+        if (left := next(self._expected, None)) is not None and not self._found:
+            what = f"sample {left.sample}: the file of predictions has one, and the journal has none"
+            self._found.append(Finding("journal", None, what))
+        return self._found
+
+
+def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
+    from benchbook.evalsets.predictions import read_predictions
+
+    started = state.started
+    if "predictions" not in started.inputs or started.identity["dry_run"]:
+        return iter(())
+    predictions = read_predictions(
+        record.input(started.inputs["predictions"]),
+        form=started.identity["prediction_form"],
+        columns=started.identity["prediction_columns"],
+        own_keys=True,
+    )
+    with recorded_evalset(record, started) as evalset:
+        return prediction_replies(predictions, evalset)
+
+
+def _content(fact: Reply | Failure) -> Reply | Failure:
+    """A fact without what binds it to its place in the journal."""
+    return msgspec.structs.replace(fact, seq=-1, prev="", at="")

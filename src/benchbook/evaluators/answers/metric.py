@@ -1,0 +1,95 @@
+"""What scores answers: the little in which evaluators without a judge differ."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from benchbook.evalsets import EvalSet, Item
+from benchbook.evaluators.answers.scorecard import UNANSWERED, ScorecardTally
+
+__all__ = ["NO_FIELDS", "Metric", "Scored"]
+
+
+NO_FIELDS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a metric says of one item. `score_nano` is in billionths; `reason` says why it did not pass.
+
+    `columns` are those of the row that are the metric's own, `measured` what else it adds up, by name: 0 or 1 of a
+    share, else billionths. `missed`: where the metric has several parts, the reason of each that is not full.
+    """
+
+    score_nano: int
+    passed: bool
+    reason: str | None
+    has_prediction: bool = True
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    measured: Mapping[str, int] = field(default_factory=dict)
+    missed: Mapping[str, str] = field(default_factory=dict)
+
+
+class Metric(ABC):
+    """A frozen spec, or a user's own, that scores an item by its expected answer and the text that was predicted.
+
+    `is_rate`: a score is 0 or 1. `rates` says of each name that is `measured` whether it is. `identity` is what a
+    record's first fact says more, `inputs` which files it keeps more.
+    """
+
+    id: str
+    sha256: str
+    name: str  # of the score, among the scorecard's `metrics`
+    reasons: tuple[str, ...]
+    shows_all_reasons: bool = True
+    is_rate: bool = True
+    rates: Mapping[str, bool] = {}
+    needs_expected_answer: bool = True
+    keeps_fields: bool = False  # it asks for fields of the item's line that `Item` does not have
+    identity: Mapping[str, Any] = {}
+    inputs: Mapping[str, Path] = {}
+
+    aggregates_type: ClassVar[type[msgspec.Struct]]
+    decision_type: ClassVar[type[msgspec.Struct]]
+    manifest_type: ClassVar[type[msgspec.Struct]]
+
+    @abstractmethod
+    def row_type(self, derivation: int) -> type[msgspec.Struct]:
+        """What a row of samples.parquet is: the columns of `rows.shared_values`, and its own."""
+
+    @abstractmethod
+    def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
+        """Scores one item; `fields` is what its line holds, where the metric keeps that.
+
+        Raises: UsageError where the item lacks what is needed: an error in the eval set, not a score (A3).
+        """
+
+    def unanswered(self) -> Scored:
+        """What an item counts that no answer came for, once its run was ended as it is (A3)."""
+        return Scored(0, passed=False, reason=UNANSWERED, has_prediction=False, measured=dict.fromkeys(self.rates, 0))
+
+    @abstractmethod
+    def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
+        """Its columns of a row. `scored` is None where an item is not answered yet; of a run that failed, the score
+        is 0.0 whatever its texts (A3)."""
+
+    def check_items(self, evalset: EvalSet) -> None:  # noqa: B027 - most need nothing beyond what opening a set asks
+        """Looks whether every item has what it needs. Raises: InputError naming the line."""
+
+    def tally(self, *, asked: bool = False) -> ScorecardTally:
+        """Counts of items, none yet. `asked`: a model was asked, so items may be unanswered."""
+        return ScorecardTally(self.name, self.reasons, shows_all=self.shows_all_reasons, asked=asked)
+
+    @abstractmethod
+    def aggregates(self, values: Mapping[str, Any], counted: Any) -> msgspec.Struct:
+        """aggregates.json: `values` are those that all have, `counted` is the `tables.Counted` of a run."""
+
+    @abstractmethod
+    def decision(self, verdict: str, reason: str | None, aggregates: Any, counted: Any) -> msgspec.Struct:
+        """decision.json: whether the run itself held (A3), and what follows from its aggregates."""

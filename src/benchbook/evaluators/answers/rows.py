@@ -1,0 +1,206 @@
+"""The derived files of a record of answers: what their shared columns and fields are (SPEC A3 to A5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from benchbook.ask.reasoning import split_reasoning
+from benchbook.evalsets import Item
+from benchbook.evalsets.set_parts import PartSaid
+from benchbook.evaluators.answers.metric import Metric, Scored
+from benchbook.evaluators.candidate import CandidatePlan
+from benchbook.record.facts import NOT_ASKED, Failure, Reply
+from benchbook.text import storable
+
+__all__ = [
+    "AnswerDecision",
+    "AnswerManifest",
+    "ItemOutcome",
+    "RunOfItems",
+    "RunStatus",
+    "Verdict",
+    "item_outcome",
+    "why_unanswered",
+]
+
+
+# What a run that was recorded elsewhere came to; the last two fail it, and it scores 0.0 (A3).
+RunStatus = Literal["completed", "crashed", "timed_out"]
+# Whether the run itself held. `incomplete`: it may go on, so there is nothing to say yet (from derivation 3 on).
+Verdict = Literal["pass", "fail", "incomplete", "unavailable"]
+
+
+class AnswerDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the run itself held (A3). A dry run is `unavailable`: it neither held nor failed (A6)."""
+
+    verdict: Verdict
+    reason: str | None  # why it did not pass
+
+
+class AnswerManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """manifest.json: who, what, when, with what, and the hash that names the record."""
+
+    run_id: str
+    timestamp_utc: str
+    ended_utc: str | None
+    state: str  # complete, interrupted, open
+    state_detail: str | None
+    run_status: RunStatus
+    run_status_reason: str | None
+    dry_run: bool  # MockJudge stood in for the scorer (A6): there are no samples
+    spec: str
+    spec_sha256: str
+    dataset_id: str
+    dataset_version_or_hash: str
+    n_items: int
+    repeats: int
+    benchmark: bool
+    model_id: str
+    model_version: str | None
+    prompt_template_id: str | None  # null where the predictions were made elsewhere, as the next
+    prompt_template_version_or_hash: str | None
+    generation_params: dict[str, Any]
+    generation_params_effective: dict[str, Any]
+    prediction_form: str | None  # jsonl, csv, parquet; null where a model was asked
+    prediction_columns: dict[str, str]  # ours -> the file's
+    code_version: dict[str, Any]
+    environment: dict[str, Any]
+    reasoning_tags: list[str]
+    config: dict[str, Any]
+    plan_sha256: str
+    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
+    journal_segments: int
+    journal_facts: int
+    journal_sha256: str  # the last fact's hash: it names the whole record
+    derived: dict[str, str]  # file -> its SHA-256
+    derived_by: dict[str, str]  # the versions that wrote them
+    manifest_sha256: str  # of this manifest with this field empty
+    # Of the repository that holds the user's config; left out of records before derivation 3.
+    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked
+
+
+# What a run's own failure made of each of its items before derivation 3; since then a crash is called a crash (A3).
+_ERROR_OF_RUN = {"crashed": "provider_error", "timed_out": "timeout"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfItems:
+    """What is true of all items of a run."""
+
+    metric: Metric
+    plan: CandidatePlan
+    run_status: RunStatus
+    is_ended: bool
+    derivation: int
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether a model was asked here; predictions that were made elsewhere are there or missing."""
+        return bool(self.plan.prompt_template_id)
+
+    @property
+    def error(self) -> str | None:
+        """The error of each of its items where the run itself failed."""
+        if self.run_status == "completed":
+            return None
+        return self.run_status if self.derivation >= 3 else _ERROR_OF_RUN[self.run_status]
+
+
+class ItemOutcome(NamedTuple):
+    """One item as it is recorded and counted. `scored` is None where it is not answered yet."""
+
+    row: Any
+    scored: Scored | None
+    unanswered: str | None  # why no answer came (R1.3a)
+
+
+def item_outcome(
+    sample: int,
+    item: Item,
+    fields: Mapping[str, Any],
+    facts: Sequence[Reply | Failure],
+    run: RunOfItems,
+    row_type: type[msgspec.Struct],
+) -> ItemOutcome:
+    """Everything that is known of one item. A run that failed scores 0.0 in all of them, whatever its texts (A3).
+
+    Raises: UsageError where the item lacks what its score needs.
+    """
+    reply = next((fact for fact in reversed(facts) if isinstance(fact, Reply)), None)
+    unanswered = why_unanswered(facts) if run.derivation >= 3 and run.asks_a_model else None
+    failure = _failure(facts, unanswered) if reply is None else None
+    predicted = _predicted(reply, run)
+    scored: Scored | None
+    if unanswered is None:
+        scored = run.metric.score(item, fields, predicted)
+    else:
+        scored = run.metric.unanswered() if run.is_ended else None
+    values = {
+        "sample": sample,
+        "item_id": storable(item.id),
+        "repeat": sample // run.plan.n_items,
+        "section": item.section,
+        "category": item.category,
+        "difficulty": item.difficulty,
+        "group": item.group,
+        "answer_format": item.answer_format,
+        "prompt": item.prompt,
+        "expected": item.expected_answer,
+        "predicted": predicted,
+        "miss_reason": None if scored is None else scored.reason,
+        "error": run.error or (failure.error if failure else None),
+        "eval_time_ms": _eval_time_ms(reply, None if unanswered else failure),
+        "input_tokens": reply.input_tokens if reply else None,
+        "output_tokens": reply.output_tokens if reply else None,
+        "model_reported": reply.model_reported if reply else None,
+        "own": reply.own if reply else None,
+        "fact_seq": reply.seq if reply else failure.seq if failure else None,
+        **run.metric.own_columns(scored, failed=run.error is not None),
+    }
+    if run.derivation >= 3:
+        values["candidate_error"] = unanswered
+    return ItemOutcome(row_type(**values), scored, unanswered)
+
+
+def why_unanswered(facts: Sequence[Reply | Failure]) -> str | None:
+    """Why no answer came to an item that a model was asked, where that is not the model's (R1.3a): the cause.
+
+    None for an item that was answered, and for one whose time limit the model let pass.
+    """
+    if any(isinstance(fact, Reply) for fact in facts):
+        return None
+    last = facts[-1] if facts else None
+    if not isinstance(last, Failure):
+        return NOT_ASKED
+    is_the_models = last.error == "timeout" and last.ends == "sample" and last.cause in (None, "time_limit")
+    return None if is_the_models else last.cause or last.error
+
+
+def _failure(facts: Sequence[Reply | Failure], unanswered: str | None) -> Failure | None:
+    """The failure that was the item's end, or that it stands at until it is asked again.
+
+    One that ended an attempt or the run leaves the item to be asked again: before derivation 3 it was none.
+    """
+    failures = [fact for fact in facts if isinstance(fact, Failure)]
+    if unanswered is not None:
+        return failures[-1] if failures else None
+    return next((fact for fact in failures if fact.ends == "sample"), None)
+
+
+def _eval_time_ms(reply: Reply | None, failure: Failure | None) -> int | None:
+    """How long the answer took, or the time that the model let pass; none where it was not reached (R1.3a)."""
+    return reply.latency_e2e_ms if reply else failure.latency_ms if failure else None
+
+
+def _predicted(reply: Reply | None, run: RunOfItems) -> str | None:
+    """The candidate's text without declared reasoning; None where it gave no text."""
+    if reply is None or reply.text is None:
+        return None
+    tags = run.plan.candidate.reasoning_tags
+    _, answer = split_reasoning(reply.text, tags, lone_closing=run.derivation >= 3)
+    return storable(answer)

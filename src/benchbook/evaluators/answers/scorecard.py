@@ -1,0 +1,228 @@
+"""The scorecard of a run of answers, whatever scores them, by exact sums (SPEC A4, C2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from benchbook.evalsets.profiles import vocabulary
+from benchbook.evaluators.exact import NANO, as_float, mean, ratio, sample_sd, sd_of_sums
+
+__all__ = [
+    "GROUPINGS",
+    "MOCK_JUDGE",
+    "NO_PREDICTION",
+    "UNANSWERED",
+    "MockJudge",
+    "Scorecard",
+    "ScorecardTally",
+    "Slice",
+    "Unavailable",
+    "failed_scorecard",
+]
+
+
+GROUPINGS = ("section", "category", "difficulty")
+NO_PREDICTION = "no_prediction"  # the reason of an item without a text to compare (A7)
+# The reason of an item that counts 0.0 because its run was ended without an answer (A3, R1.3b).
+UNANSWERED = "unanswered"
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """The items of one section, category or difficulty; `value` is None for those that name none."""
+
+    value: str | None
+    n_items: int
+    n_scored: int
+    mean: float | None  # of the score over its items; those that are not answered yet are left out
+    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # where a model was asked, from derivation 3 on
+
+
+class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
+    """SPEC A4. Means are over all items, an item without a prediction counting 0.0; null where there are no items.
+
+    `stddev` is of correctness over the items, ddof = 1, null for fewer than two (C4). `misses` counts, for each
+    reason of A7, the items that have it. Slices stand in the frozen spec's order, other values after it, null last.
+
+    Every item is in one of `n_scored`, `n_skipped` and `n_unanswered`. The last are those of a model that no answer
+    came from, for a reason that is not its own (R1.3a): of no mean while the run may go on, and 0.0 with a reason of
+    their own once it was ended as it is (A3).
+    """
+
+    n_items: int
+    n_scored: int
+    n_skipped: int
+    primary_score: float | None
+    stddev: float | None
+    metrics: dict[str, float | None]
+    misses: dict[str, int]
+    section: tuple[Slice, ...]
+    category: tuple[Slice, ...]
+    difficulty: tuple[Slice, ...]
+    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on
+
+
+@dataclass(slots=True)
+class _Counts:
+    n_items: int = 0
+    n_scored: int = 0
+    n_passed: int = 0
+    n_unanswered: int = 0
+    n_left_out: int = 0  # of no mean
+    sum_nano: int = 0
+    squares: int = 0
+
+    def add(self, n_items: int, n_scored: int, score_nano: int, *, passed: bool) -> None:
+        self.n_items += n_items
+        self.n_scored += n_scored
+        self.n_passed += n_items if passed else 0
+        self.sum_nano += n_items * score_nano
+        self.squares += n_items * score_nano * score_nano
+
+    @property
+    def mean(self) -> float | None:
+        return as_float(mean(self.sum_nano, self.n_items - self.n_left_out))
+
+
+@dataclass(slots=True)
+class ScorecardTally:
+    """Counts and exact sums, and nothing else, so no order or partition of the items can matter (C2).
+
+    `metric` is the score's name among the scorecard's `metrics`; `reasons` are the metric's, in their order.
+    `shows_all`: those that no item has are shown, too. `asked`: a model was asked, so items may be unanswered; that is
+    said where there are none, too.
+    """
+
+    metric: str
+    reasons: tuple[str, ...]
+    shows_all: bool = True
+    asked: bool = False
+    whole: _Counts = field(default_factory=_Counts)
+    misses: Counter[str] = field(default_factory=Counter)
+    slices: dict[str, dict[str | None, _Counts]] = field(default_factory=lambda: {name: {} for name in GROUPINGS})
+
+    def add(
+        self,
+        values: Mapping[str, str | None],
+        why: str | None,
+        *,
+        score_nano: int | None = None,
+        n_items: int = 1,
+        n_scored: int | None = None,
+    ) -> None:
+        """Count items that share `values` (section, category, difficulty) and their reason; None: they pass.
+
+        `score_nano` is each one's score; by default all or nothing, by the reason. `n_scored`: how many of them have a
+        prediction; by default all, but for those with the reason that says the contrary.
+        """
+        if score_nano is None:
+            score_nano = NANO if why is None else 0
+        if n_scored is None:
+            n_scored = 0 if why == NO_PREDICTION else n_items
+        for counts in self._counts(values):
+            counts.add(n_items, n_scored, score_nano, passed=why is None)
+        if why is not None:
+            self.misses[why] += n_items
+
+    def add_unanswered(self, values: Mapping[str, str | None], *, counts_zero: bool) -> None:
+        """Count an item that no answer came for; `counts_zero`: its run was ended as it is (A3)."""
+        for counts in self._counts(values):
+            counts.n_items += 1
+            counts.n_unanswered += 1
+            counts.n_left_out += not counts_zero
+        if counts_zero:
+            self.misses[UNANSWERED] += 1
+
+    def _counts(self, values: Mapping[str, str | None]) -> Iterator[_Counts]:
+        yield self.whole
+        for name in GROUPINGS:
+            yield self.slices[name].setdefault(values.get(name), _Counts())
+
+    def scorecard(self) -> Scorecard:
+        """The scorecard of the items added so far."""
+        whole = self.whole
+        score = whole.mean
+        return Scorecard(
+            n_items=whole.n_items,
+            n_scored=whole.n_scored,
+            n_skipped=whole.n_items - whole.n_scored - whole.n_unanswered,
+            primary_score=score,
+            stddev=as_float(sd_of_sums(whole.n_items - whole.n_left_out, whole.sum_nano, whole.squares)),
+            metrics={self.metric: score},
+            misses={name: self.misses[name] for name in self._reasons()},
+            section=self._slices("section"),
+            category=self._slices("category"),
+            difficulty=self._slices("difficulty"),
+            n_unanswered=whole.n_unanswered if self.asked else msgspec.UNSET,
+        )
+
+    def _reasons(self) -> list[str]:
+        known = (*self.reasons, UNANSWERED)
+        return [name for name in known if name in self.misses or (self.shows_all and name != UNANSWERED)]
+
+    def _slices(self, name: str) -> tuple[Slice, ...]:
+        known = vocabulary(name)
+
+        def place(value: str | None) -> tuple[int, int, str]:
+            if value is None:
+                return (2, 0, "")
+            return (0, known.index(value), "") if value in known else (1, 0, value)
+
+        counted = self.slices[name]
+        return tuple(
+            Slice(
+                value=value,
+                n_items=counted[value].n_items,
+                n_scored=counted[value].n_scored,
+                mean=counted[value].mean,
+                n_unanswered=counted[value].n_unanswered if self.asked else msgspec.UNSET,
+            )
+            for value in sorted(counted, key=place)
+        )
+
+
+def failed_scorecard(card: Scorecard) -> Scorecard:
+    """The scorecard of a run that crashed or timed out: the same counts, and 0.0 in every mean (SPEC A3).
+
+    `misses` still tells what its texts were like.
+    """
+
+    def failed(slices: tuple[Slice, ...]) -> tuple[Slice, ...]:
+        return tuple(msgspec.structs.replace(one, mean=as_float(ratio(0, one.n_items))) for one in slices)
+
+    score = as_float(ratio(0, card.n_items))
+    return msgspec.structs.replace(
+        card,
+        primary_score=score,
+        stddev=as_float(sample_sd([0] * card.n_items)),
+        metrics=dict.fromkeys(card.metrics, score),
+        section=failed(card.section),
+        category=failed(card.category),
+        difficulty=failed(card.difficulty),
+    )
+
+
+MOCK_JUDGE = "MockJudge"
+
+
+class Unavailable(msgspec.Struct, frozen=True, kw_only=True):
+    """In the place of a per-item table that does not exist."""
+
+    status: Literal["unavailable"] = "unavailable"
+    reason: str
+
+
+class MockJudge(msgspec.Struct, frozen=True):
+    """The judge of a dry run under `spec`."""
+
+    spec: str
+
+    def predictions(self) -> Unavailable:
+        """The per-item table: there is none."""
+        return Unavailable(
+            reason=f"this was a dry run ({MOCK_JUDGE} in the place of {self.spec}): it makes no predictions"
+        )

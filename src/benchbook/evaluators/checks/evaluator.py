@@ -1,0 +1,103 @@
+"""Evaluators that are made of checks: those that are shipped, a user's own, and the one that a record keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+
+from benchbook.errors import RecordError
+from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+from benchbook.evaluators.checks.files import SPEC_FILE, read_spec_files, read_spec_folder
+from benchbook.evaluators.checks.metric import ChecksMetric
+from benchbook.evaluators.contract import ComparedColumns
+from benchbook.record.facts import RunStarted
+from benchbook.record.folder import Record
+from benchbook.specs import load_spec, sha256_of_files
+
+__all__ = ["EVALUATORS", "ChecksEvaluator", "evaluator_in", "evaluator_kept_in"]
+
+
+_KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
+
+
+class ChecksEvaluator(AnswersEvaluator):
+    """Answers held against checks, without a judge. Its spec is read when it is first needed."""
+
+    def __init__(self, spec_id: str, load: Callable[[], ChecksMetric], sha256: str) -> None:
+        self.id = spec_id
+        self._load = load
+        self._sha256 = sha256
+
+    @cached_property
+    def metric(self) -> ChecksMetric:
+        return self._load()
+
+    @property
+    def spec_sha256(self) -> str:
+        return self._sha256
+
+    @property
+    def compared(self) -> ComparedColumns:
+        return ComparedColumns(
+            score="score",
+            passed="passed",
+            answer="predicted",
+            expected="expected",
+            reasons=("error", "miss_reason", "candidate_error"),
+            is_graded=not self.metric.is_rate,
+            has_every_item=True,
+        )
+
+
+# ── those that are shipped ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _shipped(spec_id: str) -> ChecksMetric:
+    spec = load_spec(spec_id)
+    return ChecksMetric(read_spec_files(spec.files, f"{spec_id}: {SPEC_FILE}"), spec.sha256)
+
+
+def _evaluator(spec_id: str) -> ChecksEvaluator:
+    return ChecksEvaluator(spec_id, partial(_shipped, spec_id), load_spec(spec_id).sha256)
+
+
+EVALUATORS: Mapping[str, ChecksEvaluator] = {
+    spec_id: _evaluator(spec_id) for spec_id in ("choice@v1", "contains@v1", "number@v1")
+}
+
+
+# ── a user's own ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def evaluator_in(folder: str | Path) -> ChecksEvaluator:
+    """The evaluator of a folder with a spec.toml.
+
+    Raises: ChecksSpecError with every fault of it; UsageError where there is none.
+    """
+    found = read_spec_folder(folder)
+    inputs = {f"{_KEPT}{name}": path for name, path in found.paths.items()}
+    metric = ChecksMetric(found.spec, found.sha256, inputs)
+    return ChecksEvaluator(metric.id, lambda: metric, metric.sha256)
+
+
+def evaluator_kept_in(record: Record, started: RunStarted) -> ChecksEvaluator:
+    """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone.
+
+    Its hash is that of the files which the first fact names; whether they have still those bytes, `verify` tells.
+    """
+    hashes = {name[len(_KEPT) :]: one for name, one in started.inputs.items() if name.startswith(_KEPT)}
+    return ChecksEvaluator(started.spec, partial(_kept, record, started.spec, hashes), sha256_of_files(hashes))
+
+
+def _kept(record: Record, spec_id: str, hashes: Mapping[str, str]) -> ChecksMetric:
+    try:
+        files = {name: record.input(sha256).read_bytes() for name, sha256 in hashes.items()}
+        spec = read_spec_files(files, record.input(hashes[SPEC_FILE]))
+    except KeyError:
+        raise RecordError(f"{record.path}: its inputs have no {SPEC_FILE} of {spec_id[:80]!r}") from None
+    except OSError as error:
+        raise RecordError(f"{error.filename}: the record's spec can't be read ({error.strerror})") from None
+    if spec.id != spec_id:
+        raise RecordError(f"{record.path}: was made under {spec_id[:80]!r}, and keeps the spec of {spec.id!r}")
+    return ChecksMetric(spec, sha256_of_files(hashes))
