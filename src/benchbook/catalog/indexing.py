@@ -38,26 +38,27 @@ __all__ = [
 BATCH = 1_024
 # position, item_id, expected, predicted, correctness, eval_time_ms, own
 PredictionRow = tuple[int, str, str, str | None, float, int | None, str | None]
-_SAMPLE_COLUMNS = ("sample", "item_id", "expected", "predicted", "correctness", "eval_time_ms", "own")
-_CORRECTNESS = _SAMPLE_COLUMNS.index("correctness")
-_COLUMNS = ("position", *_SAMPLE_COLUMNS[1:])
+_COLUMNS = ("position", "item_id", "expected", "predicted", "correctness", "eval_time_ms", "own")
+_CORRECTNESS = _COLUMNS.index("correctness")
 
 
-def read_predictions(samples: Path) -> Iterator[PredictionRow]:
-    """The rows of a samples.parquet of answer_correctness@v1; an item that is not answered yet has no row yet (A5).
+def read_predictions(samples: Path, score: str = "correctness") -> Iterator[PredictionRow]:
+    """The rows of a samples.parquet with predictions, whose column `score` is what they were worth; an item that is not
+    answered yet has no row yet (A5).
 
     Raises: RecordError for a file that is no such table.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    columns = ["sample", *(score if name == "correctness" else name for name in _COLUMNS[1:])]
     try:
         with pq.ParquetFile(samples) as file:
-            missing = [name for name in _SAMPLE_COLUMNS if name not in file.schema_arrow.names]
+            missing = [name for name in columns if name not in file.schema_arrow.names]
             if missing:
                 raise RecordError(f"{samples}: lacks the columns {', '.join(missing)}")
-            for batch in file.iter_batches(batch_size=BATCH, columns=list(_SAMPLE_COLUMNS)):
-                rows = zip(*(batch.column(name).to_pylist() for name in _SAMPLE_COLUMNS), strict=True)
+            for batch in file.iter_batches(batch_size=BATCH, columns=columns):
+                rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
                 yield from (row for row in rows if row[_CORRECTNESS] is not None)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise RecordError(f"{samples}: not a readable table ({error})") from None
@@ -192,7 +193,7 @@ def _store(catalog: Catalog, found: Observation, *, keep_appended: bool) -> None
         if not (keep_appended and found.awaits_predictions):
             connection.execute(delete(predictions).where(predictions.c.run_id == run_id))
         if found.predictions is not None:
-            insert_predictions(connection, run_id, read_predictions(found.predictions))
+            insert_predictions(connection, run_id, read_predictions(found.predictions, found.score))
 
 
 def _upsert(connection: Connection, row: Mapping[str, Any]) -> None:

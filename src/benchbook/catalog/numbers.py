@@ -17,7 +17,6 @@ _DEPTH = 6
 _LONGEST_NAME = 300
 # What stands in this part of aggregates.json is called by its own name; elsewhere the part is named in front.
 _UNNAMED_PART = "aggregates"
-_PRIMARY: Mapping[str, str] = {"rubric@v1": "aggregate_score", "answer_correctness@v1": "primary_score"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,11 @@ def _aggregate(value: Any) -> Aggregate:
             return Aggregate(text=str(value))
 
 
-def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
-    """The headline of a finished run.
+def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Headline:
+    """The headline of a finished run; `primary` is the aggregate that stands for it.
 
-    Items without a prediction count as unscored under answer_correctness@v1 (its n_skipped), though they score 0 (A3);
-    those that are unanswered do as well.
+    Items without a prediction count as unscored (n_skipped), though they score 0 (A3); those that are unanswered do as
+    well.
     """
 
     def nano(name: str) -> int | None:
@@ -103,7 +102,6 @@ def headline_of(spec: str, aggregates: Mapping[str, Aggregate]) -> Headline:
     n_attempted = count("ledger.n_attempted", "n_attempted", "n_items")
     if n_attempted is not None and count("n_evaluations") is not None:
         n_attempted -= n_unanswered or 0  # of judges, what was asked in vain is no evaluation
-    primary = _PRIMARY.get(spec)
     return Headline(
         primary_name=primary,
         primary_nano=nano(primary) if primary else None,

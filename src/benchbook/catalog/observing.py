@@ -18,8 +18,9 @@ import msgspec
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
-from benchbook.evaluators.answers.scorecard import MockJudge
 from benchbook.evaluators.candidate import candidate_plan_of
+from benchbook.evaluators.contract import Evaluator
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
 from benchbook.record.folder import Record, is_record
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
@@ -47,7 +48,6 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model_id: str | None = None
     model_version: str | None = None
     evaluator_model_id: str | None = None
-    dry_run: bool = False
     n_items: int | None = None
     n_outputs: int | None = None  # judge_protocol@v1: what is judged, instead of items
     repeats: int = 1
@@ -77,6 +77,7 @@ class Observation:
     row: dict[str, Any]
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     predictions: Path | None = None
+    score: str = "correctness"  # what that table calls what a prediction was worth
 
     @property
     def awaits_predictions(self) -> bool:
@@ -187,7 +188,8 @@ def _last_sha256(journal: Path) -> str | None:
 def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
     aggregates = aggregates_of(_derived(record.aggregates, manifest))
     decision = _derived(record.decision, manifest)
-    unavailable = _unavailable(manifest.spec, dry_run=manifest.dry_run)
+    evaluator = _evaluator_of(record)
+    unavailable = _unavailable(record, manifest.spec, evaluator)
     if unavailable is None:
         _check_hash(record.samples, manifest)
     row = _row(
@@ -195,7 +197,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         stamp,
         state=manifest.state,
         unavailable=unavailable,
-        headline=headline_of(manifest.spec, aggregates),
+        headline=headline_of(evaluator.primary if evaluator else None, aggregates),
         spec=manifest.spec,
         started_utc=manifest.timestamp_utc,
         ended_utc=manifest.ended_utc,
@@ -211,7 +213,9 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         manifest_sha256=manifest.manifest_sha256,
         tags=_tags(manifest.config),
     )
-    return Observation(row, aggregates, record.samples if unavailable is None else None)
+    if unavailable is not None or evaluator is None or evaluator.compared is None:
+        return Observation(row, aggregates)
+    return Observation(row, aggregates, record.samples, evaluator.compared.score)
 
 
 def _derived(path: Path, manifest: _Manifest) -> dict[str, Any]:
@@ -262,7 +266,7 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         record,
         stamp,
         state="interrupted" if state.state == "interrupted" else "running",  # complete once a manifest says so
-        unavailable=_unavailable(started.spec, dry_run=bool(started.identity.get("dry_run"))),
+        unavailable=_unavailable(record, started.spec, _evaluator_of(record)),
         headline=Headline(n_attempted=len(samples)),
         spec=started.spec,
         started_utc=started.at,
@@ -335,11 +339,21 @@ def _row(
     }
 
 
-def _unavailable(spec: str, *, dry_run: bool) -> str | None:
+def _evaluator_of(record: Record) -> Evaluator | None:
+    """None for a record of an evaluator that this version does not know."""
+    try:
+        return evaluator_of(record)
+    except RecordDamagedError:
+        raise
+    except RecordError:
+        return None
+
+
+def _unavailable(record: Record, spec: str, evaluator: Evaluator | None) -> str | None:
     """Why a run has no per-item table (A5, A6); None where it has one."""
-    if dry_run:
-        return MockJudge(spec).predictions().reason
-    if not spec.startswith("answer_correctness@"):
+    if evaluator is not None and (reason := evaluator.unavailable(record.started())) is not None:
+        return reason
+    if evaluator is None or not evaluator.has_predictions:
         return f"{spec} does not compare predictions with expected answers; its samples are in samples.parquet"
     return None
 

@@ -152,6 +152,28 @@ class Evaluator(ABC):
         """The columns of its items; None where runs can't be compared item by item."""
         return None
 
+    def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
+        """What a list of samples shows, by the columns' names there: item_id, section, category, difficulty, score,
+        passed, text and reasons (a list of texts). `types` are the columns of samples.parquet with their types.
+        """
+        import polars as pl
+
+        columns = self.compared
+        assert columns is not None  # noqa: S101 - an evaluator without says itself what its lists show
+        there = [name for name in columns.reasons if name in types]
+        reasons = [pl.col(name) if isinstance(types[name], pl.List) else pl.concat_list(name) for name in there]
+        return {name: pl.col(name) for name in ("item_id", "section", "category", "difficulty")} | {
+            "score": pl.col(columns.score),
+            "passed": pl.col(columns.passed).cast(pl.Float64) == 1,
+            "text": pl.col(columns.answer),
+            "reasons": pl.concat_list(reasons) if reasons else pl.lit([], pl.List(pl.String)),
+        }
+
+    @property
+    def has_predictions(self) -> bool:
+        """Whether its samples are predictions beside expected answers, as source 004's table has them (A5)."""
+        return self.compared is not None and self.compared.expected is not None
+
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
         """The class of what kept a sample from being answered (R1.3a); null where the model answered, or had its
         chance. `columns` are those of samples.parquet, `manifest` is the record's, of a run that did not fail itself.

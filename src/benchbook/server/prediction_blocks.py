@@ -43,11 +43,12 @@ class Block(NamedTuple):
 class PredictionTable:
     """samples.parquet of a complete run: row n of it is the sample at position n of the plan (SPEC A5).
 
-    It is divided into blocks of whole row groups. Safe to share between threads.
+    `score` is the column that is served as `correctness`. The table is divided into blocks of whole row groups. Safe to
+    share between threads.
     Raises: RecordError for a file that is no such table.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, score: str = "correctness") -> None:
         import polars as pl
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -61,7 +62,11 @@ class PredictionTable:
             raise self._unreadable(error) from None
         self._starts = _starts(found)
         self._rows = pl.scan_parquet(path, cache=False, glob=False, parallel="none", use_statistics=False).select(
-            pl.struct(_FIELDS).struct.json_encode() + ",", "own"
+            pl.struct(
+                pl.col(score).alias(name) if name == "correctness" else pl.col(name) for name in _FIELDS
+            ).struct.json_encode()
+            + ",",
+            "own",
         )
 
     @property

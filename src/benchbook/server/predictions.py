@@ -17,6 +17,8 @@ from benchbook.canonical import canonical_json, decode_json
 from benchbook.catalog.indexing import is_as_indexed
 from benchbook.catalog.queries import cursor_of, position_of
 from benchbook.catalog.schema import from_stored, predictions
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.record.folder import Record
 from benchbook.server.operations import Bytes, Call, Stream
 from benchbook.server.prediction_blocks import Block, PredictionTable, joined
 from benchbook.server.problems import ProblemError
@@ -121,11 +123,16 @@ def _table(services: Services, found: FoundRun) -> PredictionTable | None:
     services.kept.drop(key)
     if found.row.state != "complete":
         return None
-    opened = PredictionTable(found.record.samples)
+    opened = PredictionTable(found.record.samples, _score_column(found.record))
     if not is_as_indexed(services.catalog, found.record):
         return None
     services.kept.put(key, opened, opened.n_bytes)
     return opened
+
+
+def _score_column(record: Record) -> str:
+    columns = evaluator_of(record).compared
+    return "correctness" if columns is None else columns.score
 
 
 def _block(services: Services, table: PredictionTable, key: tuple[Any, ...], number: int) -> Block:

@@ -11,7 +11,9 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.evalsets import EvalSet, Item
+from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.tables import ROW_GROUP
 from benchbook.server.operations import Call, Stream
 from benchbook.server.problems import ProblemError
@@ -121,51 +123,24 @@ def _table_of(found: FoundRun) -> Path:
 
 def _row_list(services: Services, found: FoundRun) -> RowList:
     path = _table_of(found)
-    spec = (found.row.spec or "").partition("@")[0]
     key = ("samples", found.row.run_id, found.state_id)
 
     def make() -> RowList:
-        return RowList(_frame(path, spec), f"{found.row.run_id} {found.state_id}")
+        return RowList(_frame(path, evaluator_of(found.record)), f"{found.row.run_id} {found.state_id}")
 
     return services.kept.get(key, make, lambda rows: rows.n_bytes)
 
 
-def _frame(path: Path, spec: str) -> polars.DataFrame:
-    """The columns of `SampleRow`, for each spec under its own names, in the order of samples."""
+def _frame(path: Path, evaluator: Evaluator) -> polars.DataFrame:
+    """The columns of `SampleRow`, in the order of samples."""
     import polars as pl
 
     table = pl.scan_parquet(path)
-    nothing = pl.lit(None, pl.String)
-    match spec:
-        case "answer_correctness":
-            names = ("error", "miss_reason", "candidate_error")  # the last since derivation 3
-            reasons = pl.concat_list([name for name in names if name in table.collect_schema()])
-            own = {"score": pl.col("correctness"), "passed": pl.col("correctness") == 1, "text": pl.col("predicted")}
-        case "rubric":
-            reasons = pl.concat_list(pl.concat_list("evaluator_error", "parse_error_reason"), pl.col("fail_reasons"))
-            own = {"score": pl.col("sample_score"), "passed": pl.col("passed"), "text": pl.col("candidate_answer")}
-        case "judge_protocol":
-            reasons = pl.col("flags")
-            cell = pl.concat_str("question_id", "prompt_variant", "target_model", "output_id", separator=" / ")
-            own = {
-                "score": pl.col("overall_score").cast(pl.Float64),
-                "passed": pl.col("valid"),
-                "text": pl.col("raw_reply"),
-            }
-            own |= {
-                "item_id": cell,
-                "section": pl.col("judge_model"),
-                "category": pl.col("method"),
-                "difficulty": nothing,
-            }
-        case _:
-            raise ProblemError(HTTPStatus.CONFLICT, f"samples of {spec or 'this spec'} are not shown here")
-    shared = [name for name in ("item_id", "section", "category", "difficulty") if name not in own]
-    columns = ("sample", "repeat", "item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
-    found = table.select(
-        "sample", "repeat", *shared, **own, reasons=reasons.list.drop_nulls().list.unique(maintain_order=True)
-    )
-    return found.select(columns).sort("sample").collect()
+    shown = evaluator.listed(table.collect_schema())
+    shown["reasons"] = shown["reasons"].list.drop_nulls().list.unique(maintain_order=True)
+    columns = ("item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
+    found = table.select("sample", "repeat", **{name: shown[name] for name in columns})
+    return found.sort("sample").collect()
 
 
 def _shown_columns() -> list[Any]:
@@ -207,7 +182,7 @@ def _number(text: str) -> int:
 
 def _asked(services: Services, found: FoundRun, row: dict[str, Any]) -> dict[str, str | None]:
     """Prompt, context and expected answer of a sample: from its row, or from the eval set that the record keeps."""
-    if (found.row.spec or "").startswith("judge_protocol@"):
+    if "evalset" not in found.record.started().inputs:  # judges of outputs were asked something else
         return {"prompt": None, "context": None, "expected": None}
     item = _item(services, found, row["sample"])
     context = item.context

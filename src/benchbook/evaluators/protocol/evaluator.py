@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,6 +27,9 @@ from benchbook.record.derived_files import Finding, place_of_fact, reading_deriv
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+
+if TYPE_CHECKING:
+    import polars
 
 __all__ = ["EVALUATOR", "ProtocolEvaluator"]
 
@@ -81,6 +84,23 @@ class ProtocolEvaluator(Evaluator):
                 msgspec.json.decode(record.manifest.read_bytes(), type=ready(ProtocolManifest)),
                 msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
             )
+
+    # ── its items ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
+        import polars as pl
+
+        del types
+        return {
+            "item_id": pl.concat_str("question_id", "prompt_variant", "target_model", "output_id", separator=" / "),
+            "section": pl.col("judge_model"),
+            "category": pl.col("method"),
+            "difficulty": pl.lit(None, pl.String),
+            "score": pl.col("overall_score").cast(pl.Float64),
+            "passed": pl.col("valid"),
+            "text": pl.col("raw_reply"),
+            "reasons": pl.col("flags"),
+        }
 
 
 @dataclass(frozen=True, slots=True)
