@@ -11,7 +11,7 @@ import pytest
 from benchbook.comparison.experiment import NamedExperiment, named_experiment
 from benchbook.errors import UsageError
 from benchbook.record.folder import Record
-from benchbook.views.experiment_terminal import experiment_lines
+from benchbook.views.leaderboard import experiment_lines
 from running import benchbook_here, run
 from scripted_server import ScriptedServer, always_good, running
 

@@ -11,7 +11,7 @@ from benchbook.ask.starting import RunResult
 from benchbook.evaluators.rubric.rows import PanelRow
 from benchbook.labels.panel import panel_analysis
 from benchbook.record.tables import read_rows
-from benchbook.views.panel_tables import panel_lines
+from benchbook.views.judges import panel_lines
 from panels import replies_of, run_panel
 from running import run
 from scripted_server import always_good, running

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.views.page_frame import DARK, LIGHT
+from benchbook.views.markup import DARK, LIGHT
 
 ROOT = Path(__file__).parents[2]
 UI = ROOT / "ui"

@@ -33,8 +33,8 @@ from benchbook.evaluators.rubric.rows import (
 )
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale, score_sample
 from benchbook.evaluators.rubric.tally import RubricAggregates, tally
-from benchbook.views.model import RunReport
-from benchbook.views.write import write_reports
+from benchbook.views.digest import RunReport
+from benchbook.views.rubric import write_reports
 
 SCALE = rubric_scale()
 ITEM = Item(id="i", prompt="When is a refund paid?", context="Within seven days.", expected_answer="Within seven days.")

@@ -16,13 +16,19 @@ from benchbook.errors import RecordError
 from benchbook.text import storable, visible
 from benchbook.training.curves import Curve
 from benchbook.training.points import MetricPoint
-from benchbook.views import comparison_numbers, comparison_tables
-from benchbook.views.comparison_data import comparison_frame, comparison_json, write_comparison_parquet
-from benchbook.views.comparison_html import comparison_html
-from benchbook.views.comparison_junit import regressions_junit
-from benchbook.views.comparison_markdown import comparison_markdown
-from benchbook.views.comparison_model import MAX_SHOWN, ComparisonReport, shown_items
-from benchbook.views.comparison_terminal import comparison_lines, gate_lines, leaderboard_lines
+from benchbook.views import comparison_tables, numbers
+from benchbook.views.comparison import comparison_html, comparison_markdown, comparison_summary, gate_lines
+from benchbook.views.comparison_data import (
+    MAX_SHOWN,
+    ComparisonReport,
+    comparison_frame,
+    comparison_json,
+    shown_items,
+    write_comparison_parquet,
+)
+from benchbook.views.junit import regressions_junit
+from benchbook.views.leaderboard import leaderboard_lines
+from benchbook.views.terminal import document_lines
 from compared import answer, answers, marks, unanswered
 from views.made_up import HOSTILE
 from views.test_html import TAGS, Page
@@ -40,7 +46,7 @@ def four_lost_eleven_won() -> ComparisonReport:
 
 def views(report: ComparisonReport) -> dict[str, str]:
     return {
-        "terminal": "\n".join(comparison_lines(report)),
+        "terminal": "\n".join(document_lines(comparison_summary(report), width=120)),
         "markdown": "".join(comparison_markdown(report)),
         "html": "".join(comparison_html(report)),
     }
@@ -89,7 +95,10 @@ def test_hostile_text_stays_text(kind: str) -> None:
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
     links = {str(link["href"]) for link in page.of("a") + page.of("link")}
     assert all(link.startswith(("data:,", "#")) for link in links)
-    for shown in ("\n".join(comparison_lines(report)), "".join(comparison_markdown(report))):
+    for shown in (
+        "\n".join(document_lines(comparison_summary(report), width=120)),
+        "".join(comparison_markdown(report)),
+    ):
         assert "\x1b" not in shown
         assert visible(shown) == shown
     json.dumps(msgspec.to_builtins(comparison_json(report)))
@@ -103,7 +112,7 @@ def test_the_page_marks_what_changed_by_word() -> None:
     )
     html = "".join(comparison_html(report))
     assert "the answer is <del>41</del><ins>42</ins> now" in html
-    assert "the answer is [-41-]{+42+} now" in "\n".join(comparison_lines(report))
+    assert "the answer is [-41-]{+42+} now" in "\n".join(document_lines(comparison_summary(report), width=120))
     assert "the answer is [-41-]{+42+} now" in "".join(comparison_markdown(report))
 
 
@@ -224,7 +233,7 @@ def test_what_differs_in_the_metadata_is_shown_whole_in_a_narrow_terminal() -> N
     long = {"prompt_template_id": "x" * 300 + "left", "dataset_id": "a" * 90}
     other = {"prompt_template_id": "x" * 300 + "right", "dataset_id": "b" * 90}
     report = report_of(answers("a", answer("i", "yes"), **long), answers("b", answer("i", "yes"), **other))
-    shown = "".join("\n".join(comparison_lines(report, width=60)).split())
+    shown = "".join("\n".join(document_lines(comparison_summary(report), width=60)).split())
     for whole in ("a" * 90, "b" * 90, 'xxxleft"', 'xxxright"'):
         assert whole in shown
 
@@ -245,12 +254,12 @@ def test_the_gate_and_the_ranking_in_words() -> None:
     ("value", "shown"), [(0.07, "+0.0700"), (-0.012, "−0.0120"), (0.0, "0.0000"), (-1e-9, "−0.000000001"), (None, "–")]
 )
 def test_differences_have_a_sign_and_are_never_rounded_onto_nothing(value: float | None, shown: str) -> None:
-    assert comparison_numbers.signed(value) == shown
+    assert numbers.signed(value) == shown
 
 
 @pytest.mark.parametrize(("p", "shown"), [(1.0, "1.000"), (0.0499, "0.050"), (0.0009, "< 0.001"), (None, "–")])
 def test_p_values(p: float | None, shown: str) -> None:
-    assert comparison_numbers.p_value(p) == shown
+    assert numbers.p_value(p) == shown
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from benchbook.training import MetricPoint
 from benchbook.training.curves import Curve
 from benchbook.views.curves import CURVES_CSS, MOST_CURVES, curves_figure
-from benchbook.views.page_frame import DARK, LIGHT, PAIRS
+from benchbook.views.markup import DARK, LIGHT, PAIRS
 
 
-def curve(*values: float | None, tokens: bool = True, first_step: int = 0) -> Curve:
+def curve(*values: float | None, first_step: int = 0) -> Curve:
     points = [
-        MetricPoint(name="loss", step=step, value=value, tokens=step * 1000 if tokens else None, time_s=float(step))
+        MetricPoint(name="loss", step=step, value=value, tokens=step * 1000, time_s=float(step))
         for step, value in enumerate(values, start=first_step)
     ]
     return Curve("loss", tuple(points))
@@ -58,9 +58,9 @@ def test_curves_over_one_another() -> None:
 def test_a_run_without_metrics_is_said_and_not_drawn() -> None:
     html = curves_figure({"a": curve(1.0, 2.0), "b": None, "c": Curve("loss", ())})
     assert "b: not drawn, its trainer logged none. c: not drawn, its trainer logged none." in words(html)
-    html = curves_figure({"a": curve(1.0, tokens=False), "b": curve(None)}, axis="tokens")
+    html = curves_figure({"b": curve(None)})
     assert words(html) == (
-        "loss by tokens a: not drawn, it was logged without token counts. "
+        "loss by step "
         "b: not drawn, every value that was logged is NaN or infinite. "
         "No run has a curve of loss, so there is nothing to draw."
     )
@@ -96,19 +96,11 @@ def test_long_curves_are_thinned_and_too_many_are_named() -> None:
     assert f"2 further runs not drawn: run {MOST_CURVES}, run {MOST_CURVES + 1}." in words(html)
 
 
-def test_smoothing_changes_the_line_and_not_the_figures() -> None:
-    html = curves_figure({"a": curve(4.0, 0.0)}, smoothing=0.5, axis="time")
-    # 4, then (0.25 * 4 + 0.5 * 0) / 0.75 = 4/3: the line fills the picture, whose lowest place is 4/3.
-    assert [path.get("d") for path in parsed(html).iter("path")] == ["M0.0,0.0 L1000.0,1000.0"]
-    assert "lowest 0 at 1" in words(html)
-    assert "Smoothed: each value keeps 0.5 of those before it." in words(html)
-
-
 @pytest.mark.parametrize(
     "hostile", ["<script>alert(1)</script>", '"><img src=x onerror=y>', "a\u202eb", "a\nb", "\ud800"]
 )
 def test_a_hostile_name_stays_text(hostile: str) -> None:
-    html = curves_figure({hostile: curve(1.0, 2.0), f"{hostile}2": None}, metric=hostile)
+    html = curves_figure({hostile: curve(1.0, 2.0), f"{hostile}2": None})
     assert {element.tag for element in parsed(html).iter()} <= {
         *(
             "figure",
@@ -135,9 +127,9 @@ def test_a_hostile_name_stays_text(hostile: str) -> None:
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@given(st.dictionaries(st.text(max_size=5), st.lists(st.none() | finite, max_size=12), max_size=4), st.floats(0, 0.99))
-def test_every_curve_has_a_picture_within_its_frame(made: dict[str, list[float | None]], smoothing: float) -> None:
-    html = curves_figure({name: curve(*values) for name, values in made.items()}, smoothing=smoothing)
+@given(st.dictionaries(st.text(max_size=5), st.lists(st.none() | finite, max_size=12), max_size=4))
+def test_every_curve_has_a_picture_within_its_frame(made: dict[str, list[float | None]]) -> None:
+    html = curves_figure({name: curve(*values) for name, values in made.items()})
     for path in parsed(html).iter("path"):
         places = [float(number) for number in re.findall(r"-?[0-9.]+", path.get("d") or "")]
         assert all(0 <= place <= 1000 for place in places)

@@ -13,18 +13,18 @@ from benchbook.evaluators.gates import ToSettle
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.evaluators.rubric.release import DecidedBy
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, VarianceSplit
-from benchbook.views.gates import settling
-from benchbook.views.html import html_report
+from benchbook.views.digest import RunReport
 from benchbook.views.junit import junit_report
-from benchbook.views.markdown import markdown_report
-from benchbook.views.model import RunReport
-from benchbook.views.tables import early_stop_table, variance_table
-from benchbook.views.terminal import summary_lines
+from benchbook.views.numbers import cells
+from benchbook.views.rubric import html_report, markdown_report, run_document
+from benchbook.views.rubric_tables import early_stop_table, variance_table
+from benchbook.views.terminal import document_lines
+from benchbook.views.words import settling
 from views.made_up import good, report
 
 
 def terminal(made: RunReport) -> str:
-    return " ".join(" ".join(summary_lines(made)).split())
+    return " ".join(" ".join(document_lines(run_document(made))).split())
 
 
 def markdown(made: RunReport) -> str:
@@ -158,7 +158,7 @@ def test_what_was_shown_of_pairs_is_in_the_table() -> None:
 
 
 def test_what_was_saved_is_in_a_table() -> None:
-    rows = dict(early_stop_table(with_early(EARLY).aggregates).rows)
+    rows = dict(cells(early_stop_table(with_early(EARLY).aggregates)))
     assert rows["Decided after"] == "79 of 300 items"
     assert rows["Saved: never asked"] == "217 samples: of each, the call of the model and those of its judge"
     assert rows["Under way then: recorded, not counted"] == "4"
@@ -177,8 +177,8 @@ def test_variance_is_in_a_table_with_its_reason_in_words() -> None:
         with_twice_the_items=None, with_twice_the_repeats=None, n=3, n_items=1, reason="one_value",
     )  # fmt: skip
     made = report([good(n) for n in range(3)])
-    rows = variance_table(msgspec.structs.replace(made.aggregates, variance=[told, not_told])).rows
-    assert rows[0][:4] == ("Pass rate", "0.0400", "0.0100", "20.0 % (n = 90)")
+    rows = cells(variance_table(msgspec.structs.replace(made.aggregates, variance=[told, not_told])))
+    assert rows[0][:4] == ["Pass rate", "0.0400", "0.0100", "20.0 % (n = 90)"]
     assert rows[0][-1] == "the variance between items came out below 0 and was set to 0"
     assert rows[1][-1] == "one value alone says nothing about spread"
     assert not variance_table(made.aggregates)

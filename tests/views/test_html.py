@@ -11,11 +11,9 @@ import pytest
 from benchbook.evalsets import Item
 from benchbook.specs.template import as_text
 from benchbook.text import visible
-from benchbook.views.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED
-from benchbook.views.html import html_report
-from benchbook.views.markup import el, text
-from benchbook.views.model import RunReport
-from benchbook.views.page_frame import DARK, LIGHT, PAIRS
+from benchbook.views.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED, RunReport
+from benchbook.views.markup import DARK, LIGHT, PAIRS, el, text
+from benchbook.views.rubric import html_report
 from views.made_up import HOSTILE, good, report, shown, unscored
 
 KINDS = ("realistic", "ready", "same", "missing", "empty", "nothing", "hostile")

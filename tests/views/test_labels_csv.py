@@ -12,7 +12,7 @@ import pytest
 from benchbook.labels.labels import LabelBook, SheetRow, create_labels, give_labels
 from benchbook.labels.state import Given
 from benchbook.record.facts import LabelsStarted
-from benchbook.views.labels_csv import labels_csv, read_labels_csv
+from benchbook.views.csv_files import labels_csv, read_labels_csv
 
 HOSTILE = [
     '=HYPERLINK("http://x")', "@SUM(1)", "+1", "-1", "'=1", "\x1b[31mred", 'a,b\n"c"', "\u202eabc",

@@ -11,7 +11,8 @@ from markdown_it import MarkdownIt
 from benchbook.evalsets import Item
 from benchbook.text import one_line
 from benchbook.views.digest import MAX_CHARS
-from benchbook.views.markdown import fenced, inline, markdown_report
+from benchbook.views.markdown import fenced, inline
+from benchbook.views.rubric import markdown_report
 from views.made_up import HOSTILE, hostile_report, report, shown, unscored
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.text import visible
-from benchbook.views.table_csv import csv_report, inert
+from benchbook.views.csv_files import csv_report, inert
 from views.made_up import HOSTILE, good, hostile_rows, silent, unscored
 
 

@@ -15,7 +15,7 @@ import pytest
 from benchbook.errors import RecordError
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.views.digest import Spread, digest
-from benchbook.views.write import write_reports
+from benchbook.views.rubric import write_reports
 from views.made_up import good, report, shown, unscored
 
 NAMES = ["report.html", "report.md", "junit.xml", "samples.csv"]
@@ -32,7 +32,7 @@ def test_four_files_and_nothing_else(kind: str, tmp_path: Path) -> None:
 def test_the_same_bytes_under_another_locale(tmp_path: Path) -> None:
     write_reports(shown("hostile"), tmp_path)
     (tmp_path / "c").mkdir()
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONPATH": "tests"}
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONPATH": os.pathsep.join(("src", "tests"))}
     subprocess.run(
         [sys.executable, "-m", "views.made_up", tmp_path / "c", "hostile"],
         env=environment,

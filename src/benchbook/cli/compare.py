@@ -57,21 +57,22 @@ def compare(
 
         print_json(comparison_json(found.report) | {"written": [str(path) for path in written]})
     elif as_markdown:
-        from benchbook.views.comparison_markdown import comparison_markdown
+        from benchbook.views.comparison import comparison_markdown
 
         for piece in comparison_markdown(found.report):
             click.echo(piece, nl=False)
     else:
-        from benchbook.views.comparison_terminal import print_comparison
+        from benchbook.views.comparison import comparison_summary
+        from benchbook.views.terminal import print_document
 
-        print_comparison(found.report, sys.stdout, written=written)
+        print_document(comparison_summary(found.report), sys.stdout, written=written, width=120, most=140)
 
 
 def _write(found: RunComparison, html: Path | None, parquet: Path | None) -> list[Path]:
     written = []
     if html is not None:
-        from benchbook.views.comparison_html import comparison_html
-        from benchbook.views.write import write_pieces
+        from benchbook.views.comparison import comparison_html
+        from benchbook.views.views import write_pieces
 
         written.append(write_pieces(html, comparison_html(found.report)))
     if parquet is not None:

@@ -26,7 +26,7 @@ def experiment(name: str, runs: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from benchbook.views.experiment_terminal import experiment_lines
+    from benchbook.views.leaderboard import experiment_lines
 
     for line in experiment_lines(found):
         click.echo(visible(line))

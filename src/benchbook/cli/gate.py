@@ -123,8 +123,8 @@ def _gate_regressions(
         allow_different=_measured(allow_different),
     )
     if junit is not None and found.comparison is not None:
-        from benchbook.views.comparison_junit import regressions_junit
-        from benchbook.views.write import write_pieces
+        from benchbook.views.junit import regressions_junit
+        from benchbook.views.views import write_pieces
 
         write_pieces(junit, regressions_junit(found.comparison, found.check))
     _print(found, as_json)
@@ -158,7 +158,7 @@ def _measured(names: str | None) -> tuple[Measured, ...]:
 
 
 def _print(found: GateResult, as_json: bool) -> None:
-    from benchbook.views.comparison_terminal import gate_lines
+    from benchbook.views.comparison import gate_lines
 
     if as_json:
         pair = found.comparison

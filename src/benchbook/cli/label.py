@@ -84,7 +84,7 @@ def adjudicate(folder: str, labeller: str) -> None:
 def export(folder: str, labeller: str | None, disputed: bool) -> None:
     """Print the sheet as CSV, to be filled in with a spreadsheet."""
     from benchbook.labels.labels import open_labels
-    from benchbook.views.labels_csv import labels_csv
+    from benchbook.views.csv_files import labels_csv
 
     for line in labels_csv(open_labels(folder), labeller=labeller, disputed=disputed):
         click.echo(line, nl=False)
@@ -102,7 +102,7 @@ def import_file(
 ) -> None:
     """Take in a sheet that was filled in. Every line is checked first: where one is wrong, nothing is recorded."""
     from benchbook.labels.labels import give_labels, labeller_name, open_labels
-    from benchbook.views.labels_csv import read_labels_csv
+    from benchbook.views.csv_files import read_labels_csv
 
     book = open_labels(folder)
     name = None if labeller is None else labeller_name(labeller)

@@ -41,7 +41,7 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     if as_json:
         print_json(found)
         return
-    from benchbook.views.comparison_terminal import leaderboard_lines
+    from benchbook.views.leaderboard import leaderboard_lines
     from benchbook.views.terminal import encodable
 
     damaged = [] if names else [f"{record.run_id}: {what}" for record, what in damaged_in(runs)]

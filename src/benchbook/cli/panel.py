@@ -28,9 +28,9 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     from benchbook.cli.summary import rows_of
     from benchbook.evaluators.registry import evaluator_of
     from benchbook.labels.panel import panel_analysis
-    from benchbook.views.panel_tables import (
+    from benchbook.views.judges import (
         SPLITS_SHOWN,
-        agreement_table,
+        judges_agreement_table,
         judges_table,
         panel_lines,
         panel_notices,
@@ -49,7 +49,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
         return
     shown = None if everything else SPLITS_SHOWN
     lines = [*panel_lines(found), ""]
-    for table in (judges_table(found, derived.aggregates), agreement_table(found)):
+    for table in (judges_table(found, derived.aggregates), judges_agreement_table(found)):
         lines += table_lines(table, _WIDTH)
     lines += [*panel_notices(found), ""]
     lines += table_lines(splits_table(found, shown), _WIDTH)

@@ -46,7 +46,7 @@ def plan(
 ) -> None:
     """Say how many items a comparison needs, or with --ready a release decision, before it is run."""
     from benchbook.evaluators.rubric.items_needed import items_needed
-    from benchbook.views.gates import plan_words
+    from benchbook.views.leaderboard import plan_words
 
     if ready:
         _plan_ready(confidence, as_json)
@@ -78,7 +78,7 @@ def plan(
 def _plan_ready(confidence: float | None, as_json: bool) -> None:
     from benchbook.evaluators.rubric.needed import least_by_gate
     from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
-    from benchbook.views.gates import ready_words
+    from benchbook.views.leaderboard import ready_words
 
     level = DEFAULT_CONFIDENCE if confidence is None else confidence
     by_gate = least_by_gate(level)

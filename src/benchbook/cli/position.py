@@ -26,7 +26,7 @@ def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -
     tie where neither is better; empty for no verdict), and gold where people said which is better.
     """
     from benchbook.labels.position import position_trials, read_pair_verdicts
-    from benchbook.views.position_table import position_table
+    from benchbook.views.judges import position_table
     from benchbook.views.terminal import table_lines
 
     found = position_trials(read_pair_verdicts(file, by), confidence=confidence)

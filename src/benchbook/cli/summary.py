@@ -41,14 +41,14 @@ def print_run(
     """Write the reports (into `reports`/RUN_ID, unless that is None), and print the summary."""
     if quiet and reports is None and not as_json:
         return
-    from benchbook.views.terminal import print_summary
+    from benchbook.views.terminal import print_document
 
     view, report = _view(record, derived)
     written = [] if reports is None else view.write(report, _reports_folder(record, reports))
     if as_json:
         print_json(run_json(record, derived) | {"reports": [str(path) for path in written]})
     elif not quiet:
-        print_summary(report, sys.stdout, written=written, lines_of=view.summary_lines)
+        print_document(view.summary(report), sys.stdout, written=written)
 
 
 def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[Path]:

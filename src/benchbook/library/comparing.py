@@ -18,7 +18,7 @@ from benchbook.text import storable
 if TYPE_CHECKING:
     import polars
 
-    from benchbook.views.comparison_model import ComparisonReport
+    from benchbook.views.comparison_data import ComparisonReport
 
 __all__ = ["RunComparison", "compare", "compare_records"]
 
@@ -111,7 +111,7 @@ class RunComparison:
     @cached_property
     def report(self) -> ComparisonReport:
         """What the views are made of, the training curves with it."""
-        from benchbook.views.comparison_model import ComparisonReport
+        from benchbook.views.comparison_data import ComparisonReport
 
         return ComparisonReport(
             self.found, {run.name: training_loss(record) for run, record in zip(self.runs, self._records, strict=True)}
@@ -119,19 +119,20 @@ class RunComparison:
 
     def to_html(self) -> str:
         """One page that needs nothing but itself."""
-        from benchbook.views.comparison_html import comparison_html
+        from benchbook.views.comparison import comparison_html
 
         return "".join(comparison_html(self.report))
 
     def to_markdown(self) -> str:
-        from benchbook.views.comparison_markdown import comparison_markdown
+        from benchbook.views.comparison import comparison_markdown
 
         return "".join(comparison_markdown(self.report))
 
     def __str__(self) -> str:
-        from benchbook.views.comparison_terminal import comparison_lines
+        from benchbook.views.comparison import comparison_summary
+        from benchbook.views.terminal import document_lines
 
-        return "\n".join(comparison_lines(self.report))
+        return "\n".join(document_lines(comparison_summary(self.report), width=120))
 
     def __repr__(self) -> str:
         return f"<RunComparison {' -> '.join(run.name for run in self.runs)}>"

@@ -106,10 +106,11 @@ class Run:
         return view.write(view.report(self.record, self._derived, self._stored_rows), Path(folder))
 
     def __str__(self) -> str:
+        from benchbook.views.terminal import document_lines
         from benchbook.views.views import view_of
 
         view = view_of(self.spec)
-        return "\n".join(view.summary_lines(view.report(self.record, self._derived, self._stored_rows)))
+        return "\n".join(document_lines(view.summary(view.report(self.record, self._derived, self._stored_rows))))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.record.run_id}>"

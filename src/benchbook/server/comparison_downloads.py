@@ -14,7 +14,7 @@ from benchbook.library.comparing import compare_records
 from benchbook.server.comparisons import found_runs, item_condition, item_list
 from benchbook.server.operations import Bytes, Call, Stream
 from benchbook.text import visible
-from benchbook.views.table_csv import inert
+from benchbook.views.csv_files import inert
 
 if TYPE_CHECKING:
     import polars

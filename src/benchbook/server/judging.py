@@ -31,7 +31,8 @@ from benchbook.server.types import (
     JudgesOfRun,
     PanelOfRun,
 )
-from benchbook.views.panel_tables import agreement_table, judges_table, panel_lines, panel_notices
+from benchbook.views.json import table_json
+from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
 
 if TYPE_CHECKING:
     import polars
@@ -204,8 +205,8 @@ def _answer(found: FoundRun) -> PanelOfRun:
     return PanelOfRun(
         lines=tuple(panel_lines(panel)),
         notices=tuple(panel_notices(panel)),
-        judges_table=judges_table(panel, file),
-        agreement_table=agreement_table(panel),
+        judges_table=table_json(judges_table(panel, file)),
+        agreement_table=table_json(judges_agreement_table(panel)),
         n_splits=len(panel.splits),
         panel=msgspec.structs.replace(panel, splits=panel.splits[:_MOST_SPLITS]),
     )

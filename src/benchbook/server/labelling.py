@@ -33,6 +33,7 @@ from benchbook.server.types import (
     Opinion,
 )
 from benchbook.text import shorten
+from benchbook.views.json import table_json
 from benchbook.views.judge_card import card_words
 from benchbook.views.judge_card_tables import people_table
 
@@ -251,7 +252,7 @@ def _answer(
         book=book.path.name,
         run_id=book.started.run_id,
         between_people=people,
-        between_people_table=people_table(people),
+        between_people_table=table_json(people_table(people)),
         card=card,
         words=None if card is None else card_words(card),
         reason=reason,

@@ -9,8 +9,8 @@ import msgspec
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 from benchbook.labels.panel import PanelAnalysis
+from benchbook.views.json import Table
 from benchbook.views.judge_card import CardWords
-from benchbook.views.tables import Table
 
 __all__ = [
     "Appended",

@@ -1,5 +1,5 @@
 """views: what people and other tools read of a run. No numbers of their own.
 
-report      one run as a page, a document, a table or a summary.
-digest      what a report keeps of the samples: counts, and a bounded number of them in full.
+A view builds one document (`evaluators/document.py`): rubric, correctness, protocol, comparison, judge_card.
+html, markdown, terminal and json write any document; numbers and words are where its numbers and words come from.
 """

@@ -8,15 +8,15 @@ from typing import get_args
 
 import msgspec
 
+from benchbook.evaluators.document import Table
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap
 from benchbook.evaluators.protocol.findings import Edition, Flag, codes_of
 from benchbook.evaluators.protocol.spec import SPEC_ID, protocol
 from benchbook.views import numbers, protocol_tables
 from benchbook.views.archive_model import INVALID, PROMPTS, VALID, Archive, JudgeUsed, RunLog
-from benchbook.views.markdown import fenced, inline
-from benchbook.views.protocol_words import FLAGS, GAPS
-from benchbook.views.tables import Table
+from benchbook.views.markdown import fenced, inline, table_markdown
+from benchbook.views.protocol_tables import FLAGS, GAPS
 from benchbook.views.words import plural
 
 __all__ = ["invalid_readme", "prompt_manifest", "results_analysis", "valid_readme", "when"]
@@ -263,12 +263,4 @@ def _section(title: str, *tables: Table, empty: str = "Nothing was judged.") -> 
     if not shown:
         yield f"{empty}\n\n"
     for table in shown:
-        yield f"{inline(table.caption)}:\n\n"
-        yield _line([column.name for column in table.columns])
-        yield "| " + " | ".join("---:" if column.number else "---" for column in table.columns) + " |\n"
-        yield from map(_line, table.rows)
-        yield "\n"
-
-
-def _line(cells: list[str] | tuple[str, ...]) -> str:
-    return "| " + " | ".join(inline(cell) for cell in cells) + " |\n"
+        yield f"{inline(table.caption)}:\n\n{table_markdown(table)}"

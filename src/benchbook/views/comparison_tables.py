@@ -1,9 +1,9 @@
-"""What the report of a comparison says, as sentences and tables; each view shows the same ones in its own way."""
+"""What the report of a comparison says, as sentences and tables."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import assert_never
 
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
@@ -11,14 +11,12 @@ from benchbook.comparison.difference import Difference, Verdict
 from benchbook.comparison.items import EndedEarly, Unanswered
 from benchbook.comparison.leaderboard import History, HistoryName
 from benchbook.comparison.pairing import ItemClass, MetricName
+from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference
-from benchbook.statistics.results import REASONS
+from benchbook.statistics.results import REASONS, WARNINGS
 from benchbook.text import one_line, shorten
-from benchbook.training.curves import Curve
-from benchbook.views import comparison_numbers, numbers
-from benchbook.views.comparison_model import ShownItem
-from benchbook.views.curves import curve_remarks, curves_table, drawn_curves
-from benchbook.views.tables import Column, Table
+from benchbook.views import numbers
+from benchbook.views.comparison_data import ShownItem
 from benchbook.views.words import plural
 
 __all__ = [
@@ -36,8 +34,6 @@ __all__ = [
     "run_notices",
     "runs_table",
     "slices_table",
-    "training_remarks",
-    "training_table",
     "verdict",
     "way_table",
 ]
@@ -104,15 +100,13 @@ def verdict(pair: Comparison, p: float | None = None) -> str:
     if found.difference is None:
         return "Nothing can be said: no item is in both runs with a score."
     interval = (
-        f", {numbers.limit('rate', found.confidence)} interval {comparison_numbers.interval(found)}"
+        f", {numbers.limit('rate', found.confidence)} interval {numbers.difference_interval(found)}"
         if found.low is not None
         else ""
     )
-    shown = comparison_numbers.p_value(found.p if p is None else p)
-    moved = (
-        f"{comparison_numbers.items_moved(found)}: score {numbers.score(found.mean_a)} → {numbers.score(found.mean_b)}"
-    )
-    signed = comparison_numbers.signed(found.difference)
+    shown = numbers.p_value(found.p if p is None else p)
+    moved = f"{numbers.items_moved(found)}: score {numbers.score(found.mean_a)} → {numbers.score(found.mean_b)}"
+    signed = numbers.signed(found.difference)
     return f"{moved} ({signed}{interval}, p {_equals(shown)}). {_verdict_sentence(found)}"
 
 
@@ -123,7 +117,7 @@ def _verdict_sentence(found: Difference) -> str:
         case "worse":
             return "B is worse."
         case "same":
-            return f"No item differs: the same within {comparison_numbers.points(found)}."
+            return f"No item differs: the same within {numbers.points(found)}."
         case "not_told" | "no_data":
             return "Which is better can't be told."
         case _:
@@ -138,7 +132,7 @@ def margin_line(pair: Comparison) -> str | None:
     margin, sure = numbers.limit("score", found.margin), numbers.limit("rate", found.confidence)
     if found.holds is None:
         return f"Whether B is worse by more than {margin} can't be told: {_no_bound(pair)}."
-    bound = comparison_numbers.signed(found.low)
+    bound = numbers.signed(found.low)
     if found.holds:
         return f"B is not worse than A by more than {margin}: at {sure} confidence the difference is above {bound}."
     return f"It is not shown that B is not worse than A by more than {margin}: the difference may be down to {bound}."
@@ -193,7 +187,8 @@ def run_notices(pair: Comparison, a: str, b: str) -> list[str]:
             found.append(
                 f"Run {letter} was a dry run: its items are unavailable, since MockJudge makes no predictions."
             )
-    return [*found, *(f"{one[0].upper()}{one[1:]}." for one in comparison_numbers.warnings(pair.score))]
+    warnings = (WARNINGS.get(name, name) for name in pair.score.warnings)
+    return [*found, *(f"{one[0].upper()}{one[1:]}." for one in warnings)]
 
 
 def _ended_early(pair: Comparison, letter: str, early: EndedEarly, *, is_tested: bool) -> str:
@@ -239,35 +234,23 @@ def _from(value: str, start: int) -> str:
 
 def runs_table(found: ComparisonSet) -> Table:
     """Who is compared, with each run's own score: over all its items, not those in common alone."""
-    rows = tuple(
+    rows = (
         (
             f"{letter}: {shorten(run.name, 80)}",
             shorten(str(run.manifest.get("model_id") or numbers.DASH), 80),
             shorten(str(run.manifest.get("dataset_id") or numbers.DASH), 60),
             run.spec,
-            numbers.count(len(run.items)),
-            numbers.score(run.score, "no score"),
+            len(run.items),
+            Value("score", run.score, unknown="no score"),
             numbers.short_hash(run.manifest.get("journal_sha256")),
         )
         for letter, run in zip(_letters(found), found.runs, strict=True)
     )
-    columns = (
-        Column("Run"), Column("Model"), Column("Eval set"), Column("Scorer"), Column("Items", number=True),
-        Column("Score of all items", number=True), Column("Record"),
-    )  # fmt: skip
-    return Table("The runs", columns, rows)
-
-
-def training_table(curves: Mapping[str, Curve | None]) -> Table:
-    """Each run's training loss: first, lowest and last."""
-    return curves_table(drawn_curves(curves, "step", 0.0)[0], "Training loss", "step")
-
-
-def training_remarks(curves: Mapping[str, Curve | None]) -> Iterator[str]:
-    """What the table of losses does not say: gaps, restarts, and runs without a curve."""
-    drawn, left_out = drawn_curves(curves, "step", 0.0)
-    yield from curve_remarks(drawn, by_plot=False)
-    yield from (f"{run}: no training loss, {why}." for run, why in left_out.items())
+    columns: Columns = {
+        "Run": "text", "Model": "text", "Eval set": "text", "Scorer": "text", "Items": "count",
+        "Score of all items": "score", "Record": "text",
+    }  # fmt: skip
+    return table("The runs", columns, rows, titled=True)
 
 
 def _letters(found: ComparisonSet) -> list[str]:
@@ -283,29 +266,27 @@ def classes_table(pair: Comparison) -> Table:
         n, run = lacking.get(name, (0, ""))
         return f"{_CLASS_WORDS[name]} ({n:,} not answered in {run})" if n else _CLASS_WORDS[name]
 
-    rows = tuple((words(name), numbers.count(n)) for name, n in pair.counts.items())
-    return Table("What became of the items", (Column("Class"), Column("Items", number=True)), rows)
+    rows = ((words(name), n) for name, n in pair.counts.items())
+    return table("What became of the items", {"Class": "text", "Items": "count"}, rows)
 
 
 def metadata_table(pair: Comparison) -> Table:
     """Every leaf of the manifests that differs."""
-    rows = tuple((leaf.path, *leaf_values(leaf)) for leaf in pair.metadata)
-    return Table("What the records say otherwise", (Column("Field"), Column("A"), Column("B")), rows)
+    rows = ((leaf.path, *leaf_values(leaf)) for leaf in pair.metadata)
+    return table("What the records say otherwise", {"Field": "text", "A": "text", "B": "text"}, rows, titled=True)
 
 
 def history_table(found: History) -> Table:
     """How many items went which way."""
     by = "" if found.by == "correct" else ", by the diagnosis: the expected answer is in the text"
-    rows = tuple((_HISTORY_WORDS[name], numbers.count(n)) for name, n in found.counts.items())
-    return Table(
-        f"Items over {plural(len(found.runs), 'run')}{by}", (Column("History"), Column("Items", number=True)), rows
-    )
+    rows = ((_HISTORY_WORDS[name], n) for name, n in found.counts.items())
+    return table(f"Items over {plural(len(found.runs), 'run')}{by}", {"History": "text", "Items": "count"}, rows)
 
 
 def way_table(found: History, most: int) -> Table:
     """The way of each item that moved: + right, . wrong, a sign a run."""
     moved = found.items.filter(found.items["history"].is_in(["learned", "forgotten", "flipping"]))
-    rows = tuple(
+    rows = (
         (shorten(item_id, 60), name, marks.replace("1", "+").replace("0", "."))
         for item_id, name, marks in moved.sort("history", maintain_order=True)
         .head(most)
@@ -313,7 +294,8 @@ def way_table(found: History, most: int) -> Table:
         .iter_rows()
     )
     shown = f", the first {most:,} of {len(moved):,}" if len(moved) > most else ""
-    return Table(f"Items that moved{shown}", (Column("Item"), Column("History"), Column("Runs in order")), rows)
+    columns: Columns = {"Item": "text", "History": "text", "Runs in order": "text"}
+    return table(f"Items that moved{shown}", columns, rows)
 
 
 def item_facts(item: ShownItem) -> Iterator[str]:
@@ -332,16 +314,16 @@ _METRIC_WORDS: dict[MetricName, str] = {
     "latency_e2e_ms": "Latency",
     "total_tokens": "Tokens",
 }
-_METRIC_KINDS: dict[MetricName, numbers.Kind] = {
+_METRIC_KINDS: dict[MetricName, Kind] = {
     "accuracy_score": "grade", "faithfulness_score": "grade", "latency_e2e_ms": "ms", "total_tokens": "tokens",
 }  # fmt: skip
 _VERDICT_CELLS: dict[Verdict, str] = {
     "better": "better", "worse": "worse", "same": "the same", "not_told": "can't be told", "no_data": numbers.DASH,
 }  # fmt: skip
-_COLUMNS = (
-    Column("A", number=True), Column("B", number=True), Column("B − A", number=True),
-    Column("Interval", number=True), Column("In items", number=True),
-)  # fmt: skip
+_COLUMNS: Columns = {
+    "A": "number", "B": "number", "B − A": "number", "Interval": "number", "In items": "number", "p": "p",
+    "B is": "text",
+}  # fmt: skip
 
 
 def differences_table(pair: Comparison) -> Table:
@@ -356,27 +338,22 @@ def differences_table(pair: Comparison) -> Table:
         (_METRIC_WORDS[one.name], *_cells(one.difference, one.p_holm, _METRIC_KINDS[one.name])) for one in pair.metrics
     ]
     note = f"; p of {_METRIC_WORDS[pair.metrics[0].name]} and below by Holm" if pair.metrics else ""
-    return Table(
-        f"The differences, B − A{note}",
-        (Column("Over the items of both"), *_COLUMNS, Column("p", number=True), Column("B is")),
-        tuple(rows),
-    )
+    return table(f"The differences, B − A{note}", {"Over the items of both": "text", **_COLUMNS}, rows)
 
 
 def slices_table(pair: Comparison) -> Table:
     """By section, category and difficulty, each with its own n and interval; p is adjusted over all the slices here."""
-    rows = tuple((one.field, shorten(one.value, 60), *_cells(one.difference, one.p_holm)) for one in pair.slices)
-    columns = (Column("Slice"), Column("Value"), *_COLUMNS, Column("p", number=True), Column("B is"))
-    return Table(f"By slice; p by Tarone-Holm over {len(rows)}", columns, rows)
+    rows = [(one.field, shorten(one.value, 60), *_cells(one.difference, one.p_holm)) for one in pair.slices]
+    return table(f"By slice; p by Tarone-Holm over {len(rows)}", {"Slice": "text", "Value": "text", **_COLUMNS}, rows)
 
 
-def _cells(found: Difference, p: float | None, kind: numbers.Kind = "score") -> tuple[str, ...]:
+def _cells(found: Difference, p: float | None, kind: Kind = "score") -> tuple[Cell, ...]:
     return (
-        numbers.show(kind, found.mean_a),
-        numbers.show(kind, found.mean_b),
-        comparison_numbers.signed(found.difference, kind),
-        comparison_numbers.interval(found, kind),
-        comparison_numbers.items_moved(found),
-        comparison_numbers.p_value(p),
+        Value(kind, found.mean_a),
+        Value(kind, found.mean_b),
+        Value(kind, found.difference, signed=True),
+        numbers.difference_interval(found, kind),
+        numbers.items_moved(found),
+        p,
         _VERDICT_CELLS[found.verdict],
     )

@@ -1,102 +1,257 @@
-"""How `answer_correctness@v1` runs are shown."""
+"""What the report of an `answer_correctness@v1` run says, and how it is written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+import msgspec
 
 from benchbook.comparison.records import training_loss
+from benchbook.evaluators.answers.scorecard import GROUPINGS, UNANSWERED
 from benchbook.evaluators.contract import DerivedFiles
-from benchbook.evaluators.correctness.rows import CorrectnessRow
+from benchbook.evaluators.correctness.rows import (
+    CorrectnessAggregates,
+    CorrectnessDecision,
+    CorrectnessManifest,
+    CorrectnessRow,
+    ItemRow,
+)
+from benchbook.evaluators.document import (
+    HTML,
+    TERMINAL,
+    WRITTEN,
+    Block,
+    Cell,
+    Columns,
+    Curves,
+    Document,
+    Lines,
+    Opening,
+    Paragraph,
+    Reach,
+    Section,
+    Table,
+    Tone,
+    Value,
+    table,
+)
 from benchbook.record.folder import Record
+from benchbook.text import one_line, shorten
 from benchbook.views import numbers
-from benchbook.views.comparison_tables import training_table
-from benchbook.views.correctness_model import (
-    CorrectnessReport,
-    counted_line,
-    headline,
-    missed_rows,
-    missed_table,
-    misses_table,
-    n_missed,
-    notices,
-    scorecard_table,
-    slice_tables,
-    why_missed,
-)
-from benchbook.views.curves import CURVES_CSS, curves_figure
-from benchbook.views.html import masthead, page_foot
-from benchbook.views.markdown import bullets, fenced, inline, table_section
-from benchbook.views.markup import Html, el, join, text
-from benchbook.views.page_frame import page_head
-from benchbook.views.page_parts import (
-    identity_list,
-    named_evalset,
-    named_model,
-    notices_part,
-    opening,
-    render_table,
-    reproducibility_part,
-    said_name,
-    section,
-    short_digest,
-    verify_part,
-    when,
-)
-from benchbook.views.tables import Table, reproducibility
-from benchbook.views.terminal import COLOURS, first_lines, painted, table_lines, wrapped
-from benchbook.views.views import Rows, View
-from benchbook.views.words import asked_items, first_warnings, plural
-from benchbook.views.write import write_pieces
+from benchbook.views.curves import CURVES_CSS
+from benchbook.views.html import html_page
+from benchbook.views.markdown import markdown_page
+from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
+from benchbook.views.words import asked_items, plural
 
-__all__ = ["VIEW", "correctness_html", "correctness_lines", "correctness_markdown", "left_out"]
+if TYPE_CHECKING:
+    from benchbook.training.curves import Curve
+
+__all__ = ["VIEW", "CorrectnessReport"]
 
 
-def correctness_markdown(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> Iterator[str]:
-    """The report, in pieces. `missed` are the missed items that are shown."""
-    manifest, file = report.manifest, report.aggregates
-    top = headline(report)
-    first = first_warnings(file)
-    if first:
-        yield bullets(first)
-    yield f"# {inline(top.words)}\n\n{inline(top.meaning)}\n\n"
-    if found := [one for one in notices(report) if one not in first]:
-        yield "## Read this first\n\n"
-        yield bullets(found)
-    yield "## Run\n\n"
-    yield bullets(
-        [
-            f"Model: {manifest.model_id} ({manifest.model_version or 'version not known'})",
-            f"Eval set: {manifest.dataset_id}, {asked_items(manifest)}",
-            f"Run: {manifest.run_id}",
-            f"When: {manifest.timestamp_utc}",
-            f"Record: {manifest.journal_sha256}",
-        ]
+MAX_MISSED = 200  # missed items that are shown; samples.jsonl and samples.parquet have them all
+_MAX_CHARS = 2_000  # of one text
+
+_REASONS: Mapping[str, str] = {
+    "no_prediction": "no prediction",
+    "expected_inside_longer_text": "the expected answer stands inside a longer text",
+    "numerically_equal": "the same number, written otherwise",
+    "different": "another answer",
+    UNANSWERED: "unanswered when the run was ended",
+}
+_ERRORS: Mapping[str, str] = {
+    "provider_error": "the call failed",
+    "timeout": "timed out",
+    "cancelled": "cancelled",
+    "crashed": "the run crashed",
+    "timed_out": "the run timed out",
+}
+_TIME_OUTS = ("timeout",)
+_FAILED: Mapping[str, str] = {"crashed": "The run crashed", "timed_out": "The run timed out"}
+
+
+@dataclass(frozen=True)
+class CorrectnessReport:
+    """One run, ready to be shown. `rows` starts a new pass over the items; a report never holds them all.
+
+    `loss` reads what the run's trainer logged; None where it logged none.
+    """
+
+    manifest: CorrectnessManifest
+    aggregates: CorrectnessAggregates
+    decision: CorrectnessDecision
+    rows: Callable[[], Iterator[CorrectnessRow]]
+    loss: Callable[[], Curve | None]
+
+
+class _Headline(NamedTuple):
+    words: str
+    meaning: str
+    tone: Tone
+
+
+def _headline(report: CorrectnessReport) -> _Headline:
+    """The score, and apart from it how the run itself went: no word of the verdict can be taken for the score's (A3).
+
+    Where the run did not hold, that comes first.
+    """
+    file, verdict, reason = report.aggregates, report.decision.verdict, report.decision.reason
+    counted = f"{file.n_correct:,} of {plural(file.n_items, 'item')} correct"
+    score = f"{numbers.score(file.primary_score, unknown='no item is answered')} by {report.manifest.spec}"
+    match verdict:
+        case "unavailable":
+            return _Headline("Nothing was scored", f"Unavailable: {reason}.", "none")
+        case "fail":
+            words = _FAILED.get(report.manifest.run_status, "The run failed")
+            return _Headline(words, f"{reason}. Score {score}: {counted}.", "bad")
+        case "incomplete":
+            return _Headline("The run is not complete", f"{reason}. Score so far {score}: {counted}.", "doubt")
+        case "pass":
+            span = numbers.interval("score", file.interval)
+            tone: Tone = "doubt" if file.floor_warning else "none"
+            return _Headline(f"Score {score}; the run itself completed", f"{counted}; the score is {span}.", tone)
+        case _:
+            assert_never(verdict)
+
+
+def _notices(report: CorrectnessReport) -> list[str]:
+    """What a reader must know before any number (A7 first)."""
+    file = report.aggregates
+    found = [*([file.floor_warning] if file.floor_warning else []), *file.warnings]
+    if report.decision.verdict == "incomplete":
+        found.append(f"The run can be resumed: benchbook score --resume {report.manifest.run_id}")
+    return found
+
+
+def why_missed(row: CorrectnessRow) -> list[str]:
+    """Why an item has 0.0, or no score yet, by the spec's names; nothing where it is correct.
+
+    A run that crashed is the one reason for all of its items.
+    """
+    if row.correctness == 1.0:
+        return []
+    if row.error is not None and row.error in _FAILED:
+        return [row.error]
+    unanswered = row.candidate_error if isinstance(row, ItemRow) else None
+    return [name for name in (row.error, row.miss_reason, unanswered) if name is not None]
+
+
+def _misses_of(file: CorrectnessAggregates) -> list[tuple[str, str, int]]:
+    """Why items missed: in words, by the spec's name, and how many. Of a run that crashed that alone.
+
+    The reasons of A7, and of the items that they count, those whose call failed.
+    """
+    if of_run := [(_reason_words(name), name, n) for name, n in file.errors.items() if name in _FAILED]:
+        return of_run
+    # Since items can be unanswered, a call that failed for another reason than the time limit is no miss of its own.
+    shown = file.errors if UNANSWERED in file.misses or not isinstance(file.n_unanswered, int) else _TIME_OUTS
+    errors = [(f"of these: {_reason_words(name)}", name, n) for name, n in file.errors.items() if name in shown]
+    return [*((_reason_words(name), name, n) for name, n in file.misses.items()), *errors]
+
+
+def _n_missed(file: CorrectnessAggregates) -> int:
+    """How many items count 0.0. One that is not answered yet is no miss."""
+    unanswered = file.n_unanswered if isinstance(file.n_unanswered, int) else 0
+    return file.n_items - file.n_correct - (unanswered - file.misses.get(UNANSWERED, 0))
+
+
+def _reason_words(name: str) -> str:
+    """A reason of A7, an error, or what left an item unanswered, in words."""
+    return _REASONS.get(name) or _ERRORS.get(name) or name.replace("_", " ")
+
+
+def _missed_rows(report: CorrectnessReport) -> list[CorrectnessRow]:
+    """The first missed items of the plan, their texts cut to what a page can hold."""
+    missed = (row for row in report.rows() if row.correctness == 0.0)
+    return [_cut(row) for row in islice(missed, MAX_MISSED)]
+
+
+def _cut(row: CorrectnessRow) -> CorrectnessRow:
+    predicted = None if row.predicted is None else row.predicted[:_MAX_CHARS]
+    return msgspec.structs.replace(row, predicted=predicted, expected=row.expected[:_MAX_CHARS], own=None)
+
+
+# ── its tables ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_TEXT = 300  # characters of a text in a cell
+
+
+def _scorecard(file: CorrectnessAggregates) -> Table:
+    """A4's numbers over all items."""
+    named = f"{numbers.limit('rate', file.interval.confidence)} interval, {file.interval.method.replace('_', ' ')}"
+    rows: list[tuple[Cell, ...]] = [
+        ("Score: mean correctness", Value("score", file.primary_score, unknown="no items")),
+        (f"Its {named}", Reach("score", file.interval, bare=True)),
+        ("Standard deviation", Value("score", file.stddev, unknown="fewer than two items")),
+        ("Items", file.n_items),
+        ("Items with a prediction", file.n_scored),
+        ("Items without, each counted 0.0", file.n_skipped),
+    ]
+    if isinstance(file.n_unanswered, int):
+        counted = "each counted 0.0" if UNANSWERED in file.misses else "left out until they are answered"
+        rows.append((f"Items unanswered{f', {counted}' if file.n_unanswered else ''}", file.n_unanswered))
+    rows.append(("Correct items", file.n_correct))
+    return table("Scorecard", {"What": "text", "Value": "number"}, rows, titled=True, only=WRITTEN)
+
+
+def _slice_tables(file: CorrectnessAggregates) -> Iterator[Table]:
+    """A4 by section, category and difficulty; a grouping that no item has is left out."""
+    for name in GROUPINGS:
+        slices = getattr(file, name)
+        if all(one.value is None for one in slices):
+            continue
+        unanswered = isinstance(slices[0].n_unanswered, int)
+        columns: Columns = {
+            name.capitalize(): "text", "Mean": "score", "Items": "count", "With a prediction": "count",
+            **({"Unanswered": "count"} if unanswered else {}),
+        }  # fmt: skip
+        rows = (
+            (
+                numbers.nothing("none named") if one.value is None else one.value,
+                one.mean,
+                one.n_items,
+                one.n_scored,
+                *((one.n_unanswered,) if unanswered else ()),
+            )
+            for one in slices
+        )
+        yield table(f"By {name}", columns, rows)
+
+
+def _misses(file: CorrectnessAggregates) -> Iterator[Table]:
+    """A7: how many items missed for which reason. A terminal is narrow: there by the spec's names alone."""
+    n_items = file.n_items
+    found = [
+        (words, name, n, Value("rate", n / n_items, n_items)) for words, name, n in _misses_of(file) if n and n_items
+    ]
+    columns: Columns = {"Name": "text", "Items": "count", "Share": "rate"}
+    yield table("Why items missed", {"Why": "text", **columns}, found, titled=True, only=WRITTEN)
+    yield table("Why items missed", columns, (row[1:] for row in found), only=TERMINAL)
+
+
+def _missed(rows: Sequence[CorrectnessRow]) -> Table:
+    """Missed items, each with what was expected and what came."""
+    cells = (
+        (
+            shorten(row.item_id, 80),
+            shorten(row.expected, _TEXT),
+            None if row.predicted is None else shorten(row.predicted, _TEXT),
+            ", ".join(_reason_words(name) for name in why_missed(row)),
+            ", ".join(one_line(value) for value in (row.section, row.category, row.difficulty) if value is not None),
+        )
+        for row in rows
     )
-    yield from table_section("Scorecard", scorecard_table(file), *slice_tables(file))
-    yield from table_section("Why items missed", misses_table(file))
-    yield from table_section("Missed items", missed_table(missed))
-    if words := left_out(report, missed):
-        yield f"{inline(words)}\n\n"
-    if (loss := report.loss()) is not None:
-        yield from table_section("Training", training_table({manifest.run_id: loss}))
-    yield from table_section("Reproducibility", reproducibility(report))
-    yield "## Check it yourself\n\n"
-    yield "Every number here is computed from the record's journal. This does it again, offline:\n\n"
-    yield fenced(f"benchbook verify {manifest.run_id} --expect {manifest.journal_sha256}")
+    columns: Columns = dict.fromkeys(("Item", "Expected", "Predicted", "Why", "Where"), "text")
+    return table("Missed items", columns, cells, titled=True)
 
 
-def left_out(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> str | None:
-    """How many missed items are not shown; None where all are."""
-    n_all = n_missed(report.aggregates)
-    if n_all <= len(missed):
-        return None
-    return (
-        f"{plural(n_all, 'item')} missed; here are the first {len(missed):,}. samples.jsonl in the record has them "
-        f"all, and `benchbook show {report.manifest.run_id} --sample N` shows one."
-    )
-
+# ── the document ─────────────────────────────────────────────────────────────────────────────────────────────
 
 _CONTENTS = (
     ("scorecard", "Scorecard"),
@@ -108,97 +263,50 @@ _CONTENTS = (
 )
 
 
-def correctness_html(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> Iterator[str]:
-    """The page, in pieces. `missed` are the missed items that are shown."""
-    manifest = report.manifest
-    yield '<!doctype html>\n<html lang="en">\n'
-    yield page_head(f"{headline(report).words}: {manifest.model_id} on {manifest.dataset_id}", CURVES_CSS)
-    yield '\n<body>\n<a class="skip" href="#decision">Skip to the report</a>\n'
-    yield join(masthead(report, _CONTENTS), Html('\n<main id="main">\n'))
-    yield _opening(report)
-    yield _scorecard(report)
-    yield _misses(report)
-    yield _missed(report, missed)
-    yield _training(report)
-    yield reproducibility_part(report)
-    yield verify_part(report)
-    yield "\n</main>\n" + page_foot(report) + "\n</body>\n</html>\n"
-
-
-def _opening(report: CorrectnessReport) -> Html:
-    manifest, top = report.manifest, headline(report)
-    says = opening(top.words, None, top.tone, el("p", text(top.meaning), class_="meaning", dir="auto"))
-    identity = identity_list(
-        [
-            ("Model", named_model(manifest.model_id, manifest.model_version)),
-            ("Eval set", named_evalset(report)),
-            ("Run", said_name(manifest.run_id)),
-            ("When", el("span", text(when(report)))),
-            ("Record", short_digest(manifest.journal_sha256)),
-        ]
+def _document(report: CorrectnessReport, missed: Sequence[CorrectnessRow] | None = None) -> Document:
+    """What is said of a run. `missed` are the missed items that are shown; None for a summary."""
+    manifest, file, top = report.manifest, report.aggregates, _headline(report)
+    model = named_model("Model", manifest.model_id, manifest.model_version)
+    opening = Opening(
+        top.words, top.tone, meaning=(top.meaning,), facts=(model, *run_facts(report)), quotes_others=True
     )
-    whole = el("section", says, identity, id="decision", class_=f"tone-{top.tone}", aria_labelledby="decision-heading")
-    first = notices_part(notices(report))
-    # What a fault of a server left open stands before any number (R1.3a).
-    return join(first, whole) if first_warnings(report.aggregates) else join(whole, first)
+    above, below = notices_around(report, _notices(report))
+    asked = f"{manifest.dataset_id}, {asked_items(manifest)}; run {manifest.run_id}"
+    who = Lines((numbers.short_model(manifest.model_id), asked))
+    written, summed = _misses(file)
+    blocks: list[Block] = [*above, opening, who, *below, summed]
+    blocks.append(Section("scorecard", "Scorecard", (_scorecard(file), *_slice_tables(file))))
+    blocks.append(Lines((_counted_line(file),)))
+    if missed is not None:
+        none = Paragraph("No item missed.", only=HTML)
+        blocks.append(Section("misses", "Why items missed", (written or none,)))
+        blocks += [_missed_section(report, missed), _training(report), *end_sections(report)]
+    title = f"{top.words}: {manifest.model_id} on {manifest.dataset_id}"
+    return Document(title, manifest.spec, blocks, FOOT, manifest.journal_sha256, _CONTENTS)
 
 
-def _scorecard(report: CorrectnessReport) -> Html:
-    file = report.aggregates
-    tables = (render_table(one) for one in slice_tables(file))
-    return section("scorecard", "Scorecard", render_table(scorecard_table(file), hide_caption=True), *tables)
+def _counted_line(file: CorrectnessAggregates) -> str:
+    """`34 items: 29 with a prediction, 5 without, 0 unanswered`."""
+    parts = [f"{numbers.count(file.n_scored)} with a prediction", f"{numbers.count(file.n_skipped)} without"]
+    if isinstance(file.n_unanswered, int):
+        parts.append(f"{numbers.count(file.n_unanswered)} unanswered")
+    return f"{plural(file.n_items, 'item')}: {', '.join(parts)}"
 
 
-def _misses(report: CorrectnessReport) -> Html:
-    table = misses_table(report.aggregates)
-    what = render_table(table, hide_caption=True) if table else el("p", text("No item missed."))
-    return section("misses", "Why items missed", what)
+def _missed_section(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> Section:
+    """How many missed items are not shown, if any, and those that are."""
+    n_all = _n_missed(report.aggregates)
+    where = f"samples.jsonl in the record has them all, and `benchbook show {report.manifest.run_id} --sample N`"
+    left_out = f"{plural(n_all, 'item')} missed; here are the first {len(missed):,}. {where} shows one."
+    note = [Paragraph(left_out, "quiet")] if n_all > len(missed) else []
+    return Section("missed", "Missed items", (*note, _missed(missed) if missed else Paragraph("None.", only=HTML)))
 
 
-def _missed(report: CorrectnessReport, missed: Sequence[CorrectnessRow]) -> Html:
-    if not missed:
-        return section("missed", "Missed items", el("p", text("None.")))
-    words = left_out(report, missed)
-    note = [el("p", text(words), class_="quiet")] if words else []
-    return section("missed", "Missed items", *note, render_table(missed_table(missed), hide_caption=True))
-
-
-def _training(report: CorrectnessReport) -> Html:
+def _training(report: CorrectnessReport) -> Section:
     """What was logged on the way here, beside what came of it."""
     loss = report.loss()
-    what = el("p", text("No training metrics.")) if loss is None else curves_figure({report.manifest.run_id: loss})
-    return section("training", "Training", what)
-
-
-def correctness_lines(
-    report: CorrectnessReport, *, width: int = 100, colour: bool = False, written: Sequence[Path] = ()
-) -> Iterator[str]:
-    """The score, why items missed, the scorecard's slices, and where the reports are."""
-    manifest, file = report.manifest, report.aggregates
-    top = headline(report)
-    first = first_warnings(file)
-    yield from first_lines(first, width, colour)
-    yield ""
-    yield from (painted(line, f"1;{COLOURS[top.tone]}", colour) for line in wrapped(top.words, width, ""))
-    yield from wrapped(top.meaning, width, "")
-    yield ""
-    yield from wrapped(numbers.short_model(manifest.model_id), width, "")
-    yield from wrapped(f"{manifest.dataset_id}, {asked_items(manifest)}; run {manifest.run_id}", width, "")
-    for warning in (one for one in notices(report) if one not in first):
-        yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
-    yield ""
-    for table in (_by_name(misses_table(file)), *slice_tables(file)):
-        yield from table_lines(table, width, wrap=True)
-    yield from wrapped(counted_line(file), width, "")
-    yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
-    for path in written:
-        yield from wrapped(str(path), max(width, 10_000), "  ")
-    yield ""
-
-
-def _by_name(misses: Table) -> Table:
-    """The reasons by the spec's names alone: a terminal is narrow."""
-    return Table(misses.caption, misses.columns[1:], tuple(row[1:] for row in misses.rows))
+    none = Paragraph("No training metrics.", only=HTML)
+    return Section("training", "Training", (none if loss is None else Curves({report.manifest.run_id: loss}),))
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> CorrectnessReport:
@@ -209,11 +317,11 @@ def _report(record: Record, derived: DerivedFiles, rows: Rows) -> CorrectnessRep
 
 def _write(report: CorrectnessReport, folder: Path) -> list[Path]:
     """Write report.html and report.md."""
-    missed = missed_rows(report)
+    document = _document(report, _missed_rows(report))
     return [
-        write_pieces(folder / "report.html", correctness_html(report, missed)),
-        write_pieces(folder / "report.md", correctness_markdown(report, missed)),
+        write_pieces(folder / "report.html", html_page(document, css=CURVES_CSS)),
+        write_pieces(folder / "report.md", markdown_page(document)),
     ]
 
 
-VIEW = View(report=_report, summary_lines=correctness_lines, write=_write, fail_reasons=why_missed)
+VIEW = View(report=_report, summary=_document, write=_write, fail_reasons=why_missed)

@@ -1,4 +1,4 @@
-"""Loss curves over one another, as SVG: light and dark by the page's palette, told apart by dashes as well as colours.
+"""Loss curves over one another, as SVG: light and dark by the page's palette, _told apart by dashes as well as colours.
 
 A run without metrics is said in words beside the plot, and where no run has any there is no plot. The figures that a
 plot is read for stand in a table, for readers who can't see it. `CURVES_CSS` goes into the page's style sheet.
@@ -11,39 +11,23 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, floor, isfinite, log10
 
+from benchbook.evaluators.document import Cell, Column, Table
 from benchbook.text import one_line
-from benchbook.training.curves import Axis, Curve, CurveFault, Place, on_axis, smooth, thin
-from benchbook.views.markup import Html, el, text
-from benchbook.views.page_parts import render_table
+from benchbook.training.curves import Curve, Place, thin
+from benchbook.training.points import MetricPoint
+from benchbook.views.markup import Html, el, table_html, text
 from benchbook.views.svg import _label, _picture
-from benchbook.views.tables import Column, Table
 from benchbook.views.words import plural
 
-__all__ = [
-    "AXIS_WORDS",
-    "CURVES_CSS",
-    "MOST_CURVES",
-    "DrawnCurve",
-    "curve_remarks",
-    "curves_figure",
-    "curves_table",
-    "drawn_curves",
-    "told",
-]
+__all__ = ["CURVES_CSS", "MOST_CURVES", "curves_figure", "training_remarks", "training_table"]
 
 
 _MOST_POINTS = 600  # of a curve; a wide screen has no more columns for it
-# A noun for a heading, the one thing that is counted, the column of a table, the name of an axis.
-AXIS_WORDS: Mapping[Axis, tuple[str, str, str, str]] = {
-    "step": ("step", "step", "Step", "step"),
-    "tokens": ("tokens", "token", "Tokens", "tokens trained on"),
-    "time": ("time", "second", "Seconds", "since the run's first point"),
-}
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnCurve:
-    """A run's curve on the axis: every place, what is drawn of them, and what was trained again later."""
+class _Drawn:
+    """A run's curve: every place, what is drawn of them, and what was trained again later."""
 
     run: str
     curve: Curve
@@ -52,79 +36,70 @@ class DrawnCurve:
     again: list[list[Place]]
 
 
-def drawn_curves(
-    runs: Mapping[str, Curve | None], axis: Axis, smoothing: float
-) -> tuple[list[DrawnCurve], dict[str, str]]:
+def _drawn_curves(runs: Mapping[str, Curve | None]) -> tuple[list[_Drawn], dict[str, str]]:
     """The runs that have a line, and of the others why not, in words."""
-    drawn: list[DrawnCurve] = []
+    drawn: list[_Drawn] = []
     left_out: dict[str, str] = {}
     for name, curve in runs.items():
         run = one_line(name)
         if curve is None or not curve.points:
             left_out[run] = "its trainer logged none"
-            continue
-        try:
-            places = on_axis(curve, axis)
-        except CurveFault as fault:
-            left_out[run] = str(fault)
-            continue
-        if all(value is None for _, value in places):
+        elif curve.n_not_finite == len(curve.points):
             left_out[run] = "every value that was logged is NaN or infinite"
-            continue
-        values = smooth([value for _, value in places], smoothing)
-        line = thin([(at, value) for (at, _), value in zip(places, values, strict=True)], _MOST_POINTS)
-        drawn.append(DrawnCurve(run, curve, places, line, list(_again(curve, axis))))
+        else:
+            places = _places(curve.points)
+            again = [thin(_places(segment), _MOST_POINTS // 4) for segment in curve.replaced[-3:] if segment]
+            drawn.append(_Drawn(run, curve, places, thin(places, _MOST_POINTS), again))
     return drawn, left_out
 
 
-def _again(curve: Curve, axis: Axis) -> Iterator[list[Place]]:
-    """What later starts of the training replaced. By time it can't be laid over the curve: that clock is another."""
-    if axis == "time":
-        return
-    for segment in curve.replaced[-3:]:
-        try:
-            yield thin(on_axis(Curve(curve.name, segment), axis), _MOST_POINTS // 4)
-        except CurveFault:
-            continue
+def _places(points: Sequence[MetricPoint]) -> list[Place]:
+    return [(float(point.step), point.value) for point in points]
 
 
-def curve_remarks(drawn: Sequence[DrawnCurve], *, by_plot: bool = True) -> Iterator[str]:
-    """What a reader would not see: gaps, points left out, and what was trained again. `by_plot`: they stand by one."""
+def _curve_remarks(drawn: Sequence[_Drawn], *, by_plot: bool = True) -> Iterator[str]:
+    """What a reader would not see: gaps, and what was trained again. `by_plot`: they stand by one."""
     gaps, thin_lines = ("; the line has gaps there", ", the others are thin") if by_plot else ("", "")
     for one in drawn:
-        name, not_finite = one.run, plural(one.curve.n_not_finite, "value")
-        n_without = len(one.curve.points) - len(one.places)
-        if one.curve.n_not_finite:
-            yield f"{name}: {not_finite} logged as NaN or infinite{gaps}."
-        if n_without:
-            yield f"{name}: {plural(n_without, 'point')} without a place of its own on this axis left out."
+        if n := one.curve.n_not_finite:
+            yield f"{one.run}: {plural(n, 'value')} logged as NaN or infinite{gaps}."
         if one.curve.replaced:
             first = min(segment[0].step for segment in one.curve.replaced)
             starts = plural(len(one.curve.replaced), "time")
-            yield f"{name}: trained again {starts} from step {first:,} on; the last time counts{thin_lines}."
+            yield f"{one.run}: trained again {starts} from step {first:,} on; the last time counts{thin_lines}."
 
 
-def told(one: DrawnCurve, axis: Axis) -> str:
+def _told(one: _Drawn) -> str:
     """A line in words, for who can't see it."""
     (first_at, first), (low_at, low), (last_at, last) = _telling(one)
-    at = AXIS_WORDS[axis][1]
-    return f"{one.run}: {first} at {at} {first_at}, lowest {low} at {low_at}, last {last} at {last_at}."
+    return f"{one.run}: {first} at step {first_at}, lowest {low} at {low_at}, last {last} at {last_at}."
 
 
-def curves_table(drawn: Sequence[DrawnCurve], metric: str, axis: Axis) -> Table:
+def _curves_table(drawn: Sequence[_Drawn], caption: str) -> Table:
     """The figures that the lines are read for: first, lowest, last, each with its place."""
-    at = AXIS_WORDS[axis][2]
-    columns = [Column("Run"), Column("Points", number=True)]
+    columns = [Column("Run"), Column("Points", "count")]
     for name in ("First", "Lowest", "Last"):
-        columns += [Column(name, number=True), Column(at, number=True)]
-    rows = (
-        (one.run, f"{len(one.places):,}", *(cell for place, value in _telling(one) for cell in (value, place)))
+        columns += [Column(name, "number"), Column("Step", "number")]
+    rows: list[Sequence[Cell]] = [
+        [one.run, len(one.places), *(cell for place, value in _telling(one) for cell in (value, place))]
         for one in drawn
-    )
-    return Table(f"{one_line(metric)} as it was logged", tuple(columns), tuple(rows))
+    ]
+    return Table(f"{caption} as it was logged", tuple(columns), tuple(rows))
 
 
-def _telling(one: DrawnCurve) -> tuple[tuple[str, str], tuple[str, str], tuple[str, str]]:
+def training_table(curves: Mapping[str, Curve | None]) -> Table:
+    """Each run's training loss: first, lowest and last."""
+    return _curves_table(_drawn_curves(curves)[0], "Training loss")
+
+
+def training_remarks(curves: Mapping[str, Curve | None]) -> Iterator[str]:
+    """What the table of losses does not say: gaps, restarts, and runs without a curve."""
+    drawn, left_out = _drawn_curves(curves)
+    yield from _curve_remarks(drawn, by_plot=False)
+    yield from (f"{run}: no training loss, {why}." for run, why in left_out.items())
+
+
+def _telling(one: _Drawn) -> tuple[tuple[str, str], tuple[str, str], tuple[str, str]]:
     """First, lowest and last, each as (place, value); the lowest of several equals is the first."""
     known = [(at, value) for at, value in one.places if value is not None]
     low = min(known, key=lambda place: place[1])
@@ -137,7 +112,7 @@ def _words(place: Place) -> tuple[str, str]:
     return f"{at:,.12g}", "not finite" if value is None else f"{value:.6g}"
 
 
-MOST_CURVES = 12  # more of them can't be told apart
+MOST_CURVES = 12  # more of them can't be _told apart
 _COLOURS = ("value", "unscored", "silent", "passed", "failed", "absent")
 _DASHES = ("none", "7 3", "2 3", "9 3 2 3", "12 4")
 _TOP, _HEIGHT = 10, 220  # pixels
@@ -173,40 +148,25 @@ class _Scale:
         return _GRID * (1 - _part(value, self.low, self.high))
 
 
-def curves_figure(
-    runs: Mapping[str, Curve | None],
-    *,
-    metric: str = "loss",
-    axis: Axis = "step",
-    smoothing: float = 0.0,
-    place: str = "curves",
-) -> Html:
-    """The curves of several runs, by their names. None is a run whose trainer logged no such metric.
-
-    `place` opens the ids within the page, and is ours: never a text out of a file. `axis`: by step, tokens trained on,
-    or time since each run's first point. `smoothing`: see `smooth`; table and words are of what was logged.
-    """
-    drawn, left_out = drawn_curves(runs, axis, smoothing)
+def curves_figure(runs: Mapping[str, Curve | None]) -> Html:
+    """The training loss of several runs, by their names, over the step. None is a run whose trainer logged none."""
+    drawn, left_out = _drawn_curves(runs)
     shown, too_many = drawn[:MOST_CURVES], drawn[MOST_CURVES:]
-    caption = el("figcaption", el("h3", text(f"{one_line(metric)} by {AXIS_WORDS[axis][0]}")))
-    remarks = [*curve_remarks(shown), *(f"{run}: not drawn, {why}." for run, why in left_out.items())]
+    caption = el("figcaption", el("h3", text("loss by step")))
+    remarks = [*_curve_remarks(shown), *(f"{run}: not drawn, {why}." for run, why in left_out.items())]
     if too_many:
         remarks.append(f"{plural(len(too_many), 'further run')} not drawn: {', '.join(one.run for one in too_many)}.")
     if not shown:
-        remarks.append(f"No run has a curve of {one_line(metric)}, so there is nothing to draw.")
-    elif smoothing:
-        remarks.append(f"Smoothed: each value keeps {smoothing:g} of those before it.")
+        remarks.append("No run has a curve of loss, so there is nothing to draw.")
     words = [el("p", text(remark), class_="quiet") for remark in remarks]
     if not shown:
         return el("figure", caption, *words, class_="curves")
-    picture = _plot(shown, place, metric, axis)
-    table = render_table(curves_table(shown, metric, axis))
-    return el("figure", caption, picture, _legend(shown), *words, table, class_="curves")
+    table = table_html(_curves_table(shown, "loss"))
+    return el("figure", caption, _plot(shown), _legend(shown), *words, table, class_="curves")
 
 
-def _plot(drawn: Sequence[DrawnCurve], place: str, metric: str, axis: Axis) -> Html:
+def _plot(drawn: Sequence[_Drawn]) -> Html:
     scale = _scale(drawn)
-    unit, name = _unit(axis, scale.right)
     inner = el(
         "svg",
         *(piece for n, one in enumerate(drawn) for piece in _lines(n, one, scale)),
@@ -217,16 +177,15 @@ def _plot(drawn: Sequence[DrawnCurve], place: str, metric: str, axis: Axis) -> H
     base = _TOP + _HEIGHT
     axis_line = el("line", x1="0%", x2="100%", y1=base, y2=base, class_="axis")
     x_ticks = [
-        _label(scale.x(tick * unit) / 10, base + 15, _tick(tick), "tick")
-        for tick in _ticks(scale.left / unit, scale.right / unit, least=0 if axis == "time" else 1)
+        _label(scale.x(tick) / 10, base + 15, _tick(tick), "tick") for tick in _ticks(scale.left, scale.right, least=1)
     ]
     lines, y_ticks = _grid(scale)
-    pieces = [*lines, axis_line, inner, *dots, *y_ticks, *x_ticks, _label(50, base + 31, name, "tick")]
-    title = f"{one_line(metric)} by {AXIS_WORDS[axis][0]}, {plural(len(drawn), 'run')}"
-    return _picture(place, title, " ".join(told(one, axis) for one in drawn), base + 36, pieces, "plot")
+    pieces = [*lines, axis_line, inner, *dots, *y_ticks, *x_ticks, _label(50, base + 31, "step", "tick")]
+    title = f"loss by step, {plural(len(drawn), 'run')}"
+    return _picture("curves", title, " ".join(map(_told, drawn)), base + 36, pieces, "plot")
 
 
-def _scale(drawn: Sequence[DrawnCurve]) -> _Scale:
+def _scale(drawn: Sequence[_Drawn]) -> _Scale:
     lines = [line for one in drawn for line in (one.line, *one.again)]
     known = [value for line in lines for _, value in line if value is not None]
     at = [place for line in lines for place, _ in line]
@@ -237,7 +196,7 @@ def _part(value: float, low: float, high: float) -> float:
     return 0.5 if low == high else (value / 2 - low / 2) / (high / 2 - low / 2)
 
 
-def _lines(n: int, one: DrawnCurve, scale: _Scale) -> Iterator[Html]:
+def _lines(n: int, one: _Drawn, scale: _Scale) -> Iterator[Html]:
     for line, kind in [*((line, f"curve again curve-{n}") for line in one.again), (one.line, f"curve curve-{n}")]:
         path = " ".join(_path(stretch, scale) for stretch in _stretches(line) if len(stretch) > 1)
         if path:
@@ -248,7 +207,7 @@ def _path(stretch: Sequence[tuple[float, float]], scale: _Scale) -> str:
     return "M" + " L".join(f"{scale.x(at):.1f},{scale.y(value):.1f}" for at, value in stretch)
 
 
-def _dots(n: int, one: DrawnCurve, scale: _Scale) -> Iterator[Html]:
+def _dots(n: int, one: _Drawn, scale: _Scale) -> Iterator[Html]:
     """Values between two gaps, and a run's only one: no line would show them."""
     for stretch in _stretches(one.line):
         if len(stretch) == 1:
@@ -288,17 +247,7 @@ def _tick(at: float) -> str:
     return f"{int(at):,}" if at == int(at) and abs(at) < 1e12 else f"{at:.6g}"
 
 
-def _unit(axis: Axis, right: float) -> tuple[float, str]:
-    """What the axis counts in, and its name."""
-    if axis != "time":
-        return 1.0, AXIS_WORDS[axis][3]
-    for unit, name in ((3600.0, "hours"), (60.0, "minutes")):
-        if right >= 2 * unit:
-            return unit, f"{name} {AXIS_WORDS[axis][3]}"
-    return 1.0, f"seconds {AXIS_WORDS[axis][3]}"
-
-
-def _legend(drawn: Sequence[DrawnCurve]) -> Html:
+def _legend(drawn: Sequence[_Drawn]) -> Html:
     def swatch(n: int) -> Html:
         line = el("line", x1=1, x2=27, y1=5, y2=5, class_=f"curve curve-{n}")
         return el("svg", line, width=28, height=10, aria_hidden="true")

@@ -1,20 +1,43 @@
-"""What a report keeps of the samples: one pass, bounded memory, whatever their number."""
+"""What a report is made of, and what it keeps of the samples: one pass, bounded memory, whatever their number."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, Protocol
 
 import msgspec
 
 from benchbook.evalsets import Item
-from benchbook.evaluators.rubric.rows import JudgeReply, RubricRow
+from benchbook.evaluators.document import Bin, Cell, Columns, Kind, Mark, Plot, Table, table
+from benchbook.evaluators.gates import thresholds
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, Manifest, RubricRow
+from benchbook.evaluators.rubric.scoring import rubric_scale
+from benchbook.labels.panel import PanelAnalysis
 from benchbook.specs.template import as_text
-from benchbook.views.model import RunReport
+from benchbook.views import numbers
 from benchbook.views.words import unscored_because
 
-__all__ = ["MAX_CHARS", "MAX_FAILED", "MAX_PASSED", "SCORE_BINS", "Asked", "Digest", "Spread", "digest", "digest_of"]
+__all__ = [
+    "MAX_CHARS",
+    "MAX_FAILED",
+    "MAX_PASSED",
+    "SCORE_BINS",
+    "AnyReport",
+    "Asked",
+    "Digest",
+    "Items",
+    "RunReport",
+    "Spread",
+    "digest",
+    "digest_of",
+    "plot_table",
+    "plots",
+    "step",
+]
 
 
 MAX_FAILED = 200  # samples that are shown in full
@@ -23,6 +46,35 @@ MAX_CHARS = 20_000  # of one text; the CSV and `benchbook show` have all of it
 SCORE_BINS = 20
 
 _BIN_NANO = 10**9 // SCORE_BINS
+
+# Finds `(sample, item)` for samples by their numbers, one at a time: an item may be long.
+Items = Callable[[Collection[int]], Iterator[tuple[int, Item]]]
+
+
+class AnyReport(Protocol):
+    """A report of a run of any spec: parts that are alike take it."""
+
+    @property
+    def manifest(self) -> Any: ...
+
+    @property
+    def aggregates(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """One `rubric@v1` run, ready to be shown.
+
+    `rows` starts a new pass over the samples, in the plan's order; a report never holds them all. `decision` is None
+    where the manifest lacks metadata of R7.1, and a decision is refused. `items` finds what samples were asked.
+    """
+
+    manifest: Manifest
+    aggregates: AggregatesFile
+    decision: Decision | None
+    rows: Callable[[], Iterator[RubricRow]]
+    items: Items
+    panel: PanelAnalysis | None = None  # None where one judge judged
 
 
 @dataclass(slots=True)
@@ -141,3 +193,103 @@ def _cut_reply(reply: JudgeReply) -> JudgeReply:
 
 def _cut_text(text: str | None) -> str | None:
     return None if text is None else text[: MAX_CHARS + 1]
+
+
+_MOST_BINS = 25
+
+
+def plots(report: RunReport, digest: Digest) -> tuple[Plot, ...]:
+    """Scores, latencies, tokens."""
+    return (_scores(report, digest), _latencies(report, digest), _tokens(report, digest))
+
+
+def plot_table(plot: Plot) -> Table:
+    """The figures of a plot; empty bins are left out."""
+    rows: list[Sequence[Cell]] = [[_range(plot.kind, one), *one.counts] for one in plot.bins if any(one.counts)]
+    columns: Columns = {"From, below": "text", **dict.fromkeys(plot.series, "count")}
+    return table(f"{plot.title}: the figures", columns, rows)
+
+
+def step(highest: float, most: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, … with which at most `most` steps reach `highest`."""
+    unit = 1
+    while True:
+        for factor in (1, 2, 5):
+            if factor * unit * most >= highest:
+                return factor * unit
+        unit *= 10
+
+
+def _range(kind: Kind, one: Bin) -> str:
+    low = numbers.limit(kind, one.low)
+    return f"{low} and above" if one.high is None else f"{low} to {numbers.limit(kind, one.high)}"
+
+
+def _gate_limit(aggregate: str) -> float:
+    return next(one.limit for one in thresholds() if one.aggregate == aggregate)
+
+
+def _scores(report: RunReport, digest: Digest) -> Plot:
+    bins = tuple(
+        Bin(
+            index / SCORE_BINS,
+            (index + 1) / SCORE_BINS,
+            (digest.scores_passed[index], digest.scores_failed[index]),
+        )
+        for index in range(SCORE_BINS)
+    )
+    n = digest.scores_passed.total() + digest.scores_failed.total()
+    gate, mean = _gate_limit("aggregate_score"), report.aggregates.aggregates.aggregate_score
+    marks = [Mark(gate, f"the mean's gate ≥ {numbers.limit('score', gate)}", "limit")]
+    if mean is not None:
+        marks.append(Mark(mean, f"mean {numbers.show('score', mean, apart_from=gate)}", "value"))
+    description = _told(n, "scored samples", digest.n_rows - n, "have no score")
+    return Plot("scores", "Sample scores", description, "score", ("passed", "did not pass"), bins, tuple(marks), 1.0, n)
+
+
+def _latencies(report: RunReport, digest: Digest) -> Plot:
+    spread, totals = digest.latency_e2e_ms, report.aggregates.aggregates
+    gate, limit = _gate_limit("latency_e2e_p95_ms"), rubric_scale().max_latency_e2e_ms
+    marks = [
+        Mark(limit, f"a sample's limit {numbers.limit('ms', limit)}", "limit"),
+        Mark(gate, f"p95's gate ≤ {numbers.limit('ms', gate)}", "limit"),
+    ]
+    if totals.latency_e2e_p95_ms is not None:
+        shown = numbers.show("ms", totals.latency_e2e_p95_ms, apart_from=gate)
+        marks.append(Mark(totals.latency_e2e_p95_ms, f"p95 {shown}", "value"))
+    description = _told(spread.n, "samples, milliseconds", digest.n_rows - spread.n, "were not measured")
+    return _spread_plot(
+        ("latency", "Latency end to end", description, "ms"), spread, max(gate, limit) * 1.2, tuple(marks)
+    )
+
+
+def _tokens(report: RunReport, digest: Digest) -> Plot:
+    del report
+    spread, limit = digest.total_tokens, rubric_scale().max_total_tokens
+    marks = (Mark(limit, f"a sample's limit {numbers.limit('tokens', limit)}", "limit"),)
+    description = _told(spread.n, "samples", digest.n_rows - spread.n, "have no token count")
+    return _spread_plot(("tokens", "Tokens, input and output", description, "tokens"), spread, limit * 1.2, marks)
+
+
+def _told(n: int, what: str, n_without: int, lack: str) -> str:
+    return f"n = {n:,} {what}" + (f"; {n_without:,} {lack}" if n_without else "")
+
+
+def _spread_plot(words: tuple[str, str, str, Kind], spread: Spread, at_least: float, marks: tuple[Mark, ...]) -> Plot:
+    """Bins from 0 to beyond the limits and the 95th percentile, and one bin for what lies above."""
+    needed = max(at_least, 1.25 * spread.below(0.95) + 1)
+    width = step(needed, _MOST_BINS)
+    n_bins = ceil(needed / width)
+    counts = _counted(spread.counts, width, n_bins)
+    bins = [Bin(index * width, (index + 1) * width, (counts[index],)) for index in range(n_bins)]
+    if counts[n_bins]:
+        bins.append(Bin(n_bins * width, None, (counts[n_bins],)))
+    name, title, description, kind = words
+    return Plot(name, title, description, kind, ("samples",), tuple(bins), marks, float(n_bins * width), spread.n)
+
+
+def _counted(counts: Mapping[int, int], width: int, n_bins: int) -> list[int]:
+    result = [0] * (n_bins + 1)
+    for value, count in counts.items():
+        result[min(value // width, n_bins)] += count
+    return result

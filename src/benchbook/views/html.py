@@ -1,223 +1,334 @@
-"""The HTML report: one page that needs nothing but itself, without a script."""
+"""A document as one page that needs nothing but itself, without a script; a function for each kind of block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from benchbook.evaluators.rubric.rows import JudgeReply, RubricRow, judge_of_reply
+from benchbook.evaluators.document import (
+    Bar,
+    Block,
+    Code,
+    Curves,
+    Document,
+    Fact,
+    Gates,
+    Group,
+    Item,
+    Listed,
+    Notices,
+    Opening,
+    Paragraph,
+    Plot,
+    Quote,
+    Said,
+    Section,
+    Table,
+    Title,
+    Tone,
+    Words,
+)
+from benchbook.evaluators.gates import Gate
 from benchbook.text import shorten
 from benchbook.views import numbers
-from benchbook.views.digest import MAX_CHARS, Asked, Digest, digest_of
-from benchbook.views.markup import Html, el, join, text
-from benchbook.views.model import AnyReport, RunReport
-from benchbook.views.page_frame import page_head
-from benchbook.views.page_parts import (
-    costs_part,
-    decision_part,
-    distributions_part,
-    gates_part,
-    ledger_part,
-    numbers_part,
-    panel_part,
-    render_table,
-    repeats_part,
-    reproducibility_part,
-    section,
-    slices_part,
-    verify_part,
+from benchbook.views.curves import curves_figure
+from benchbook.views.digest import MAX_CHARS, plot_table
+from benchbook.views.markup import Html, el, join, page_head, table_html, text
+from benchbook.views.svg import gate_scale, hatching, histogram, legend, parts_bar
+from benchbook.views.words import aggregate_word, gate_rule, gate_state, gate_value, plural
+
+__all__ = ["blocks_html", "html_page", "section_html"]
+
+
+_NAME = 120  # characters of a name; the whole of it is under Reproducibility
+_MARKS: dict[Tone, str] = {"good": "✓", "bad": "✕", "doubt": "?", "none": "–"}
+
+
+def html_page(
+    document: Document,
+    *,
+    css: str = "",
+    body_class: str | None = None,
+    start: tuple[str, str] = ("decision", "Skip to the report"),
+    body: Iterable[Html] | None = None,
+) -> Iterator[str]:
+    """The page, in pieces. `css` is ours; `start` is where the report begins, and a link's words that lead there.
+
+    `body` stands for the document's blocks, where a page has parts of its own.
+    """
+    yield '<!doctype html>\n<html lang="en">\n'
+    yield page_head(document.title, css)
+    opened = "<body>" if body_class is None else f'<body class="{body_class}">'
+    if not document.contents:
+        yield f"\n{opened}\n<main>\n"
+    else:
+        yield f"\n{opened}\n" + el("a", text(start[1]), class_="skip", href=f"#{start[0]}") + "\n"
+        yield join(hatching() if document.hatched else join(), _list_of_contents(document))
+        yield '\n<main id="main">\n'
+    yield from blocks_html(document.blocks) if body is None else body
+    record = [] if document.digest is None else [el("p", text("Record "), el("code", text(document.digest)))]
+    said = [el("p", text(document.foot))] if document.foot else []
+    yield "\n</main>\n" + el("footer", *said, *record) + "\n</body>\n</html>\n"
+
+
+def _list_of_contents(document: Document) -> Html:
+    """The name of the page, and links to its parts."""
+    name = el("p", el("strong", text("Benchbook")), text(f" {document.by}"), class_="name")
+    links = [el("li", el("a", text(words), href=f"#{place}")) for place, words in document.contents]
+    return el("header", name, el("nav", el("ul", *links), aria_label="Contents"), class_="masthead")
+
+
+def blocks_html(blocks: Iterable[Block]) -> Iterator[Html]:
+    """The blocks that a page shows."""
+    for block in blocks:
+        write = _WRITTEN.get(type(block))
+        if write is not None and (block.only is None or "html" in block.only):
+            yield write(block)
+
+
+# ── what a page opens with ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _opening(block: Opening) -> Html:
+    heading = el(
+        "h1",
+        el("span", text(_MARKS[block.tone]), class_="mark", aria_hidden="true"),
+        el("span", text(block.headline)),
+        *([] if block.code is None else [el("code", text(block.code))]),
+        id="decision-heading",
+    )
+    direction = "auto" if block.quotes_others else None
+    meaning = [el("p", text(one), class_="meaning", dir=direction) for one in block.meaning]
+    says = el("div", heading, *meaning, *map(_listed, block.reasons), class_="says")
+    facts = [el("div", el("dt", text(one.label)), el("dd", *_fact(one))) for one in block.facts]
+    identity = el("dl", *facts, class_="identity", aria_label="Identity of the run")
+    tone = f"tone-{block.tone}"
+    return el("section", says, identity, id="decision", class_=tone, aria_labelledby="decision-heading")
+
+
+def _fact(fact: Fact) -> Iterator[Html]:
+    """A name that others chose is isolated, and no longer than a name should be; what is cut is a title."""
+    if fact.name is not None and fact.plain:
+        yield el("span", text(fact.name))
+    elif fact.name is not None:
+        short = shorten(numbers.short_model(fact.name), _NAME)
+        yield el("bdi", text(short), dir="auto", title=fact.name if short != fact.name else None)
+    digest = [] if fact.digest is None else [el("code", text(numbers.short_hash(fact.digest)), title=fact.digest)]
+    if fact.remark is None:
+        yield from digest
+    else:
+        words = f"{fact.remark}, " if digest else fact.remark
+        yield el("small", text(numbers.short_model(words)), *digest, title=fact.remark if fact.is_version else None)
+
+
+def _notices(block: Notices) -> Html:
+    if not block.notices:
+        return join()
+    items = el("ul", *(el("li", text(one), dir="auto") for one in block.notices))
+    if block.place == "inside":
+        return el("div", items, id=block.id)
+    n = len(block.notices)
+    heading = el("h2", text("Read this first" if n == 1 else f"Read these {n} first"), id=f"{block.id}-heading")
+    return el("section", heading, items, id=block.id, aria_labelledby=f"{block.id}-heading")
+
+
+def _section(block: Section) -> Html:
+    return section_html(block.id, block.title, *blocks_html(block.blocks))
+
+
+def section_html(name: str, title: str, *content: Html) -> Html:
+    """A part of a page with its heading."""
+    heading = el("h2", text(title), id=f"{name}-heading")
+    return el("section", heading, *content, id=name, aria_labelledby=f"{name}-heading")
+
+
+def _title(block: Title) -> Html:
+    names = [el("bdi", text(shorten(one, 80)), dir="auto") for one in block.names]
+    arrow = el("span", text("→"), aria_label="to")
+    return el("h1", *[piece for one in names for piece in (arrow, one)][1:])
+
+
+# ── text and tables ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _paragraph(block: Paragraph) -> Html:
+    return el("p", text(block.text), class_=None if block.tone == "plain" else block.tone)
+
+
+def _listed(block: Listed) -> Html:
+    title = join() if block.title is None else el("p", text(block.title), class_="why")
+    if block.code:
+        entries = [el("li", el("code", text(one))) for one in block.entries]
+    else:
+        entries = [el("li", text(one), dir="auto") for one in block.entries]
+    return join(title, el("ul", *entries, class_="quiet" if block.quiet else None)) if entries else join()
+
+
+def _code(block: Code) -> Html:
+    if block.summary is None:
+        return el("pre", el("code", text(block.text)), class_="command")
+    return _more(block.summary, el("pre", text(block.text), class_="said", dir="auto"))
+
+
+def _more(summary: str, *content: Html) -> Html:
+    return el("details", el("summary", text(summary)), *content, class_="more")
+
+
+def _group(block: Group) -> Html:
+    return el("div", *blocks_html(block.blocks), class_=block.layout)
+
+
+# ── pictures ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+_GATE_LEGEND = (
+    ("s-value", "value"),
+    ("s-interval", "confidence interval"),
+    ("s-range", "worst to best case, by what unscored samples could be"),
+    ("s-limit", "limit"),
+    ("s-zone", "where the gate holds"),
 )
-from benchbook.views.svg import hatching
-from benchbook.views.tables import sample_facts
-from benchbook.views.words import decision_word, fail_reason, plural, unscored_because
-
-__all__ = ["html_report", "masthead", "page_foot", "samples_part"]
 
 
-def samples_part(run_id: str, digest: Digest, repeats: int) -> Iterator[Html]:
-    """The failed samples with a list of them on top, then the passed ones."""
-    failed = digest.failed
-    yield section(
-        "failed",
-        "Samples that did not pass",
-        el("p", text(_left_out(run_id, "did not pass", len(failed), digest.n_failed)), class_="quiet"),
-    )
-    for row in failed:
-        yield _sample(row, digest.asked.get(row.sample), run_id, repeats)
-    yield section(
-        "passed",
-        "Samples that passed",
-        el("p", text(_left_out(run_id, "passed", len(digest.passed), digest.n_passed)), class_="quiet"),
-    )
-    for row in digest.passed:
-        yield _sample(row, digest.asked.get(row.sample), run_id, repeats)
+def _gates(block: Gates) -> Html:
+    gates = el("ul", *(_gate(gate, n) for gate, n in block.gates), class_="gates")
+    return join(gates, legend(_GATE_LEGEND), _more("The gates as a table", table_html(block.table)))
 
 
-def _left_out(run_id: str, what: str, shown: int, n: int) -> str:
-    if not n:
-        return f"None {what}."
-    key = "A is accuracy, F faithfulness; then comes the sample score."
-    if shown == n:
-        return f"{plural(n, 'sample')} {what}; all are here. {key}"
-    return (
-        f"{plural(n, 'sample')} {what}. {key} Here are the first {shown:,}, {n - shown:,} are left out. "
-        f"samples.csv has them all, and `benchbook show {run_id} --sample N` shows one."
-    )
-
-
-def _scores(row: RubricRow) -> str:
-    accuracy, faithfulness = (numbers.show("count", one) for one in (row.accuracy_score, row.faithfulness_score))
-    return f"A {accuracy}  F {faithfulness}  {numbers.score(row.sample_score)}"
-
-
-def _why(row: RubricRow) -> str:
-    reasons = [fail_reason(name) for name in row.fail_reasons]
-    if (why := unscored_because(row)) is not None:
-        return why[1]
-    if row.score_origin:
-        reasons.insert(0, "not answered")
-    return ", ".join(reasons)
-
-
-def _sample(row: RubricRow, asked: Asked | None, run_id: str, repeats: int) -> Html:
-    """`#sample-12` is inside of the details: a link to it opens them."""
-    name = f"{shorten(row.item_id, 80)}{f', repeat {row.repeat + 1}' if repeats > 1 else ''}"
-    state = "unscored" if row.evaluator_error else "passed" if row.passed else "failed"
-    summary = el(
-        "summary",
-        el("span", text(f"#{row.sample}"), class_="place"),
-        el("bdi", text(name), dir="auto", class_="item"),
-        el("span", text(_scores(row)), class_="scores"),
-        el("span", text("passed" if row.passed else _why(row)), class_=f"outcome {state}"),
-    )
-    body = el(
+def _gate(gate: Gate, n: int | None) -> Html:
+    word, state = aggregate_word(gate.aggregate), gate_state(gate)
+    mark = el("span", text(_MARKS[state.tone]), class_="mark", aria_hidden="true")
+    detail = text(f", {state.detail}" if state.detail else "")
+    name = el(
         "div",
-        el("h3", text(f"Sample {row.sample}: "), el("bdi", text(name), dir="auto"), class_="unseen"),
-        el(
-            "div",
-            el("div", *_texts(row, asked, run_id), class_="texts"),
-            render_table(sample_facts(row), hide_caption=True),
-            class_="inside",
-        ),
-        id=f"sample-{row.sample}",
-        class_="anchor",
+        el("h3", text(word.label)),
+        el("p", text(gate_rule(gate)), class_="unseen"),
+        el("p", mark, el("strong", text(state.text)), detail, class_=f"state tone-{state.tone}"),
     )
-    return el("div", el("details", summary, body, class_="sample"), _to_replies(row), class_="sample-line")
+    value = el(
+        "div",
+        el("p", text(numbers.DASH if gate.value is None else gate_value(gate, gate.value)), class_="figure"),
+        el("p", text(numbers.interval(word.kind, gate.interval, bare=True)), class_="beside"),
+        el("p", text(", ".join(_about_interval(gate, n))), class_="beside"),
+    )
+    return el("li", name, gate_scale(gate), value, class_="gate")
 
 
-def _to_replies(row: RubricRow) -> Html:
+def _about_interval(gate: Gate, n: int | None) -> Iterator[str]:
+    found = gate.interval
+    if found is not None and (found.low, found.high) != (None, None):
+        yield f"{numbers.limit('rate', found.confidence)} interval"
+    if n is not None:
+        yield f"n = {n:,}"
+
+
+def _bar(block: Bar) -> Html:
+    shown = [(f"s-{one.role}", f"{one.name} {one.size:,}") for one in block.parts if one.size]
+    return el("div", parts_bar(block), legend(shown), class_="figure-box")
+
+
+def _plot(block: Plot) -> Html:
+    description = el("p", text(block.description), class_="quiet")
+    caption = el("figcaption", el("h3", text(block.title)), description)
+    if not block.n:
+        return el("figure", caption, el("p", text(numbers.nothing("no data"))))
+    names = {"passed": "s-passed", "did not pass": "s-failed"}
+    shown = [legend([(names[name], name) for name in block.series])] if len(block.series) > 1 else []
+    return el("figure", caption, histogram(block), *shown, _more("The figures", table_html(plot_table(block))))
+
+
+def _curves(block: Curves) -> Html:
+    return curves_figure(block.curves)
+
+
+# ── samples and items in full ────────────────────────────────────────────────────────────────────────────────
+
+
+def _item(item: Item) -> Html:
+    """`#sample-12` is inside of the details: a link to it opens them."""
+    name = el("bdi", text(item.name), dir="auto", class_="item")
+    place = [] if item.place is None else [el("span", text(item.place), class_="place")]
+    scores = [] if item.scores is None else [el("span", text(item.scores), class_="scores")]
+    outcome = el("span", text(item.outcome), class_=f"{item.kind} {item.state}")
+    summary = el("summary", *place, name, *scores, outcome)
+    facts = [] if isinstance(item.facts, Table) else [el("p", *(text(f"{one} ") for one in item.facts), class_="quiet")]
+    quotes = [_quote(one, item) for one in item.quotes if one.only is None or "html" in one.only]
+    replies = [] if item.replies is None else [_replies(item, item.replies)]
+    texts = el("div", *facts, *quotes, *replies, class_="texts")
+    known = [table_html(item.facts)] if isinstance(item.facts, Table) else []
+    inside = el("div", texts, *known, class_="inside")
+    if item.id is None:
+        return el("div", el("details", summary, inside, class_="sample"), class_="sample-line")
+    heading = el("h3", text(f"{item.title}: "), el("bdi", text(item.name), dir="auto"), class_="unseen")
+    body = el("div", heading, inside, id=item.id, class_="anchor")
+    return el("div", el("details", summary, body, class_="sample"), _to_replies(item), class_="sample-line")
+
+
+def _to_replies(item: Item) -> Html:
     """The link to the judge's raw replies. It stands beside the summary, which is a button of its own."""
-    if not row.judge_replies:
+    if not item.replies:
         return el("span", text("not judged"), class_="to-replies quiet")
-    words = plural(len(row.judge_replies), "raw reply", "raw replies")
-    return el(
-        "a",
-        text(words),
-        href=f"#sample-{row.sample}-replies",
-        aria_label=f"{words} about sample {row.sample}",
-        class_="to-replies",
-    )
+    words = plural(len(item.replies), "raw reply", "raw replies")
+    label = f"{words} about {item.title.lower()}"
+    return el("a", text(words), href=f"#{item.id}-replies", aria_label=label, class_="to-replies")
 
 
-def _texts(row: RubricRow, asked: Asked | None, run_id: str) -> Iterator[Html]:
-    if asked is not None:
-        yield _quoted("Prompt", asked.prompt, "", row, run_id)
-        if asked.context is not None:
-            yield _quoted("Context", asked.context, "", row, run_id)
-    yield _quoted("Answer", row.candidate_answer, "no answer", row, run_id)
-    if asked is not None:
-        yield _quoted("Reference", asked.reference, "the eval set has none", row, run_id)
-    if row.reasoning:
-        yield _quoted("Reasoning before the answer", row.reasoning, "", row, run_id)
-    if row.error_detail:
-        yield _quoted("What the failed call said", row.error_detail, "", row, run_id)
-    yield _quoted("Judge's rationale", row.rationale, "none", row, run_id)
-    replies = [_reply(reply, row, run_id) for reply in row.judge_replies]
-    if not replies:
-        replies = [el("p", text("The judge was not asked."), class_="quiet")]
-    yield el("div", el("h4", text("Judge's raw replies")), *replies, id=f"sample-{row.sample}-replies", class_="anchor")
+def _replies(item: Item, replies: tuple[Said, ...]) -> Html:
+    shown = [_reply(one, item) for one in replies] or [el("p", text("The judge was not asked."), class_="quiet")]
+    return el("div", el("h4", text("Judge's raw replies")), *shown, id=f"{item.id}-replies", class_="anchor")
 
 
-def _reply(reply: JudgeReply, row: RubricRow, run_id: str) -> Html:
-    outcome = f"rejected: {reply.parse_error_reason}" if reply.parse_error_reason else "read"
-    detail = f" ({reply.detail})" if reply.detail else ""
-    judge = judge_of_reply(row, reply)
-    who = () if judge is None else (text("Judge "), el("bdi", text(judge)), text(": "))
+def _reply(reply: Said, item: Item) -> Html:
+    outcome = f"rejected: {reply.rejected}" if reply.rejected else "read"
+    who = () if reply.judge is None else (text("Judge "), el("bdi", text(reply.judge)), text(": "))
     heading = el(
         "p",
         *who,
         text(f"Attempt {reply.attempt}, journal fact {reply.seq}: "),
-        el("span", text(outcome), class_="outcome failed" if reply.parse_error_reason else "outcome passed"),
-        text(detail),
+        el("span", text(outcome), class_="outcome failed" if reply.rejected else "outcome passed"),
+        text(f" ({reply.detail})" if reply.detail else ""),
         class_="attempt",
     )
-    return join(heading, *_said(reply.text, "nothing came back", row, run_id))
+    return join(heading, *_said(reply.words, "nothing came back", item.rest))
 
 
-def _quoted(name: str, words: str | None, unknown: str, row: RubricRow, run_id: str) -> Html:
-    return el("div", el("h4", text(name)), *_said(words, unknown, row, run_id))
+def _quote(quote: Quote, item: Item) -> Html:
+    return el("div", el("h4", text(quote.title)), *_said(quote.words, quote.unknown, item.rest))
 
 
-def _said(words: str | None, unknown: str, row: RubricRow, run_id: str) -> list[Html]:
-    """A text of a model: text, whatever it holds."""
-    if words is None:
-        return [el("p", text(numbers.nothing(unknown)), class_="quiet")]
+_MARKED = {"deleted": "del", "inserted": "ins"}
+
+
+def _said(words: Words, unknown: str, rest: str) -> list[Html]:
+    """A text of a model: text, whatever it holds. What only one of two has is marked, and said to who can't see it."""
     if not words:
-        return [el("p", text(numbers.nothing("an empty text")), class_="quiet")]
-    pieces = [el("pre", text(words[:MAX_CHARS]), class_="said", dir="auto")]
-    if len(words) > MAX_CHARS:
-        cut = f"Cut after {MAX_CHARS:,} characters; `benchbook show {run_id} --sample {row.sample}` shows all of it."
+        return [el("p", text(numbers.nothing(unknown if words is None else "an empty text")), class_="quiet")]
+    shown, left = [], MAX_CHARS
+    for op, part in (("same", words),) if isinstance(words, str) else words:
+        if left > 0:
+            piece = text(part[:left])
+            shown.append(el(_MARKED[op], piece) if op in _MARKED else piece)
+        left -= len(part)
+    pieces = [el("pre", *shown, class_="said", dir="auto")]
+    if left < 0:
+        cut = f"Cut after {MAX_CHARS:,} characters{f'; {rest}' if rest else ''}."
         pieces.append(el("p", text(cut), class_="quiet"))
     return pieces
 
 
-_CONTENTS = (
-    ("gates", "Gates"),
-    ("ledger", "Samples"),
-    ("panel", "Panel"),
-    ("distributions", "Distributions"),
-    ("aggregates", "Aggregates"),
-    ("repeats", "Repeats"),
-    ("slices", "Slices"),
-    ("costs", "What it took"),
-    ("failed", "Did not pass"),
-    ("reproducibility", "Reproducibility"),
-    ("verify", "Check it"),
-)
-
-
-def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The page, in pieces. `found` is the digest of `report`, where the caller has it already."""
-    found = digest_of(report) if found is None else found
-    manifest = report.manifest
-    yield '<!doctype html>\n<html lang="en">\n'
-    model = numbers.short_model(manifest.model_id)
-    yield page_head(f"{decision_word(report.decision).headline}: {model} on {manifest.dataset_id}")
-    yield '\n<body>\n<a class="skip" href="#decision">Skip to the report</a>\n'
-    contents = [one for one in _CONTENTS if one[0] != "panel" or report.panel is not None]
-    yield join(hatching(), masthead(report, contents), Html('\n<main id="main">\n'))
-    yield decision_part(report)
-    yield gates_part(report, found)
-    yield ledger_part(report, found)
-    yield panel_part(report)
-    yield distributions_part(report, found)
-    yield numbers_part(report, found)
-    yield repeats_part(report)
-    yield slices_part(report)
-    yield costs_part(report)
-    yield from samples_part(manifest.run_id, found, manifest.repeats)
-    yield reproducibility_part(report)
-    yield verify_part(report)
-    yield "\n</main>\n" + page_foot(report) + "\n</body>\n</html>\n"
-
-
-def masthead(report: AnyReport, contents: Sequence[tuple[str, str]]) -> Html:
-    """The name of the page, and links to its parts: (place, words)."""
-    name = el("p", el("strong", text("Benchbook")), text(f" {report.manifest.spec}"), class_="name")
-    links = [el("li", el("a", text(words), href=f"#{place}")) for place, words in contents]
-    return el("header", name, el("nav", el("ul", *links), aria_label="Contents"), class_="masthead")
-
-
-def page_foot(report: AnyReport) -> Html:
-    manifest = report.manifest
-    words = "Rates, means and percentiles are rounded here for reading; aggregates.json has them to nine decimals."
-    return el("footer", el("p", text(words)), el("p", text("Record "), el("code", text(manifest.journal_sha256))))
+_WRITTEN: dict[type[Block], Callable[[Any], Html]] = {
+    Title: _title,
+    Opening: _opening,
+    Notices: _notices,
+    Section: _section,
+    Group: _group,
+    Paragraph: _paragraph,
+    Listed: _listed,
+    Code: _code,
+    Table: table_html,
+    Gates: _gates,
+    Bar: _bar,
+    Plot: _plot,
+    Curves: _curves,
+    Item: _item,
+}

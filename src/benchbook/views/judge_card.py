@@ -1,22 +1,22 @@
-"""A judge's card as Markdown and as one HTML page; as JSON it is the structure itself."""
+"""A judge's card: Markdown, one HTML page, and lines of a terminal; as JSON it is the structure itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from benchbook.evaluators import document
+from benchbook.evaluators.document import Block, Document, Fact, Listed, Notices, Opening, Tone
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.labels.calibration_results import CorrectedDecision
 from benchbook.labels.judge_card import JudgeCard
 from benchbook.text import shorten
 from benchbook.views import numbers
+from benchbook.views.html import html_page
+from benchbook.views.json import Table, table_json
 from benchbook.views.judge_card_tables import card_notices, card_sections
-from benchbook.views.markdown import bullets, inline, table_section
-from benchbook.views.markup import el, join, text
-from benchbook.views.page_frame import page_head
-from benchbook.views.page_parts import identity_list, named_model, notices_part, opening, render_table, section
-from benchbook.views.tables import Table
+from benchbook.views.markdown import markdown_page
+from benchbook.views.views import named_model
 from benchbook.views.words import decision_word, reason
 
 __all__ = ["CardDecision", "CardSection", "CardWords", "card_html", "card_lines", "card_markdown", "card_words"]
@@ -30,7 +30,7 @@ class CardDecision:
     """A decision as it is shown: its headline, its colour, and why it is so."""
 
     headline: str
-    tone: Literal["good", "bad", "doubt", "none"]
+    tone: Tone
     reasons: tuple[str, ...]
 
 
@@ -61,59 +61,59 @@ def card_words(card: JudgeCard) -> CardWords:
         as_judged=_decision_shown(card.calibration.frozen_decision),
         as_people_judge=_decision_shown(_as_decision(corrected)),
         notices=tuple(card_notices(card)),
-        sections=tuple(CardSection(title, tuple(tables)) for title, tables in card_sections(card)),
+        sections=tuple(
+            CardSection(one.title, tuple(table_json(part) for part in one.blocks if isinstance(part, document.Table)))
+            for one in card_sections(card)
+        ),
     )
+
+
+def card_document(card: JudgeCard) -> Document:
+    """What the card says."""
+    decision = card.calibration.corrected_decision
+    word = decision_word(_as_decision(decision))
+    judge = named_model("Judge", card.judge_model_id, card.judge_model_version)
+    opening = Opening(
+        word.headline,
+        word.tone,
+        "refused" if decision is None else f"{decision.decision}, corrected",
+        (_sentence(card),),
+        () if decision is None else (Listed(tuple(reason(one) for one in decision.reasons)),),
+        (judge, *(Fact(name, value) for name, value in _identity(card))),
+    )
+    blocks: list[Block] = [opening, Notices(tuple(card_notices(card))), *card_sections(card)]
+    return Document(f"The judge {_judge(card)}", card.spec, blocks, digest=card.run_sha256)
 
 
 def card_markdown(card: JudgeCard) -> Iterator[str]:
     """The card (CommonMark with GFM tables), in pieces; nothing that others wrote is read as markup."""
-    yield f"# {inline(f'The judge {_judge(card)}')}\n\n{inline(_sentence(card))}\n\n"
-    yield bullets([f"{name}: {value}" for name, value in _identity(card)])
-    if (decision := card.calibration.corrected_decision) is not None:
-        yield "Why:\n\n" + bullets([reason(one) for one in decision.reasons])
-    if notices := card_notices(card):
-        yield "## Read this first\n\n" + bullets(notices)
-    for title, tables in card_sections(card):
-        yield from table_section(title, *tables)
+    return markdown_page(card_document(card))
 
 
 def card_html(card: JudgeCard) -> Iterator[str]:
     """The card as a page that needs nothing but itself, without a script."""
-    decision = card.calibration.corrected_decision
-    word = decision_word(_as_decision(decision))
-    yield '<!doctype html>\n<html lang="en">\n'
-    yield page_head(f"The judge {_judge(card)}")
-    yield "\n<body>\n<main>\n"
-    why = [] if decision is None else [el("ul", *(el("li", text(reason(one)), dir="auto") for one in decision.reasons))]
-    says = opening(word.headline, _code(decision), word.tone, el("p", text(_sentence(card)), class_="meaning"), *why)
-    others = [(name, el("span", text(value), dir="auto")) for name, value in _identity(card)[1:]]
-    identity = identity_list([("Judge", named_model(card.judge_model_id, card.judge_model_version)), *others])
-    yield el("section", says, identity, id="decision", class_=f"tone-{word.tone}", aria_labelledby="decision-heading")
-    yield notices_part(card_notices(card))
-    for title, tables in card_sections(card):
-        yield section(_place(title), title, join(*(render_table(one) for one in tables)))
-    yield "\n</main>\n" + el("footer", el("p", text("Record "), el("code", text(card.run_sha256))))
-    yield "\n</body>\n</html>\n"
+    return html_page(card_document(card))
 
 
 def card_lines(card: JudgeCard) -> Iterator[str]:
     """The card in short, for a terminal."""
     yield f"judge {_judge(card)}, held against {card.calibration.n_labelled:,} labelled samples"
     yield _sentence(card)
-    for title, tables in card_sections(card):
-        if title in ("Gates", "Corrected values", "Agreement"):
-            for table in tables:
+    for one in card_sections(card):
+        if one.title in ("Gates", "Corrected values", "Agreement"):
+            for part in one.blocks:
                 yield ""
-                yield title
-                yield from _columns([tuple(column.name for column in table.columns), *table.rows])
+                yield one.title
+                yield from _columns(part) if isinstance(part, document.Table) else ()
     for notice in card_notices(card):
         yield f"note: {notice}"
 
 
-def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _columns(table: document.Table) -> Iterator[str]:
     """Cells below each other, cut to a width that a terminal has; the whole of them is in Markdown, HTML and JSON."""
-    if len(rows) < 2:
+    if not table:
         return
+    rows = [[column.name for column in table.columns], *numbers.cells(table)]
     cut = [[shorten(cell, _CELL) for cell in row[:_COLUMNS]] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cut, strict=True)]
     for row in cut:
@@ -141,7 +141,6 @@ def _decision_shown(decision: Decision | None) -> CardDecision:
 
 def _identity(card: JudgeCard) -> list[tuple[str, str]]:
     return [
-        ("Judge", _judge(card)),
         ("Evaluator", card.spec),
         ("Model", card.model_id),
         ("Eval set", card.dataset_id),
@@ -160,12 +159,3 @@ def _as_decision(found: CorrectedDecision | None) -> Decision | None:
         return None
     ready = found.decision == "READY"
     return Decision(decision=found.decision, release_ready=ready, reasons=found.reasons, gates=())
-
-
-def _code(found: CorrectedDecision | None) -> str:
-    return "refused" if found is None else f"{found.decision}, corrected"
-
-
-def _place(title: str) -> str:
-    """An anchor: letters and hyphens."""
-    return title.lower().replace(":", "").replace(" ", "-")

@@ -1,24 +1,21 @@
-"""What a judge's card says, as tables of plain text; HTML and Markdown show the same ones."""
+"""What a judge's card says, as notices and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from benchbook.evaluators.document import Cell, Column, Columns, Kind, Section, Table, Value, table
 from benchbook.labels.calibration_results import AgreementName, Corrected, CorrectedGate, FieldTrial
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard
-from benchbook.record.facts import LabelField
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
-from benchbook.views.numbers import Kind
-from benchbook.views.tables import Column, Table
-from benchbook.views.words import aggregate_word, plural
+from benchbook.views.words import FIELD_WORDS, aggregate_word, plural
 
 __all__ = ["card_notices", "card_sections", "people_table"]
 
 
-FIELD_WORDS: Mapping[LabelField, str] = {"accuracy_score": "Accuracy", "faithfulness_score": "Faithfulness"}
 _COEFFICIENTS: Mapping[AgreementName, str] = {
     "cohens_kappa": "Cohen's kappa",
     "cohens_kappa_linear": "Cohen's kappa, linear weights",
@@ -27,20 +24,24 @@ _COEFFICIENTS: Mapping[AgreementName, str] = {
     "gwet_ac2_quadratic": "Gwet's AC2, quadratic weights",
     "krippendorff_alpha_ordinal": "Krippendorff's alpha, ordinal",
 }
-_RATES = ("accuracy_full_credit_rate", "faithfulness_failure_rate", "pass_rate")
 
 
-def card_sections(card: JudgeCard) -> Iterator[tuple[str, list[Table]]]:
-    """`(title, tables)` in the order in which they are read; a table without rows says nothing."""
-    yield "Gates", [_gates(card)]
-    yield "Corrected values", [_corrected(card)]
-    yield "Agreement", [_agreement(card)]
+def card_sections(card: JudgeCard) -> Iterator[Section]:
+    """In the order in which they are read; a table without rows says nothing."""
+    yield _section("Gates", _gates(card))
+    yield _section("Corrected values", _corrected(card))
+    yield _section("Agreement", _agreement(card))
     for one in card.calibration.fields:
-        yield f"{FIELD_WORDS[one.field]}: where judge and people differ", [_confusion(one), _bias(one)]
-    yield "Validity", [_validity(card)]
-    yield "Evidence and test-retest", [_retest(card)]
-    yield "Labels", [_labels(card)]
-    yield "Cost", [_cost(card)]
+        yield _section(f"{FIELD_WORDS[one.field]}: where judge and people differ", _confusion(one), _bias(one))
+    yield _section("Validity", _validity(card))
+    yield _section("Evidence and test-retest", _retest(card))
+    yield _section("Labels", _labels(card))
+    yield _section("Cost", _cost(card))
+
+
+def _section(title: str, *tables: Table) -> Section:
+    """Its place is an anchor: letters and hyphens."""
+    return Section(title.lower().replace(":", "").replace(" ", "-"), title, tables)
 
 
 def card_notices(card: JudgeCard) -> list[str]:
@@ -75,28 +76,24 @@ def _of_field(warning: str) -> str:
 
 def _gates(card: JudgeCard) -> Table:
     decision = card.calibration.corrected_decision
-    columns = (
-        Column("Gate"),
-        Column("Rule"),
-        Column("As judged", number=True),
-        Column("As people would judge", number=True),
-        Column("At worst and at best", number=True),
-        Column("Outcome"),
-    )
+    columns: Columns = {
+        "Gate": "text", "Rule": "text", "As judged": "number", "As people would judge": "number",
+        "At worst and at best": "number", "Outcome": "text",
+    }  # fmt: skip
     if decision is None:
-        return Table("The gates", columns, ())
-    return Table("The gates under corrected values", columns, tuple(_gate(one) for one in decision.gates))
+        return table("The gates", columns, ())
+    return table("The gates under corrected values", columns, map(_gate, decision.gates))
 
 
-def _gate(gate: CorrectedGate) -> tuple[str, ...]:
+def _gate(gate: CorrectedGate) -> tuple[Cell, ...]:
     word = aggregate_word(gate.aggregate)
-    shown = [
+    frozen, value, worst, best = (
         numbers.show(word.kind, value, apart_from=gate.limit, unknown=_why(gate.reason))
         for value in (gate.frozen, gate.value, gate.worst, gate.best)
-    ]
+    )
     relation = "at least" if gate.direction == "at_least" else "at most"
-    span = shown[2] if gate.worst == gate.best else f"{shown[2]} and {shown[3]}"
-    return word.label, f"{relation} {numbers.limit(word.kind, gate.limit)}", shown[0], shown[1], span, _outcome(gate)
+    span = worst if gate.worst == gate.best else f"{worst} and {best}"
+    return word.label, f"{relation} {numbers.limit(word.kind, gate.limit)}", frozen, value, span, _outcome(gate)
 
 
 def _outcome(gate: CorrectedGate) -> str:
@@ -111,30 +108,25 @@ def _outcome(gate: CorrectedGate) -> str:
 
 
 def _corrected(card: JudgeCard) -> Table:
-    rows = tuple(_corrected_row(one) for one in card.calibration.corrected)
-    columns = (
-        Column("Aggregate"),
-        Column("As judged", number=True),
-        Column("Corrected", number=True),
-        Column("Interval", number=True),
-        Column("By labels alone", number=True),
-        Column("Labelled of judged", number=True),
-        Column("How it was made"),
-    )
+    columns: Columns = {
+        "Aggregate": "text", "As judged": "number", "Corrected": "number", "Interval": "number",
+        "By labels alone": "number", "Labelled of judged": "number", "How it was made": "text",
+    }  # fmt: skip
     percent = numbers.limit("rate", card.calibration.confidence)
-    return Table(f"Over the judged samples, with {percent} intervals", columns, rows)
+    rows = map(_corrected_row, card.calibration.corrected)
+    return table(f"Over the judged samples, with {percent} intervals", columns, rows)
 
 
-def _corrected_row(one: Corrected) -> tuple[str, ...]:
+def _corrected_row(one: Corrected) -> tuple[Cell, ...]:
     word, found = aggregate_word(one.aggregate), one.corrected
     return (
         word.label,
-        numbers.show(word.kind, one.as_judged, unknown="nothing was judged"),
-        numbers.show(word.kind, _inside(one.aggregate, found.estimate), unknown=_why(found.reason)),
+        Value(word.kind, one.as_judged, unknown="nothing was judged"),
+        Value(word.kind, _inside(one.aggregate, found.estimate), unknown=_why(found.reason)),
         _interval(found, word.kind, one.aggregate),
         _alone(one),
         f"{one.n_labelled:,} of {one.n_judged:,}",
-        _how(found),
+        "; ".join((found.method, *(WARNINGS.get(warning, warning) for warning in found.warnings))),
     )
 
 
@@ -154,11 +146,9 @@ def _inside(aggregate: str, value: float | None) -> float | None:
 
 
 def _confusion(trial: FieldTrial) -> Table:
-    columns = (Column("People"), *(Column(f"judge {score}", number=True) for score in trial.confusion))
-    rows = tuple(
-        (f"people {people}", *(numbers.count(n) for n in row.values())) for people, row in trial.confusion.items()
-    )
-    return Table("How often people gave a score and the judge gave one", columns, rows)
+    columns: Columns = {"People": "text", **{f"judge {score}": "count" for score in trial.confusion}}
+    rows: list[Sequence[Cell]] = [[f"people {people}", *row.values()] for people, row in trial.confusion.items()]
+    return table("How often people gave a score and the judge gave one", columns, rows)
 
 
 def _agreement(card: JudgeCard) -> Table:
@@ -187,36 +177,31 @@ def _people(people: BetweenPeople) -> list[_Side]:
 
 
 def _agreement_table(sides: Sequence[_Side]) -> Table:
-    columns = (Column("Coefficient"), *(Column(name, number=True) for name, _ in sides))
-    if not sides:
-        return Table("Agreement beyond chance, 1 at most", columns, ())
-    observed = [next(iter(found.values())).observed_agreement for _, found in sides]
-    rows = [("The same score", *(numbers.show("rate", value) for value in observed))]
-    rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in _COEFFICIENTS.items()]
+    rows: list[tuple[Cell, ...]] = []
+    if sides:
+        observed = [next(iter(found.values())).observed_agreement for _, found in sides]
+        rows.append(("The same score", *(Value("rate", value) for value in observed)))
+        rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in _COEFFICIENTS.items()]
+    columns = (Column("Coefficient"), *(Column(name, "number") for name, _ in sides))
     return Table("Agreement beyond chance, 1 at most", columns, tuple(rows))
 
 
 def _bias(trial: FieldTrial) -> Table:
-    columns = (
-        Column("Samples"),
-        Column("n", number=True),
-        Column("Judge minus people", number=True),
-        Column("Interval", number=True),
-        Column("p, Holm", number=True),
-    )
-    bias = trial.bias
-    rows = [("all", *_difference(bias.overall), numbers.DASH)]
+    columns: Columns = {
+        "Samples": "text", "n": "count", "Judge minus people": "number", "Interval": "number", "p, Holm": "number",
+    }  # fmt: skip
+    bias, found = trial.bias, trial.bias.with_length
+    rows: list[tuple[Cell, ...]] = [("all", *_difference(bias.overall), None)]
     for one in bias.slices:
-        p = numbers.DASH if one.p_holm is None else f"{one.p_holm:.3f}"
-        rows.append((f"{one.slice}: {one_line(one.value)}", *_difference(one.difference), p))
-    found = bias.with_length
-    rows.append(("rank correlation with length", numbers.count(found.n), _number(found), _span(found), numbers.DASH))
-    return Table("Bias, in points of the scale 0 to 2: above 0 the judge is kinder than people", columns, tuple(rows))
+        p = None if one.p_holm is None else f"{one.p_holm:.3f}"
+        rows.append((f"{one.slice}: {one.value}", *_difference(one.difference), p))
+    rows.append(("rank correlation with length", found.n, _number(found), _span(found), None))
+    return table("Bias, in points of the scale 0 to 2: above 0 the judge is kinder than people", columns, rows)
 
 
-def _difference(found: Estimate) -> tuple[str, str, str]:
+def _difference(found: Estimate) -> tuple[Cell, ...]:
     signed = _number(found) if found.estimate is None else f"{found.estimate:+.3f}"
-    return numbers.count(found.n), signed, _span(found, sign="+")
+    return found.n, signed, _span(found, sign="+")
 
 
 def _coefficient(found: Estimate) -> str:
@@ -240,15 +225,13 @@ def _span(found: Estimate, *, sign: str = "") -> str:
 
 def _validity(card: JudgeCard) -> Table:
     found = card.validity
-    rows = [
-        ("Judged", numbers.count(found.n_asked)),
+    rows: list[tuple[Cell, ...]] = [
+        ("Judged", found.n_asked),
         ("Read at last", f"{found.n_valid:,}, {_share(found.share)}"),
-        ("Asked again because a reply could not be read", numbers.count(found.parse_retries)),
-        *((f"Unscored: {one_line(why)}", numbers.count(n)) for why, n in found.invalid_by_reason.items()),
+        ("Asked again because a reply could not be read", found.parse_retries),
+        *((f"Unscored: {why}", n) for why, n in found.invalid_by_reason.items()),
     ]
-    return Table(
-        "Whether the judge's replies could be read", (Column("What"), Column("Samples", number=True)), tuple(rows)
-    )
+    return table("Whether the judge's replies could be read", {"What": "text", "Samples": "count"}, rows)
 
 
 def _retest(card: JudgeCard) -> Table:
@@ -259,7 +242,7 @@ def _retest(card: JudgeCard) -> Table:
     else:
         rows.append((f"Both scores the same again ({plural(found.n_items, 'answer')})", _share(found.same_scores)))
         rows += [(f"{FIELD_WORDS[name]}: quadratic kappa", _coefficient(one)) for name, one in found.kappa.items()]
-    return Table("Whether the judge repeats itself on the same answer", (Column("What"), Column("Found")), tuple(rows))
+    return table("Whether the judge repeats itself on the same answer", {"What": "text", "Found": "text"}, rows)
 
 
 def _labels(card: JudgeCard) -> Table:
@@ -267,30 +250,24 @@ def _labels(card: JudgeCard) -> Table:
     drawn = f"{found.n_drawn:,} samples, by seed {found.seed}"
     if found.stratify:
         drawn += f", in proportion by {one_line(' / '.join(found.stratify))}"
-    rows = [
-        ("Drawn", drawn),
-        ("Labelled", f"{card.calibration.n_labelled:,} samples by {plural(found.n_labellers, 'person', 'people')}"),
-        *(
-            (
-                f"{FIELD_WORDS[field]}: by two people",
-                f"{n:,}; {found.n_adjudicated[field]:,} adjudicated, {found.n_disputed[field]:,} open",
-            )
-            for field, n in found.n_twice.items()
-        ),
-        ("Record of the labels", found.sha256),
-    ]
-    return Table("Where the labels come from", (Column("What"), Column("Found")), tuple(rows))
+    people = plural(found.n_labellers, "person", "people")
+    rows = [("Drawn", drawn), ("Labelled", f"{card.calibration.n_labelled:,} samples by {people}")]
+    for field, n in found.n_twice.items():
+        settled = f"{n:,}; {found.n_adjudicated[field]:,} adjudicated, {found.n_disputed[field]:,} open"
+        rows.append((f"{FIELD_WORDS[field]}: by two people", settled))
+    rows.append(("Record of the labels", found.sha256))
+    return table("Where the labels come from", {"What": "text", "Found": "text"}, rows)
 
 
 def _cost(card: JudgeCard) -> Table:
     found = card.cost
-    rows = (
-        ("Cost", numbers.money(found.usd)),
-        ("Input tokens", numbers.tokens(found.input_tokens)),
-        ("Output tokens", numbers.tokens(found.output_tokens)),
-        ("Median latency", numbers.milliseconds(found.latency_p50_ms)),
-    )
-    return Table("What the judge took", (Column("What"), Column("Found", number=True)), rows)
+    rows: list[tuple[Cell, ...]] = [
+        ("Cost", Value("usd", found.usd)),
+        ("Input tokens", Value("tokens", found.input_tokens, unknown="not reported")),
+        ("Output tokens", Value("tokens", found.output_tokens, unknown="not reported")),
+        ("Median latency", Value("ms", found.latency_p50_ms, unknown="not measured")),
+    ]
+    return table("What the judge took", {"What": "text", "Found": "number"}, rows)
 
 
 # ── numbers in words ─────────────────────────────────────────────────────────────────────────────────────────
@@ -309,11 +286,6 @@ def _interval(found: Estimate, kind: Kind, aggregate: str) -> str:
         return numbers.nothing(_why(found.reason))
     low, high = (numbers.show(kind, _inside(aggregate, bound)) for bound in (found.low, found.high))
     return f"{low} to {high}"
-
-
-def _how(found: Estimate) -> str:
-    """The method, and what is to be said against the number."""
-    return "; ".join((found.method, *(WARNINGS.get(one, one) for one in found.warnings)))
 
 
 def _why(reason: str | None) -> str | None:

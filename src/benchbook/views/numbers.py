@@ -10,36 +10,86 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
-from typing import Literal, assert_never
 
+from benchbook.comparison.difference import Difference
+from benchbook.evaluators.document import Cell, Column, Kind, Reach, Share, Span, Table, Value
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.results import REASONS
+from benchbook.text import one_line
 
 __all__ = [
     "DASH",
     "Kind",
+    "cell",
+    "cells",
     "count",
+    "difference_interval",
     "interval",
+    "items_moved",
     "limit",
     "milliseconds",
     "money",
     "nothing",
+    "p_value",
+    "points",
     "rate",
     "score",
     "seconds",
     "short_hash",
     "short_model",
     "show",
+    "signed",
     "tokens",
 ]
 
 
 DASH = "–"
-# rate: a share of samples. score: 0 to 1. grade: a mean of 0, 1, 2. ratio: any quotient.
-Kind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count"]
-_DECIMALS: dict[Kind, int] = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0}
+_MINUS = "−"
+_DECIMALS: dict[Kind, int] = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3}
+_UNITS: dict[Kind, str] = {"rate": " %", "ms": " ms"}
+# Why two runs' difference has no interval, short enough for a cell of a table.
+_SHORT: dict[str, str] = {
+    "no_data": "no items",
+    "one_value": "one item",
+    "one_cluster": "one cluster",
+    "no_variance": "all differ alike",
+    "no_discordant_pairs": "no pair differs",
+}
 _WEIGHTS = re.compile(r"sha256:([0-9a-f]{64})")
 _MOST_DECIMALS = 9  # what an aggregate is rounded to (C2)
+
+
+def cells(table: Table) -> list[list[str]]:
+    """The rows of a table as text on one line a cell: whoever shows a table takes them from here."""
+    return [[cell(column, one) for column, one in zip(table.columns, row, strict=True)] for row in table.rows]
+
+
+def cell(column: Column, found: Cell) -> str:
+    """What stands in a cell."""
+    match found:
+        case str():
+            return one_line(found)
+        case Value():
+            return _value(found)
+        case Share():
+            return f"{found.k:,} of {found.n:,}, {show('rate', found.k / found.n)}" if found.n else nothing("no data")
+        case Span():
+            low, high = _value(found.low), _value(found.high)
+            return low if found.low.value == found.high.value else f"{low} to {high}"
+        case Reach():
+            return interval(found.kind, found.interval, bare=found.bare)
+        case None if column.kind == "text" or column.kind == "number":
+            return nothing()
+        case _:
+            return show("count" if column.kind == "text" or column.kind == "number" else column.kind, found)
+
+
+def _value(found: Value) -> str:
+    if isinstance(found.value, str) or found.kind == "usd":
+        return money(None if found.value is None else str(found.value), found.unknown or "no price given")
+    if found.signed:
+        return signed(found.value, found.kind)
+    return show(found.kind, found.value, n=found.n, apart_from=found.apart_from, unknown=found.unknown)
 
 
 def nothing(reason: str | None = None) -> str:
@@ -57,14 +107,14 @@ def score(value: float | None, unknown: str | None = None) -> str:
     return show("score", value, unknown=unknown)
 
 
-def milliseconds(value: float | None, unknown: str | None = "not measured") -> str:
+def milliseconds(value: float | None) -> str:
     """`1,234 ms`."""
-    return show("ms", value, unknown=unknown)
+    return show("ms", value, unknown="not measured")
 
 
-def tokens(value: float | None, unknown: str | None = "not reported") -> str:
+def tokens(value: float | None) -> str:
     """`1,234`."""
-    return show("tokens", value, unknown=unknown)
+    return show("tokens", value, unknown="not reported")
 
 
 def count(value: float | None) -> str:
@@ -83,12 +133,14 @@ def show(
     """`value` as text. `n` is what it was counted over; `apart_from` is a limit it must not be rounded onto."""
     if value is None:
         return nothing(unknown or ("no data" if kind == "rate" else None))
+    if kind == "p":
+        return p_value(value)
     scale = 100 if kind == "rate" else 1
     exact = Decimal(repr(value)) * scale
     never = [] if apart_from is None else [Decimal(repr(apart_from)) * scale]
     if kind in ("rate", "score"):
         never += [Decimal(0), Decimal(scale)]  # "100.0 %" is for all of them, and "0.0 %" for none
-    shown = _unit(kind, _fixed(exact, _DECIMALS[kind], never))
+    shown = _fixed(exact, _DECIMALS[kind], never) + _UNITS.get(kind, "")
     return shown if n is None else f"{shown} (n = {n:,})"
 
 
@@ -96,7 +148,8 @@ def limit(kind: Kind, value: float) -> str:
     """A gate's limit, without decimals that say nothing: `85 %`, `0.80`, `10,000 ms`."""
     exact = Decimal(repr(value)) * (100 if kind == "rate" else 1)
     least = 2 if kind == "score" else 0
-    return _unit(kind, next(text for d in range(least, 10) if _number(text := _places(exact, d)) == exact or d == 9))
+    shown = next(text for d in range(least, 10) if _number(text := _places(exact, d)) == exact or d == 9)
+    return shown + _UNITS.get(kind, "")
 
 
 def interval(kind: Kind, found: Interval | None, *, bare: bool = False) -> str:
@@ -112,6 +165,40 @@ def interval(kind: Kind, found: Interval | None, *, bare: bool = False) -> str:
     else:
         span = f"{show(kind, found.low)} to {show(kind, found.high)}"
     return span if bare else f"{span} ({limit('rate', found.confidence)} confidence)"
+
+
+def signed(value: float | None, kind: Kind = "score") -> str:
+    """`+0.0700`, `−0.0120`, `0.0000`; a score is never rounded onto 0."""
+    if value is None:
+        return nothing()
+    shown = show(kind, abs(value))
+    return shown if not value else f"{'+' if value > 0 else _MINUS}{shown}"
+
+
+def points(found: Difference) -> str:
+    """`0.2 points`: how far a difference of scores from 0 to 1 may lie from 0, either way."""
+    reach = 100 * max(abs(found.low or 0.0), abs(found.high or 0.0))
+    digits = 1 if reach >= 0.05 else 4
+    return f"{reach:.{digits}f} points"
+
+
+def p_value(p: float | None) -> str:
+    """`0.118`; `< 0.001` for what is smaller, since no test here is that exact."""
+    if p is None:
+        return nothing()
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def difference_interval(found: Difference, kind: Kind = "score") -> str:
+    """`−0.0067 to +0.1467`, or why there is none."""
+    if found.low is None or found.high is None:
+        return nothing(None if found.reason is None else _SHORT.get(found.reason, found.reason))
+    return f"{signed(found.low, kind)} to {signed(found.high, kind)}"
+
+
+def items_moved(found: Difference) -> str:
+    """`4 lost, 11 won of 100`."""
+    return f"{found.n_lost:,} lost, {found.n_won:,} won of {found.n:,}"
 
 
 def money(usd: str | None, unknown: str = "no price given") -> str:
@@ -132,10 +219,10 @@ def seconds(ms: int | None) -> str:
     return "0" if ms is None else f"{Decimal(ms) / 1000:.3f}"
 
 
-def short_hash(digest: str | None, unknown: str = "not known") -> str:
+def short_hash(digest: str | None) -> str:
     """The first twelve digits of a hash and an ellipsis, without `sha256:`; what is hardly longer stays whole."""
     if digest is None:
-        return nothing(unknown)
+        return nothing("not known")
     digits = digest.removeprefix("sha256:")
     return digits if len(digits) <= 16 else f"{digits[:12]}…"
 
@@ -143,18 +230,6 @@ def short_hash(digest: str | None, unknown: str = "not known") -> str:
 def short_model(model_id: str) -> str:
     """A model's id with the hash of its weights cut as `short_hash` does: `local/small@sha256:5a1395716f79…`."""
     return _WEIGHTS.sub(lambda found: f"sha256:{short_hash(found[1])}", model_id)
-
-
-def _unit(kind: Kind, number: str) -> str:
-    match kind:
-        case "rate":
-            return f"{number} %"
-        case "ms":
-            return f"{number} ms"
-        case "score" | "grade" | "ratio" | "tokens" | "count":
-            return number
-        case _:
-            assert_never(kind)
 
 
 def _fixed(exact: Decimal, decimals: int, never: Sequence[Decimal]) -> str:

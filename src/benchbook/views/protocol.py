@@ -13,6 +13,7 @@ import msgspec
 
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
+from benchbook.evaluators.document import Block, Document, Lines, Opening
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
@@ -22,11 +23,9 @@ from benchbook.specs import load_spec
 from benchbook.views.archive import write_archive
 from benchbook.views.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 from benchbook.views.protocol_page import protocol_page
-from benchbook.views.protocol_words import LOCATED, STANDINGS, measured, rule_words
-from benchbook.views.terminal import COLOURS, first_lines, painted, wrapped
-from benchbook.views.views import Rows, View
-from benchbook.views.words import first_warnings, plural
-from benchbook.views.write import write_pieces
+from benchbook.views.protocol_tables import LOCATED, STANDINGS, measured, rule_words
+from benchbook.views.views import Rows, View, notices_around, write_pieces
+from benchbook.views.words import plural
 
 __all__ = ["VIEW", "ProtocolReport", "archive_of", "declared_prompts_of", "differences", "write_archive_of"]
 
@@ -157,49 +156,40 @@ def _write(report: ProtocolReport, folder: Path) -> list[Path]:
     return [write_pieces(folder / "report.html", page), written / "results_analysis.md"]
 
 
-def _lines(
-    report: ProtocolReport, *, width: int = 100, colour: bool = False, written: Sequence[Path] = ()
-) -> Iterator[str]:
+def _summary(report: ProtocolReport) -> Document:
     """How many evaluations count, which judges can be used, and how the targets did."""
     manifest, file = report.manifest, report.aggregates
-    tone = "good" if file.n_valid else "bad"
-    first = first_warnings(file)
-    yield from first_lines(first, width, colour)
-    yield ""
+    above, below = notices_around(report, list(_warnings(file)))
     headline = f"{file.n_valid:,} of {plural(file.n_evaluations, 'evaluation')} count"
-    yield painted(f"{headline} ({manifest.spec})", f"1;{COLOURS[tone]}", colour)
-    yield from wrapped("The others break a rule of the protocol; the archive says which.", width, "")
-    yield ""
-    outputs = plural(file.n_outputs, "output")
-    yield from wrapped(f"{manifest.dataset_id}, {outputs}; {plural(len(file.judges), 'judge')}", width, "")
-    yield from wrapped(f"run {manifest.run_id}", width, "")
-    for warning in (one for one in _warnings(file) if one not in first):
-        yield from (painted(line, COLOURS["doubt"], colour) for line in wrapped(warning, width, "  ! "))
-    for caption, lines in (("Judges", _judge_lines(file.analysis)), ("Targets", _target_lines(file.analysis))):
-        yield ""
-        yield caption
-        for line in lines:
-            yield from wrapped(line, width, "      " if line.startswith(" ") else "  ")
-    yield ""
-    yield from wrapped(f"record {manifest.journal_sha256}", max(width, 80), "")
-    for path in written:
-        yield from wrapped(str(path), max(width, 10_000), "  ")
-    yield ""
+    others = "The others break a rule of the protocol; the archive says which."
+    asked = f"{manifest.dataset_id}, {plural(file.n_outputs, 'output')}; {plural(len(file.judges), 'judge')}"
+    blocks: list[Block] = [
+        *above,
+        Opening(headline, "good" if file.n_valid else "bad", manifest.spec, (others,)),
+        Lines((asked, f"run {manifest.run_id}")),
+        *below,
+        Lines(("Judges",)),
+        *_judge_lines(file.analysis),
+        Lines(("Targets",)),
+        Lines(tuple(_target_lines(file.analysis)), apart=False, indent="  "),
+        Lines(()),
+    ]
+    return Document(headline, manifest.spec, blocks, digest=manifest.journal_sha256)
 
 
-def _judge_lines(found: Analysis) -> Iterator[str]:
+def _judge_lines(found: Analysis) -> Iterator[Lines]:
     """Who can be used, why not, and where each judge's quotes were found."""
     cards = {card.judge_model: card for card in found.judges}
     for entry in found.league:
         broken = [rule_words(one.rule, one.limit) for one in entry.outcomes if one.holds is False]
         why = f"; not met: {'; '.join(broken)}" if broken and entry.standing == "not_usable" else ""
-        yield f"{entry.judge_model}: {STANDINGS[entry.standing]} ({plural(entry.n, 'evaluation')}){why}"
+        said = f"{entry.judge_model}: {STANDINGS[entry.standing]} ({plural(entry.n, 'evaluation')}){why}"
+        yield Lines((said,), apart=False, indent="  ")
         card = cards[entry.judge_model]
-        for method in (card.cross_judge, card.self_judge):
-            located = [f"{words} {count:,}" for kind, words in LOCATED.items() if (count := method.evidence[kind])]
+        for method, kind in ((card.cross_judge, "quotes about others"), (card.self_judge, "quotes about its own")):
+            located = [f"{words} {count:,}" for one, words in LOCATED.items() if (count := method.evidence[one])]
             if located:
-                kind = "quotes about others" if method is card.cross_judge else "quotes about its own"
-                yield f"    {kind}: {', '.join(located)}"
+                yield Lines((f"{kind}: {', '.join(located)}",), apart=False, indent="      ")
 
 
 def _target_lines(found: Analysis) -> Iterator[str]:
@@ -226,5 +216,5 @@ def _flags(row: ProtocolRow) -> Sequence[str]:
     return row.flags
 
 
-VIEW = View(report=_report, summary_lines=_lines, write=_write, fail_reasons=_flags)
+VIEW = View(report=_report, summary=_summary, write=_write, fail_reasons=_flags)
 """A row's evaluation does not count where it has flags."""

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
+from benchbook.evaluators.document import Table, Value, table
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, EvidenceRow, SpanRow
 from benchbook.evaluators.protocol.spec import protocol
 from benchbook.text import shorten
 from benchbook.views import numbers
 from benchbook.views.archive_model import ArchiveNames
-from benchbook.views.markup import Html, el, join, text
-from benchbook.views.page_parts import render_table
-from benchbook.views.protocol_words import FLAGS, LOCATED
-from benchbook.views.tables import Column, Table
+from benchbook.views.markup import Html, el, join, table_html, text
+from benchbook.views.protocol_tables import FLAGS, LOCATED
 from benchbook.views.words import plural
 
 __all__ = [
@@ -152,13 +151,10 @@ class EvaluationView:
     row: EvaluationRow
     judged_text: str | None  # None: the text is not at hand
     names: ArchiveNames
-    archive_href: str | None  # of the archive's folder, as seen from the page
 
     def link(self, words: str, path: str) -> Html:
-        """To a file of the archive, where there is one; names in it are safe in a URL."""
-        if self.archive_href is None:
-            return text(words)
-        return el("a", text(words), href=f"{self.archive_href}/{path}")
+        """To a file of the archive, which lies beside the page; names in it are safe in a URL."""
+        return el("a", text(words), href=f"archive/{path}")
 
 
 def outcome(row: EvaluationRow) -> tuple[str, str, str]:
@@ -259,7 +255,7 @@ def _beside(view: EvaluationView, n_bytes: int) -> Iterator[Html]:
     row = view.row
     if row.flags:
         yield from _why_invalid(row)
-    yield render_table(_scores_table(view), hide_caption=True)
+    yield table_html(_scores_table(view))
     yield el("h4", text("Evidence"))
     yield from _evidence(view, n_bytes)
     yield el("p", view.link("The archive's file", view.names.path(row)), class_="quiet")
@@ -283,11 +279,8 @@ def _why_invalid(row: EvaluationRow) -> Iterator[Html]:
 
 def _scores_table(view: EvaluationView) -> Table:
     names = (*protocol().dimensions, "overall_score")
-    unknown = "can't be read"
-    rows = [(name, numbers.show("count", getattr(view.row, name), unknown=unknown)) for name in names]
-    return Table(
-        f"Scores of evaluation {view.number}", (Column("Dimension"), Column("Score", number=True)), tuple(rows)
-    )
+    rows = ((name, Value("count", getattr(view.row, name), unknown="can't be read")) for name in names)
+    return table(f"Scores of evaluation {view.number}", {"Dimension": "text", "Score": "count"}, rows, titled=True)
 
 
 def _evidence(view: EvaluationView, n_bytes: int) -> Iterator[Html]:

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 from msgspec import UnsetType
 
+from benchbook.evaluators.document import Block, Document, Paragraph, Section, Table
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CellId, CoverageGap, EvaluationRow, cell_of
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers, protocol_tables
 from benchbook.views.archive_model import Archive, ArchiveNames, RunLog
-from benchbook.views.markup import Html, el, join, text
-from benchbook.views.page_frame import page_head, style_sheet
-from benchbook.views.page_parts import render_table, section
+from benchbook.views.html import blocks_html, html_page, section_html
+from benchbook.views.markup import Html, el, join, style_sheet, text
 from benchbook.views.protocol_evaluation import EvaluationView, evaluation_html, outcome
-from benchbook.views.protocol_words import GAPS
-from benchbook.views.tables import Table
 from benchbook.views.words import plural
 
 __all__ = ["grid_html", "protocol_page"]
@@ -36,16 +34,16 @@ def grid_html(
     gaps: Sequence[CoverageGap],
     n_opened: int,
     names: ArchiveNames,
-    archive_href: str | None,
 ) -> Html:
     """`rows` in their order; the first `n_opened` stand on the page, the others lead to the archive's files."""
     places: defaultdict[CellId, defaultdict[str, list[Html]]] = defaultdict(lambda: defaultdict(list))
     for number, row in enumerate(rows, 1):
-        archived = None if archive_href is None else f"{archive_href}/{names.path(row)}"
-        href = f"#evaluation-{number}" if number <= n_opened else archived
+        href = f"#evaluation-{number}" if number <= n_opened else f"archive/{names.path(row)}"
         places[row.cell][row.judge_model].append(_verdict(row, href))
     missing = {cell_of(gap): gap for gap in gaps}
-    waiting = {(cell_of(gap), gap.judge_model): GAPS[gap.why] for gap in gaps if isinstance(gap.why, str)}
+    waiting = {
+        (cell_of(gap), gap.judge_model): protocol_tables.GAPS[gap.why] for gap in gaps if isinstance(gap.why, str)
+    }
     judges = sorted({row.judge_model for row in rows} | {gap.judge_model for gap in gaps if gap.judge_model})
     cells = sorted(places.keys() | missing.keys(), key=lambda cell: (cell.target_model, cell.prompt_variant, cell))
     head = el(
@@ -112,12 +110,11 @@ def _judgements(
         yield el("td", *found) if found else el("td", text(numbers.DASH), class_="quiet", title=why)
 
 
-def _verdict(row: EvaluationRow, href: str | None) -> Html:
+def _verdict(row: EvaluationRow, href: str) -> Html:
     tone, mark, word = outcome(row)
     shown = join(el("span", text(mark), aria_hidden="true"), text(f" {word}"))
     own = el("small", text("self")) if row.method == "self_judge" else join()
-    name = el("span", shown) if href is None else el("a", shown, href=href)
-    return el("span", name, own, class_=f"verdict tone-{tone}")
+    return el("span", el("a", shown, href=href), own, class_=f"verdict tone-{tone}")
 
 
 EVALUATIONS_BYTES = 14_000_000  # of the page, for evaluations; the rest of it stays below 5 MB
@@ -142,34 +139,30 @@ def protocol_page(
     texts: Mapping[str, str],
     *,
     analysis: Analysis | None = None,
-    archive_href: str | None = "archive",
 ) -> Iterator[str]:
     """The page, in pieces.
 
     `texts` are the judged texts by their SHA-256, looked up one at a time. `analysis` is `archive.analysis()`, where
-    the caller has it already. `archive_href` is the archive's folder as seen from the page; None where there is none.
+    the caller has it already. The archive lies beside the page.
     """
     found = archive.analysis() if analysis is None else analysis
     log, names = archive.run_log, ArchiveNames(archive.rows)
-    yield '<!doctype html>\n<html lang="en">\n'
-    yield page_head(f"{log.experiment}: judging", style_sheet("protocol_page.css"))
-    yield '\n<body>\n<a class="skip" href="#summary">Skip to the report</a>\n'
-    yield join(_masthead(log, found), Html('\n<main id="main">\n'))
-    yield _summary(archive, found)
-    yield _league(found)
-    yield _grid(archive, names, archive_href)
-    yield from _tables(found)
-    yield from _evaluations(archive, texts, names, archive_href)
-    yield "\n</main>\n"
-    yield _foot(log)
-    yield "\n</body>\n</html>\n"
-
-
-def _masthead(log: RunLog, found: Analysis) -> Html:
-    name = el("p", el("strong", text("Benchbook")), text(f" {log.spec}"), class_="name")
     contents = (*_CONTENTS[:-1], ("probes", "Probes"), _CONTENTS[-1]) if found.probes else _CONTENTS
-    links = [el("li", el("a", text(words), href=f"#{place}")) for place, words in contents]
-    return el("header", name, el("nav", el("ul", *links), aria_label="Contents"), class_="masthead")
+    document = Document(
+        f"{log.experiment}: judging",
+        log.spec,
+        (),
+        "Made from the archive of this experiment; numbers are rounded here for reading.",
+        log.journal_sha256 or None,
+        contents,
+    )
+    body = chain(
+        [_summary(archive, found), _league(found), _grid(archive, names)],
+        blocks_html(_sections(found)),
+        _evaluations(archive, texts, names),
+    )
+    css = style_sheet("protocol_page.css")
+    return html_page(document, css=css, start=("summary", "Skip to the report"), body=body)
 
 
 def _summary(archive: Archive, found: Analysis) -> Html:
@@ -219,62 +212,51 @@ def _when(log: RunLog) -> Sequence[tuple[str, str]]:
 def _league(found: Analysis) -> Html:
     rules = [el("li", text(rule)) for rule in protocol_tables.league_notes(found)]
     more = el("details", el("summary", text("The rules")), el("ul", *rules, class_="rules"), class_="more")
-    return section("league", "Which judges can be used", _shown(protocol_tables.league_table(found)), more)
+    league = _shown(protocol_tables.league_table(found))
+    return section_html("league", "Which judges can be used", *blocks_html([league]), more)
 
 
-def _grid(archive: Archive, names: ArchiveNames, archive_href: str | None) -> Html:
+def _grid(archive: Archive, names: ArchiveNames) -> Html:
     rows, gaps = archive.rows[:MAX_IN_GRID], archive.run_log.gaps[:MAX_GAPS]
     key = "✓ PASS, ◐ PARTIAL, ✕ FAIL, each with the overall score of 8; ! does not count; – not evaluated."
     left_out = len(archive.rows) - len(rows)
     more = f" {left_out:,} more evaluations are left out here; results_analysis.md counts all." if left_out else ""
-    grid = grid_html(rows, gaps, MAX_OPENED, names, archive_href)
-    return section("grid", "Verdicts", el("p", text(key + more), class_="quiet"), grid)
+    grid = grid_html(rows, gaps, MAX_OPENED, names)
+    return section_html("grid", "Verdicts", el("p", text(key + more), class_="quiet"), grid)
 
 
-def _tables(found: Analysis) -> Iterator[Html]:
-    confidence = numbers.limit("rate", found.confidence)
-    intervals = f"Intervals are two-sided at {confidence}, each for itself."
-    yield section(
-        "targets",
-        "Targets",
-        el("p", text(intervals), class_="quiet"),
-        _shown(protocol_tables.targets_table(found), hide_caption=True),
-        _shown(protocol_tables.dimensions_table(found)),
-    )
-    yield section("drift", "Drift between variants", _shown(protocol_tables.drift_table(found)))
-    yield section(
-        "judges",
-        "Judges",
-        el("p", text("Severity is against the other judges on the same outputs; below 0 is harsher."), class_="quiet"),
-        _shown(protocol_tables.judges_table(found), hide_caption=True),
-        _shown(protocol_tables.evidence_table(found)),
-        _shown(protocol_tables.flags_table(found)),
-        _shown(protocol_tables.pairs_table(found), empty="No two judges scored an output in common."),
-    )
-    empty = "No model judged an output of its own that others judged too."
-    yield section("self", "Self-judging", _shown(protocol_tables.self_table(found), empty=empty))
+def _sections(found: Analysis) -> Iterator[Section]:
+    made = protocol_tables
+    intervals = f"Intervals are two-sided at {numbers.limit('rate', found.confidence)}, each for itself."
+    targets = (_shown(made.targets_table(found)), _shown(made.dimensions_table(found)))
+    yield Section("targets", "Targets", (Paragraph(intervals, "quiet"), *targets))
+    yield Section("drift", "Drift between variants", (_shown(made.drift_table(found)),))
+    severity = "Severity is against the other judges on the same outputs; below 0 is harsher."
+    cards = (_shown(make(found)) for make in (made.judges_table, made.evidence_table, made.flags_table))
+    pairs = _shown(made.pairs_table(found), "No two judges scored an output in common.")
+    yield Section("judges", "Judges", (Paragraph(severity, "quiet"), *cards, pairs))
+    none = "No model judged an output of its own that others judged too."
+    yield Section("self", "Self-judging", (_shown(made.self_table(found), none),))
     if found.probes:
-        yield section("probes", "Probes", _shown(protocol_tables.probes_table(found), hide_caption=True))
+        yield Section("probes", "Probes", (_shown(made.probes_table(found)),))
 
 
-def _shown(table: Table, *, hide_caption: bool = False, empty: str = "Nothing to show.") -> Html:
-    return render_table(table, hide_caption=hide_caption) if table else el("p", text(empty), class_="quiet")
+def _shown(table: Table, empty: str = "Nothing to show.") -> Block:
+    return table or Paragraph(empty, "quiet")
 
 
-def _evaluations(
-    archive: Archive, texts: Mapping[str, str], names: ArchiveNames, archive_href: str | None
-) -> Iterator[Html]:
+def _evaluations(archive: Archive, texts: Mapping[str, str], names: ArchiveNames) -> Iterator[Html]:
     """The first evaluations in full; each gets an even share of the room that is left."""
     opened = archive.rows[:MAX_OPENED]
     left_out = len(archive.rows) - len(opened)
     more = f" Here are the first {len(opened):,}; {left_out:,} more are in the archive." if left_out else ""
     note = f"Quotes that were found are marked in the text; those that were not stand beside it in red.{more}"
-    yield section("evaluations", "Evaluations", el("p", text(note), class_="quiet"))
+    yield section_html("evaluations", "Evaluations", el("p", text(note), class_="quiet"))
     room, to_come = EVALUATIONS_BYTES, len(opened)
     for cell, group in groupby(enumerate(opened, 1), lambda numbered: numbered[1].cell):
         yield _cell_heading(cell)
         for number, row in group:
-            view = EvaluationView(number, row, texts.get(row.text_sha256), names, archive_href)
+            view = EvaluationView(number, row, texts.get(row.text_sha256), names)
             written = evaluation_html(view, min(room // to_come, MAX_EVALUATION_BYTES))
             room = max(room - len(written.encode()), 0)
             to_come -= 1
@@ -293,9 +275,3 @@ def _cell_heading(cell: CellId) -> Html:
         for at, (name, words) in enumerate(parts)
     ]
     return el("h3", *shown, class_="cell-heading")
-
-
-def _foot(log: RunLog) -> Html:
-    words = "Made from the archive of this experiment; numbers are rounded here for reading."
-    record = [el("p", text("Record "), el("code", text(log.journal_sha256)))] if log.journal_sha256 else []
-    return el("footer", el("p", text(words)), *record)

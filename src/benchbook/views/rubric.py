@@ -1,34 +1,307 @@
-"""How `rubric@v1` runs are shown."""
+"""What the report of a `rubric@v1` run says, and how it is written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+
+import msgspec
 
 from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.document import (
+    HTML,
+    WRITTEN,
+    Bar,
+    Block,
+    Document,
+    Gates,
+    Group,
+    Lines,
+    Listed,
+    Opening,
+    Paragraph,
+    Part,
+    Section,
+)
 from benchbook.evaluators.recorded_set import items_of
-from benchbook.evaluators.rubric.rows import PanelManifest
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.rows import (
+    AggregatesFile,
+    CausedPanelRow,
+    CausedRow,
+    EarlyStop,
+    Ledger,
+    PairedStop,
+    PanelManifest,
+    PanelRow,
+    RepeatSummary,
+    RubricRow,
+)
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
-from benchbook.views.model import RunReport
-from benchbook.views.terminal import summary_lines
-from benchbook.views.views import Rows, View
-from benchbook.views.write import write_reports
+from benchbook.text import one_line
+from benchbook.views import numbers, rubric_tables
+from benchbook.views.csv_files import csv_report
+from benchbook.views.digest import Digest, RunReport, digest_of, plots
+from benchbook.views.html import html_page
+from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
+from benchbook.views.junit import junit_report
+from benchbook.views.markdown import markdown_page
+from benchbook.views.rubric_samples import shown_samples
+from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
+from benchbook.views.words import (
+    aggregate_word,
+    asked_items,
+    decided_lines,
+    decision_word,
+    plural,
+    reason,
+    settling_lines,
+)
 
-__all__ = ["VIEW"]
+__all__ = ["VIEW", "html_report", "markdown_report", "run_document", "write_reports"]
 
 
-def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
-    return RunReport(
-        derived.manifest,
-        derived.aggregates,
-        derived.decision,
-        rows,
-        partial(items_of, record),
-        _panel(derived, rows),
+def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
+    """The page, in pieces. `found` is the digest of `report`, where the caller has it already."""
+    return html_page(run_document(report, digest_of(report) if found is None else found))
+
+
+def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
+    """The same in Markdown."""
+    return markdown_page(run_document(report, digest_of(report) if found is None else found))
+
+
+_CONTENTS = {
+    "gates": "Gates",
+    "ledger": "Samples",
+    "panel": "Panel",
+    "distributions": "Distributions",
+    "aggregates": "Aggregates",
+    "repeats": "Repeats",
+    "slices": "Slices",
+    "costs": "What it took",
+    "failed": "Did not pass",
+    "reproducibility": "Reproducibility",
+    "verify": "Check it",
+}
+
+
+def run_document(report: RunReport, digest: Digest | None = None) -> Document:
+    """What is said of a run. Without a digest of its samples it is the summary, which needs none of them."""
+    manifest = report.manifest
+    above, below = notices_around(report, notices(report))
+    blocks: list[Block] = [*above, _opening(report), *_who(report), *below, *_gates(report, digest), *_counted(report)]
+    if digest is not None:
+        blocks += [*_sections(report, digest), *shown_samples(report, digest), *end_sections(report)]
+    shown = {block.id for block in blocks if isinstance(block, Section)}
+    return Document(
+        f"{decision_word(report.decision).headline}: {numbers.short_model(manifest.model_id)} on {manifest.dataset_id}",
+        manifest.spec,
+        blocks,
+        FOOT,
+        manifest.journal_sha256,
+        tuple((place, words) for place, words in _CONTENTS.items() if place in shown),
+        hatched=True,
     )
 
 
-def _panel(derived: DerivedFiles, rows: Rows) -> PanelAnalysis | None:
+# ── the decision ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _opening(report: RunReport) -> Opening:
+    """The decision in words, why, and whose run this is."""
+    manifest, decision = report.manifest, report.decision
+    word = decision_word(decision)
+    return Opening(
+        word.headline,
+        word.tone,
+        "refused" if decision is None else decision.decision,
+        (word.meaning, *([] if decision is None else decided_lines(decision))),
+        tuple(_why(report, decision)),
+        (
+            named_model("Model", manifest.model_id, manifest.model_version),
+            named_model("Judge", manifest.evaluator_model_id, manifest.evaluator_model_version),
+            *run_facts(report, "benchmark" if manifest.benchmark else "not a benchmark"),
+        ),
+    )
+
+
+def _why(report: RunReport, decision: Decision | None) -> Iterator[Listed]:
+    if decision is None:
+        yield Listed(tuple(report.manifest.missing_metadata), "Missing metadata:", code=True, sign="- missing:")
+        return
+    yield Listed(tuple(reason(one) for one in decision.reasons), "Why")
+    yield Listed(tuple(settling_lines(decision)), "What would settle it", sign=">")
+
+
+def _who(report: RunReport) -> list[Lines]:
+    """For a terminal: whose run this is, in two lines, and of a panel what stands in its section."""
+    manifest = report.manifest
+    repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
+    model, judge = numbers.short_model(manifest.model_id), numbers.short_model(manifest.evaluator_model_id)
+    said = f"{manifest.dataset_id}, {asked_items(manifest)}{repeats}; run {manifest.run_id}"
+    panel = [] if report.panel is None else panel_lines(report.panel)
+    return [Lines((f"{model}, judged by {judge}", said, *panel))]
+
+
+def notices(report: RunReport) -> list[str]:
+    """What a reader must know before any number: how the run ended, then the record's own warnings."""
+    manifest, ledger = report.manifest, report.aggregates.ledger
+    found = []
+    if manifest.state != "complete":
+        detail = f" ({manifest.state_detail})" if manifest.state_detail else ""
+        found.append(
+            f"This run is not complete: it is {manifest.state}{detail}, with {ledger.n_attempted:,} of "
+            f"{ledger.n_planned:,} samples. It can be resumed."
+        )
+    if isinstance(early := report.aggregates.early_stop, EarlyStop) and early.after_items is not None:
+        what, error = "decided", "of another decision than all of them would give"
+        if isinstance(early.against, PairedStop):
+            what = f"shown {early.against.verdict} than {one_line(early.against.run_id)}"
+            error = "of saying so where there is no difference"
+        found.append(
+            f"This run ended once it was {what}, after {early.after_items:,} of {early.n_items:,} items: the chance "
+            f"{error} is at most {numbers.limit('rate', early.error)}. Intervals here take the number of samples as "
+            "fixed before, which it was not: they are too sure."
+        )
+    return [*found, *report.aggregates.warnings]
+
+
+# ── its numbers ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _gates(report: RunReport, digest: Digest | None) -> list[Section]:
+    """The four gates. Where a decision is refused, there are none."""
+    decision, file = report.decision, report.aggregates
+    if decision is None:
+        why = "Not judged: a decision is refused (see above). The values are under Aggregates."
+        return [Section("gates", "Gates", (Paragraph(why),), only=WRITTEN)]
+    base = {gate.aggregate: aggregate_word(gate.aggregate).base for gate in decision.gates}
+    n_of = {name: None if digest is None else rubric_tables.counted_over(of, file, digest) for name, of in base.items()}
+    gates = tuple((gate, n_of[gate.aggregate]) for gate in decision.gates)
+    return [Section("gates", "Gates", (Gates(gates, rubric_tables.gates_table(decision)),))]
+
+
+def _counted(report: RunReport) -> list[Lines]:
+    """For a terminal, what the other sections have as tables: the numbers that gates do not ask about (R4, R7.3)."""
+    file = report.aggregates
+    repeats = [_repeats_line(one) for one in file.repeats if len(one.per_repeat) > 1]
+    return [Lines((*_measured_lines(file), *repeats, _ledger_line(file.ledger)))]
+
+
+def _measured_lines(file: AggregatesFile) -> Iterator[str]:
+    """What the judge's scores and the tokens come to, each with its n."""
+    n_of = {"accuracy": sum(file.accuracy_counts.values()), "faithfulness": sum(file.faithfulness_counts.values())}
+    for name in ("accuracy_mean", "faithfulness_mean", "tokens_per_correct_answer"):
+        word = aggregate_word(name)
+        unknown = "not reported" if word.kind == "tokens" else "nothing was scored"
+        value = numbers.show(word.kind, getattr(file.aggregates, name), n=n_of.get(word.base), unknown=unknown)
+        yield f"{word.label}: {value}"
+
+
+def _repeats_line(one: RepeatSummary) -> str:
+    word = aggregate_word(one.aggregate)
+    missing = one.per_repeat.count(None)
+    over = plural(len(one.per_repeat), "repeat") + (f", {missing:,} without a value" if missing else "")
+    mean = numbers.show(word.kind, one.mean, unknown="nothing was counted")
+    return f"{word.label}, over {over}: mean {mean}, SD {numbers.show(word.kind, one.sd, unknown='fewer than two')}"
+
+
+def _ledger_line(ledger: Ledger) -> str:
+    parts = [f"{ledger.n_attempted:,} of {ledger.n_planned:,} samples attempted", f"{ledger.n_scored:,} scored"]
+    if ledger.n_no_answer:
+        why = ", ".join(f"{name} {n:,}" for name, n in ledger.no_answer_by_reason.items())
+        parts.append(f"of these {ledger.n_no_answer:,} not answered ({why})")
+    unanswered = {} if ledger.unanswered_by_cause is msgspec.UNSET else ledger.unanswered_by_cause
+    reasons = [*ledger.unscored_by_reason.items(), *((f"unanswered: {name}", n) for name, n in unanswered.items())]
+    why = ", ".join(f"{name} {n:,}" for name, n in reasons)
+    parts.append(f"{ledger.n_unscored:,} unscored" + (f" ({why})" if why else ""))
+    return ", ".join(parts)
+
+
+def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
+    file = report.aggregates
+    yield Section("ledger", "Samples", _ledger(file, digest))
+    if report.panel is not None:
+        yield Section("panel", "Panel", _panel(report.panel, file))
+    yield Section("distributions", "Distributions", (Group(plots(report, digest), "plots"),))
+    yield Section("aggregates", "Aggregates", (rubric_tables.aggregates_table(file, digest),))
+    yield Section("repeats", "Repeats", _repeats(file))
+    slices = rubric_tables.slices_table(file)
+    none = Paragraph("No item names a section, a category or a difficulty.", only=HTML)
+    yield Section("slices", "Slices", (slices or none,))
+    retried = (
+        f"{plural(file.transport_retries, 'request')} sent again after a transport fault; "
+        f"{plural(file.cached, 'answer')} from the cache."
+    )
+    yield Section("costs", "What it took", (rubric_tables.costs_table(file), Paragraph(retried, "quiet")))
+
+
+def _ledger(file: AggregatesFile, digest: Digest) -> tuple[Block, ...]:
+    """Where every planned sample went."""
+    ledger = file.ledger
+    failed = max(ledger.n_scored - ledger.n_no_answer - digest.n_passed, 0)
+    parts = (
+        Part("passed", digest.n_passed, "passed"),
+        Part("did not pass", failed, "failed"),
+        Part("not answered", ledger.n_no_answer, "silent"),
+        Part("unscored", ledger.n_unscored, "unscored"),
+        Part("not attempted", max(ledger.n_planned - ledger.n_attempted, 0), "absent"),
+    )
+    found = (
+        rubric_tables.ledger_table(ledger),
+        rubric_tables.fail_reasons_table(file),
+        rubric_tables.scores_table(file),
+    )
+    bar = Bar("ledger-bar", "Where every planned sample went", parts)
+    return bar, Group(found, "pair"), rubric_tables.early_stop_table(file)
+
+
+def _panel(panel: PanelAnalysis, file: AggregatesFile) -> tuple[Block, ...]:
+    """Several judges: each alone, how they agree, what they split on."""
+    said = Listed((*panel_lines(panel), *panel_notices(panel)))
+    return said, judges_table(panel, file), judges_agreement_table(panel), splits_table(panel)
+
+
+def _repeats(file: AggregatesFile) -> tuple[Block, ...]:
+    """R7.3; nothing but a sentence for a single repeat."""
+    made = (rubric_tables.repeats_table, rubric_tables.agreement_table, rubric_tables.variance_table)
+    if found := tuple(one for make in made if (one := make(file))):
+        return found
+    return (Paragraph("The set was run once, so nothing can be said about how much another run would differ."),)
+
+
+# ── its files ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def write_reports(report: RunReport, folder: Path) -> list[Path]:
+    """Write report.html, report.md, junit.xml and samples.csv; each appears whole, or stays as it was.
+
+    UTF-8 and the same bytes whatever the locale and the platform. Raises: RecordError where a file can't be written.
+    """
+    found = digest_of(report)
+    return [
+        write_pieces(folder / "report.html", html_report(report, found)),
+        write_pieces(folder / "report.md", markdown_report(report, found)),
+        write_pieces(folder / "junit.xml", junit_report(report, found)),
+        write_pieces(folder / "samples.csv", csv_report(report.rows(), _row_type(report))),
+    ]
+
+
+def _row_type(report: RunReport) -> type[RubricRow]:
+    if report.aggregates.unanswered is msgspec.UNSET:
+        return RubricRow if report.panel is None else PanelRow
+    return CausedRow if report.panel is None else CausedPanelRow
+
+
+def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
+    panel = _panel_of(derived, rows)
+    return RunReport(derived.manifest, derived.aggregates, derived.decision, rows, partial(items_of, record), panel)
+
+
+def _panel_of(derived: DerivedFiles, rows: Rows) -> PanelAnalysis | None:
     if not isinstance(derived.manifest.panel, PanelManifest):
         return None
     from benchbook.labels.panel import panel_analysis
@@ -36,4 +309,4 @@ def _panel(derived: DerivedFiles, rows: Rows) -> PanelAnalysis | None:
     return panel_analysis(derived.manifest, derived.aggregates, rows())
 
 
-VIEW = View(report=_report, summary_lines=summary_lines, write=write_reports, fail_reasons=lambda row: row.fail_reasons)
+VIEW = View(report=_report, summary=run_document, write=write_reports, fail_reasons=lambda row: row.fail_reasons)

@@ -9,28 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import NamedTuple
 
+from benchbook.evaluators.document import Bar, Kind, Plot
 from benchbook.evaluators.gates import Gate
 from benchbook.views import numbers
-from benchbook.views.gates import extremes, gate_rule, gate_state, gate_value
+from benchbook.views.digest import step
 from benchbook.views.markup import Html, el, join, text
-from benchbook.views.numbers import Kind
-from benchbook.views.plots import Plot, step
-from benchbook.views.words import aggregate_word
+from benchbook.views.words import aggregate_word, extremes, gate_rule, gate_state, gate_value
 
-__all__ = ["Segment", "gate_scale", "hatching", "histogram", "parts_bar"]
+__all__ = ["gate_scale", "hatching", "histogram", "legend", "parts_bar"]
 
 
 _HATCHED = frozenset({"did not pass"})
-
-
-class Segment(NamedTuple):
-    """A part of a whole: its name, its size, and the class that colours it."""
-
-    name: str
-    size: int
-    role: str
 
 
 def hatching() -> Html:
@@ -94,21 +84,21 @@ def histogram(plot: Plot) -> Html:
     return _picture(f"plot-{plot.id}", plot.title, description, base + 22, pieces, "plot")
 
 
-def parts_bar(name: str, title: str, segments: Sequence[Segment]) -> Html:
+def parts_bar(bar: Bar) -> Html:
     """A whole as one bar of its parts; parts of no size are left out."""
-    whole = sum(segment.size for segment in segments)
+    whole = sum(part.size for part in bar.parts)
     pieces, left = [_rect((0.0, 100.0), 0, 26, "track")], 0.0
-    for segment in segments:
-        if not segment.size:
+    for part in bar.parts:
+        if not part.size:
             continue
-        right = left + 100 * segment.size / whole
-        tip = el("title", text(f"{segment.name}: {segment.size:,} of {whole:,}"))
-        pieces.append(_rect((left, right), 0, 26, f"part {segment.role}", tip))
-        if segment.name in _HATCHED:
+        right = left + 100 * part.size / whole
+        tip = el("title", text(f"{part.name}: {part.size:,} of {whole:,}"))
+        pieces.append(_rect((left, right), 0, 26, f"part {part.role}", tip))
+        if part.name in _HATCHED:
             pieces.append(_rect((left, right), 0, 26, "hatched"))
         left = right
-    description = "; ".join(f"{segment.name} {segment.size:,}" for segment in segments)
-    return _picture(name, title, description, 26, pieces, "parts")
+    description = "; ".join(f"{part.name} {part.size:,}" for part in bar.parts)
+    return _picture(bar.id, bar.title, description, 26, pieces, "parts")
 
 
 def _picture(name: str, title: str, description: str, height: int, pieces: Sequence[Html], kind: str) -> Html:

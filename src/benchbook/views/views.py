@@ -5,17 +5,50 @@ A new spec is a module with a `VIEW` and a line in `_MODULES`.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+import msgspec
 
 from benchbook.errors import RecordError
 from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.document import (
+    HTML,
+    MARKDOWN,
+    TERMINAL,
+    WRITTEN,
+    Code,
+    Document,
+    Fact,
+    Notices,
+    Paragraph,
+    Section,
+    Table,
+    table,
+)
 from benchbook.record.folder import Record
+from benchbook.text import one_line
+from benchbook.views import numbers
+from benchbook.views.digest import AnyReport
+from benchbook.views.words import asked_items, first_warnings, plural
 
-__all__ = ["Rows", "SummaryLines", "View", "view_of"]
+__all__ = [
+    "FOOT",
+    "Rows",
+    "View",
+    "end_sections",
+    "named_evalset",
+    "named_model",
+    "notices_around",
+    "run_facts",
+    "view_of",
+    "write_pieces",
+]
 
 
 _MODULES: Mapping[str, str] = {
@@ -28,20 +61,13 @@ _MODULES: Mapping[str, str] = {
 Rows = Callable[[], Iterator[Any]]
 
 
-class SummaryLines(Protocol):
-    """The summary of a report as lines, at most `width` wide. `written` are the report's files."""
-
-    def __call__(
-        self, report: Any, /, *, width: int = 100, colour: bool = False, written: Sequence[Path] = ()
-    ) -> Iterator[str]: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """`report` puts together what the other functions take."""
 
     report: Callable[[Record, DerivedFiles, Rows], Any]
-    summary_lines: SummaryLines
+    # What is said of it in short, without a look at its samples.
+    summary: Callable[[Any], Document]
     # Writes the report's files into a folder. Raises RecordError.
     write: Callable[[Any, Path], list[Path]]
     # Why a row's sample did not pass, as the spec's words; nothing where it did.
@@ -58,3 +84,107 @@ def view_of(spec: str) -> View:
         raise RecordError(f"spec {spec[:80]!r}: there is no report for it; expected {', '.join(_MODULES)}")
     view: View = import_module(module).VIEW
     return view
+
+
+def write_pieces(path: Path, pieces: Iterator[str]) -> Path:
+    """A report's file, whole or as it was."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise RecordError(f"{path}: can't be written ({error.strerror})") from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path
+
+
+FOOT = "Rates, means and percentiles are rounded here for reading; aggregates.json has them to nine decimals."
+
+
+def reproducibility(report: AnyReport) -> Table:
+    """All metadata of R7.1, and what else is needed to do the run again."""
+    manifest = report.manifest
+    known = msgspec.to_builtins(manifest)
+    rows = [row for name in known if name not in ("missing_metadata", "config") for row in _flat(name, known[name])]
+    rows += [("missing_metadata", name) for name in getattr(manifest, "missing_metadata", ())]
+    return table("Reproducibility metadata (SPEC R7.1)", {"Name": "text", "Value": "text"}, rows, titled=True)
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, str | None]]:
+    """One row per leaf; lists on one line. Names are dotted."""
+    if isinstance(value, Mapping) and value:
+        for key in value:
+            yield from _flat(f"{name}.{one_line(str(key))}", value[key])
+    elif isinstance(value, list):
+        yield name, ", ".join(one_line(str(part)) for part in value) or numbers.nothing("none")
+    elif value is None or value == {}:
+        yield name, None
+    else:
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def named_model(label: str, model_id: str, version: str | None) -> Fact:
+    """A model, and the snapshot that its provider named, where that says more."""
+    if version is None:
+        return Fact(label, model_id, "version not known")
+    return Fact(label, model_id, None if model_id.endswith(version) else version, is_version=True)
+
+
+def named_evalset(report: AnyReport) -> Fact:
+    """The eval set, how many items it has, how often it was asked, and its hash."""
+    manifest = report.manifest
+    repeats = f" × {plural(manifest.repeats, 'repeat')}" if getattr(manifest, "repeats", 1) > 1 else ""
+    remark = f"{asked_items(manifest)}{repeats}"
+    return Fact("Eval set", manifest.dataset_id, remark, manifest.dataset_version_or_hash)
+
+
+def when(report: AnyReport) -> Fact:
+    """When the run began, and whether it ended."""
+    ended = "" if report.manifest.ended_utc else ", not ended"
+    return Fact("When", report.manifest.timestamp_utc.replace("T", " ") + ended, plain=True)
+
+
+def run_facts(report: AnyReport, kind: str | None = None) -> tuple[Fact, ...]:
+    """The run's name, when it began and whether it ended, and the hash that names its record."""
+    manifest = report.manifest
+    ended = "" if manifest.ended_utc else ", not ended"
+    return (
+        named_evalset(report),
+        Fact("Run", manifest.run_id, kind),
+        Fact("When", manifest.timestamp_utc.replace("T", " ") + ended, plain=True),
+        Fact("Record", digest=manifest.journal_sha256),
+    )
+
+
+def notices_around(report: AnyReport, found: list[str]) -> tuple[list[Notices], list[Notices]]:
+    """What a reader must know before any number: above the headline and below it.
+
+    What made the numbers stands before them (R1.3a, R1.4); a page keeps all of it together there.
+    """
+    first = first_warnings(report.aggregates)
+    rest = tuple(one for one in found if one not in first)
+    if not first:
+        return [], [Notices(tuple(found))]
+    others = MARKDOWN | TERMINAL
+    above = [Notices(tuple(found), only=HTML), Notices(tuple(first), "above", only=others)]
+    return above, [Notices(rest, only=others)]
+
+
+def end_sections(report: AnyReport) -> list[Section]:
+    """All metadata, and how to do the run's numbers again."""
+    manifest = report.manifest
+    config = json.dumps(manifest.config, ensure_ascii=False, indent=2, sort_keys=True)
+    command = f"benchbook verify {manifest.run_id} --expect {manifest.journal_sha256}"
+    how = (
+        "Every number on this page is computed from the record's journal. This does it again, offline, and "
+        "holds the record against the hash that this report was made from:"
+    )
+    configured = Code(config, "The run's configuration", only=HTML)
+    return [
+        Section("reproducibility", "Reproducibility", (reproducibility(report), configured), only=WRITTEN),
+        Section("verify", "Check it yourself", (Paragraph(how), Code(command)), only=WRITTEN),
+    ]

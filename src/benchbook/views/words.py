@@ -11,30 +11,46 @@ import msgspec
 from benchbook.ask.unanswered import Unanswered
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.correctness.rows import CorrectnessManifest
+from benchbook.evaluators.document import Kind, Tone, Value
+from benchbook.evaluators.gates import Gate, ToSettle
+from benchbook.evaluators.rubric.needed import WHY_NOT
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import Manifest, RubricRow
+from benchbook.record.facts import LabelField
+from benchbook.statistics.results import REASONS
 from benchbook.text import one_line
 from benchbook.views import numbers
-from benchbook.views.numbers import Kind
 
 __all__ = [
     "AGGREGATES",
+    "FIELD_WORDS",
     "AggregateWord",
     "Base",
     "DecisionWord",
+    "GateState",
     "aggregate_word",
     "asked_items",
+    "bound_words",
+    "decided_lines",
     "decision_word",
+    "extremes",
     "fail_reason",
     "first_warnings",
+    "gate_cell",
+    "gate_rule",
+    "gate_state",
+    "gate_value",
     "outcome_word",
     "plural",
     "reason",
+    "settling",
+    "settling_lines",
     "unanswered_of",
     "unscored_because",
 ]
 
 
+FIELD_WORDS: Mapping[LabelField, str] = {"accuracy_score": "Accuracy", "faithfulness_score": "Faithfulness"}
 Base = Literal["samples", "scored", "accuracy", "faithfulness", "latency", "model_latency", "none"]
 
 
@@ -51,7 +67,7 @@ class DecisionWord(NamedTuple):
 
     headline: str
     meaning: str
-    tone: Literal["good", "bad", "doubt", "none"]
+    tone: Tone
 
 
 AGGREGATES: Mapping[str, AggregateWord] = {
@@ -215,3 +231,139 @@ def unscored_because(row: RubricRow) -> tuple[str, str] | None:
         return None
     why = f"{row.evaluator_error}: {row.parse_error_reason}" if row.parse_error_reason else row.evaluator_error
     return row.evaluator_error, f"unscored ({why})"
+
+
+# ── a gate of the decision: its rule, its value, and whether it holds (R6) ───────────────────────────────────
+
+
+class GateState(NamedTuple):
+    tone: Tone
+    text: str
+    detail: str | None = None
+
+
+def gate_state(gate: Gate) -> GateState:
+    """Whether the gate holds, and how firmly."""
+    if gate.unmeasured:
+        return GateState("none", "Not judged", "declared unmeasured")
+    if not isinstance(gate.claim, msgspec.UnsetType):
+        return _state_by_claim(gate)
+    if gate.value is None and not gate.holds_in_best_case:
+        return GateState("bad", "Does not hold", "not measured")
+    if not gate.holds_in_best_case:
+        return GateState("bad", "Does not hold", _in_any_case(gate))
+    if not gate.holds:
+        return GateState("doubt", "Does not hold", "though it would in the best case")
+    if not gate.holds_in_worst_case:
+        return GateState("doubt", "Holds", "but not in the worst case")
+    if gate.bound_holds is False:
+        return GateState("doubt", "Holds", "but its confidence bound does not")
+    return GateState("good", "Holds", _in_any_case(gate))
+
+
+def _state_by_claim(gate: Gate) -> GateState:
+    """Where bounds decide: what they show, beside what the value says."""
+    word = "Holds" if gate.holds else "Does not hold"
+    if gate.claim == "holds":
+        return GateState("good", word, "and is shown to, in the worst case too")
+    if gate.claim == "fails":
+        return GateState("bad", word, "and is shown not to, in the best case too")
+    if gate.value is None:
+        return GateState("doubt", word, "not measured")
+    if gate.holds and not gate.holds_in_worst_case:
+        return GateState("doubt", word, "but not in the worst case")
+    return GateState("doubt", word, "by its value; it is not shown")
+
+
+def decided_lines(decision: Decision) -> list[str]:
+    """What the decision goes by, and what the rubric's rule says by the values alone (R6.2, R6.4)."""
+    by = decision.decided_by
+    if isinstance(by, msgspec.UnsetType):
+        if decision.confidence is None:
+            return []
+        bound = numbers.limit("rate", decision.confidence)
+        return [f"It was asked that the bounds of the {bound} intervals hold too."]
+    confidence = None if by.confidence is None else numbers.limit("rate", by.confidence)
+    match by.rule:
+        case "bounds":
+            went_by = f"Decided by what is shown at {confidence} confidence"
+        case "points":
+            went_by = "Decided by the values, in the worst and the best case (--confidence none)"
+        case "until_decided":
+            went_by = f"Decided once it was sure enough, at {confidence}, what all items would give"
+        case "comparison":
+            went_by = f"The run ended by its comparison with another, at {confidence}; its gates decided nothing"
+    rule = "release-ready" if decision.release_ready else "not release-ready"
+    return [f"{went_by}. By the rubric's rule: {rule}."]
+
+
+def gate_rule(gate: Gate) -> str:
+    """`at least 85 %`."""
+    relation = "at least" if gate.direction == "at_least" else "at most"
+    return f"{relation} {numbers.limit(aggregate_word(gate.aggregate).kind, gate.limit)}"
+
+
+def gate_value(gate: Gate, value: float | None) -> str:
+    """One of the gate's values, never rounded onto its limit."""
+    kind = aggregate_word(gate.aggregate).kind
+    return numbers.show(kind, value, apart_from=gate.limit, unknown="not measured")
+
+
+def gate_cell(gate: Gate, value: float | None) -> Value:
+    """`gate_value`, for a table."""
+    kind = aggregate_word(gate.aggregate).kind
+    return Value(kind, value, unknown="not measured", apart_from=gate.limit)
+
+
+def extremes(gate: Gate) -> str:
+    """`82.1 % to 90.0 %` from the worst case to the best; a single value where they agree."""
+    if gate.worst == gate.best:
+        return gate_value(gate, gate.worst)
+    return f"{gate_value(gate, gate.worst)} to {gate_value(gate, gate.best)}"
+
+
+def bound_words(gate: Gate) -> str | None:
+    """`84.1 % at worst`: the bound that READY asks to hold; None where bounds don't decide."""
+    if isinstance(gate.bound, msgspec.UnsetType):
+        return None
+    why = gate.bound_reason if isinstance(gate.bound_reason, str) else None
+    return numbers.nothing(REASONS.get(why or "", why)) if gate.bound is None else gate_value(gate, gate.bound)
+
+
+def settling_lines(decision: Decision) -> list[str]:
+    """What would settle the gates that leave a decision open, a sentence each; none where bounds were not asked for, or
+    where the reasons say it."""
+    if not isinstance(decision.decided_by, msgspec.UnsetType):
+        return []
+    return [
+        f"{aggregate_word(gate.aggregate).label}: {settling(gate.n_to_settle)}"
+        for gate in decision.gates
+        if isinstance(gate.n_to_settle, ToSettle)
+    ]
+
+
+def settling(found: ToSettle) -> str:
+    """`1,200 more samples (1,300 in all) would settle that it holds, if its value stays what it is`."""
+    if found.n_in_all is None or found.n_more is None:
+        words = f"how many samples would settle it can't be told: {_why_not(found.reason)}"
+    else:
+        outcome = "holds" if found.would == "hold" else "does not hold"
+        words = (
+            f"{plural(found.n_more, 'more sample')} ({found.n_in_all:,} in all) would settle that it {outcome}, "
+            "if its value stays what it is"
+        )
+    if not found.n_unscored:
+        return words
+    unscored = "the 1 unscored sample" if found.n_unscored == 1 else f"the {found.n_unscored:,} unscored samples"
+    return f"{words}; {unscored} may move it whatever their number"
+
+
+def _why_not(reason: str | None) -> str:
+    return WHY_NOT.get(reason or "") or REASONS.get(reason or "", reason or "not known")
+
+
+def _in_any_case(gate: Gate) -> str | None:
+    """Unscored samples leave a worst and a best case; where both agree there is nothing to add."""
+    if gate.worst == gate.best:
+        return None
+    return "in the worst case too" if gate.holds else "not even in the best case"

@@ -22,9 +22,7 @@ from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.statistics.bounded_means import rescaled
 from benchbook.statistics.intraclass import mean_of_clusters
-from benchbook.views.html import html_report
-from benchbook.views.markdown import markdown_report
-from benchbook.views.rubric import VIEW
+from benchbook.views.rubric import VIEW, html_report, markdown_report
 from running import benchbook, run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
 

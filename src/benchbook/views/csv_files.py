@@ -1,29 +1,83 @@
-"""Labels by spreadsheet: the sheet as CSV to be filled in, and every line of what comes back checked."""
+"""The samples as CSV (RFC 4180, UTF-8 without a byte-order mark), every text whole.
+
+A text is always in quotes and a number never, so that an empty text (`""`) and a null (nothing) are told apart. A text
+that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.table_columns import choice_at, count_at, id_at, is_missing, shown
 from benchbook.evalsets.tables import read_table
+from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.labels.labels import LabelBook, labeller_name
 from benchbook.labels.state import FIELDS, SCORES, Given
 from benchbook.record.facts import Label, LabelField
 from benchbook.text import quoted, visible
-from benchbook.views.table_csv import inert
 
-__all__ = ["Returned", "labels_csv", "read_labels_csv"]
+__all__ = ["Returned", "csv_report", "inert", "labels_csv", "read_labels_csv"]
 
+
+_RUN = frozenset("=+-@")
+_PASSED_OVER = frozenset("'\"`‘’“”„«»")
+_LINE_END = "\r\n"  # RFC 4180, whatever the platform
+
+
+def csv_report(rows: Iterable[RubricRow], row_type: type[RubricRow] = RubricRow) -> Iterator[str]:
+    """The lines, the header first. `judge_replies` is a column of JSON, `fail_reasons` a list with `; `."""
+    columns = row_type.__struct_fields__
+    yield ",".join(_quoted(name) for name in columns) + _LINE_END
+    for row in rows:
+        yield ",".join(_cell(getattr(row, name)) for name in columns) + _LINE_END
+
+
+def inert(words: str) -> str:
+    """`words`, with an apostrophe in front where a spreadsheet might take them for a formula.
+
+    It looks behind white space, quotes and invisible characters, and at full-width forms too.
+    """
+    if words[:1] in ("\t", "\r"):
+        return f"'{words}"
+    for character in words:
+        if character.isspace() or character in _PASSED_OVER or unicodedata.category(character) == "Cf":
+            continue
+        runs = character == "−" or unicodedata.normalize("NFKC", character) in _RUN
+        return f"'{words}" if runs else words
+    return words
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    if all(isinstance(part, str) for part in value):
+        return _quoted("; ".join(value))
+    return _quoted(canonical_json(msgspec.to_builtins(value)).decode("utf-8"))
+
+
+def _quoted(words: str) -> str:
+    return '"' + visible(inert(words)).replace('"', '""') + '"'
+
+
+# ── labels, out and back ─────────────────────────────────────────────────────────────────────────────────────
 
 _SHOWN = ("item_id", "prompt", "context", "expected_answer", "answer")
 _COLUMNS = ("sample", *_SHOWN, *FIELDS, "note", "labeller")
-_LINE_END = "\r\n"  # RFC 4180
 _SCORES: Mapping[int | None, Literal[0, 1, 2]] = {score: score for score in SCORES}
 
 
@@ -64,10 +118,6 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else canonical_json(value).decode("utf-8")
-
-
-def _quoted(words: str) -> str:
-    return '"' + visible(inert(words)).replace('"', '""') + '"'
 
 
 @dataclass

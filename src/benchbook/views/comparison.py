@@ -1,0 +1,219 @@
+"""What a comparison says, and how it is written; and what a regression gate says on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchbook.comparison.compared import Comparison
+from benchbook.comparison.regressions import GateOutcome, RegressionCheck
+from benchbook.evaluators.document import (
+    HTML,
+    MARKDOWN,
+    TERMINAL,
+    WRITTEN,
+    Block,
+    Curves,
+    Document,
+    Item,
+    Lines,
+    Listed,
+    Notices,
+    Paragraph,
+    Quote,
+    Section,
+    Table,
+    Title,
+)
+from benchbook.text import one_line, shorten
+from benchbook.views import comparison_tables as tables
+from benchbook.views import numbers
+from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
+from benchbook.views.curves import CURVES_CSS
+from benchbook.views.html import html_page
+from benchbook.views.leaderboard import leaderboard_notes, leaderboard_table
+from benchbook.views.markdown import markdown_page
+from benchbook.views.markup import style_sheet
+from benchbook.views.words import plural
+
+__all__ = ["comparison_html", "comparison_markdown", "comparison_summary", "gate_lines"]
+
+
+_NAME = 80  # characters of a run's or an item's name
+_MOST_NAMED = 100  # items that lost or won the expected answer
+MOST_ITEMS, FEWEST_ITEMS = 20, 5  # on a terminal, over all pairs, and of one; --html has more, --parquet all
+MOST_IDS = 40
+
+
+def comparison_html(report: ComparisonReport) -> Iterator[str]:
+    """The page, in pieces."""
+    css = "\n" + style_sheet("comparison.css") + CURVES_CSS
+    start = ("main", "Skip to the comparison")
+    return html_page(_document(report, MAX_SHOWN, MAX_SHOWN), css=css, body_class="compared", start=start)
+
+
+def comparison_markdown(report: ComparisonReport) -> Iterator[str]:
+    """The same in Markdown."""
+    return markdown_page(_document(report, MAX_SHOWN, MAX_SHOWN))
+
+
+def comparison_summary(report: ComparisonReport) -> Document:
+    """For a terminal: per pair how many items are compared, what to be warned of, then the rest."""
+    return _document(report, max(MOST_ITEMS // len(report.found.pairs), FEWEST_ITEMS), MOST_IDS)
+
+
+def _document(report: ComparisonReport, most_items: int, most_moved: int) -> Document:
+    """`most_items` of a pair are shown in full, and `most_moved` of a history by their ways."""
+    found = report.found
+    names = [run.name for run in found.runs]
+    blocks: list[Block] = [Title(tuple(names))]
+    for number, (pair, p) in enumerate(zip(found.pairs, found.p_holm, strict=True), 1):
+        blocks += _pair(pair, p if len(found.pairs) > 1 else None, number)
+        blocks += _items(pair, most_items, number)
+        blocks += _metadata(pair, number)
+    ways = [make for one in found.histories for make in (tables.history_table(one), tables.way_table(one, most_moved))]
+    if ways:
+        blocks.append(Section("histories", "Histories", tuple(ways)))
+    if found.leaderboard is not None:
+        notes = tuple(leaderboard_notes(found.leaderboard))
+        shown = (
+            leaderboard_table(found.leaderboard),
+            Listed(notes, quiet=True, only=WRITTEN),
+            Lines(notes, apart=False),
+        )
+        blocks.append(Section("ranking", "Ranking", shown))
+    blocks.append(Section("runs", "The runs", (tables.runs_table(found),), only=WRITTEN))
+    blocks.append(Section("training", "Training", tuple(_training(report))))
+    quoted = " ".join(f'"{name}"' for name in names)
+    foot = f"Scores are rounded for reading. `benchbook compare {shorten(quoted, 400)} --parquet FILE` has every item."
+    title = " → ".join(shorten(name, 40) for name in names)
+    return Document(title, "comparison", blocks, foot, contents=tuple(_contents(report)))
+
+
+def _contents(report: ComparisonReport) -> Iterator[tuple[str, str]]:
+    found = report.found
+    several = len(found.pairs) > 1
+    for number, pair in enumerate(found.pairs, 1):
+        yield f"pair-{number}", f"Against {shorten(pair.b.name, 40)}" if several else "Differences"
+    yield "items-1", "Items"
+    if found.histories:
+        yield "histories", "Histories"
+    yield "runs", "The runs"
+    yield "training", "Training"
+
+
+def _pair(pair: Comparison, p: float | None, number: int) -> Iterator[Block]:
+    yield Lines((f"A {one_line(pair.a.name)}  B {one_line(pair.b.name)}",), bold=True)
+    heading = "What changed" if p is None else f"{shorten(pair.b.name, _NAME)} against {shorten(pair.a.name, _NAME)}"
+    yield Section(f"pair-{number}", heading, tuple(_differences(pair, p, number)))
+
+
+def _differences(pair: Comparison, p: float | None, number: int) -> Iterator[Block]:
+    verdict, margin, adjusted = (
+        tables.verdict(pair, p),
+        tables.margin_line(pair),
+        "p is Holm's, over the runs compared.",
+    )
+    yield Paragraph(tables.first_line(pair), "quiet")
+    # The style sheet knows #warnings; a page of several pairs has one of each id.
+    yield Notices(tuple(tables.notices(pair)), "inside", "warnings" if number == 1 else f"warnings-{number}")
+    yield Paragraph(verdict, "verdict", only=None if p is None else WRITTEN)
+    if p is not None:
+        yield Paragraph(f"{verdict} {adjusted}", only=TERMINAL)
+    if margin is not None:
+        yield Paragraph(margin)
+    if p is not None:
+        yield Paragraph(adjusted, "quiet", only=WRITTEN)
+    yield tables.differences_table(pair)
+    yield from (Paragraph(one, "quiet", only=WRITTEN) for one in tables.containment_lines(pair, _MOST_NAMED))
+    yield tables.classes_table(pair)
+    yield tables.slices_table(pair)
+    yield from (Lines((one,)) for one in tables.containment_lines(pair, MOST_IDS))
+
+
+def _items(pair: Comparison, most: int, number: int) -> Iterator[Block]:
+    n = pair.n_changed
+    cut = f" Here are the first {most:,}; --parquet has them all." if n > most else ""
+    words = f"{plural(n, 'item')} with a change.{cut}" if n else "Nothing changed in any item."
+    marks = [Paragraph("[-in A alone-], {+in B alone+}", only=MARKDOWN)] if n else []
+    yield Section(f"items-{number}", "Items", (Paragraph(words, "quiet"), *marks), only=WRITTEN)
+    if n:
+        shown = f"; the first {most}" if n > most else ""
+        yield Lines((f"{plural(n, 'item')} with a change{shown}: [-in A alone-] {{+in B alone+}}",))
+    yield from (_item(one) for one in shown_items(pair, most))
+
+
+def _item(item: ShownItem) -> Item:
+    return Item(
+        shorten(item.item_id, _NAME),
+        tables.CHANGE_WORDS[item.change],
+        "change",
+        item.change,
+        facts=tuple(tables.item_facts(item)),
+        quotes=tuple(_quotes(item)),
+    )
+
+
+def _quotes(item: ShownItem) -> Iterator[Quote]:
+    """Both texts, and where both are there what leads from one to the other; where markup is plain that says it all."""
+    yield Quote("Prompt", item.prompt)
+    yield Quote("Expected", item.expected)
+    if item.expected_b is not None:
+        yield Quote("Expected in B", item.expected_b)
+    both = item.text_a is not None and item.text_b is not None
+    if both:
+        yield Quote("From A to B", item.difference)
+    yield Quote("A", item.text_a, only=HTML if both else None)
+    yield Quote("B", item.text_b, only=HTML if both else None)
+
+
+def _metadata(pair: Comparison, number: int) -> Iterator[Block]:
+    """Every leaf that differs; on a terminal A's value and B's below one another, neither of them cut by the width."""
+    found: Table = tables.metadata_table(pair)
+    same = Paragraph("The records say the same.", "quiet", only=HTML)
+    yield Section(f"metadata-{number}", "Metadata", (found or same,), only=WRITTEN)
+    if found:
+        yield Lines((found.caption,))
+    for path, a, b in numbers.cells(found):
+        yield Lines((path,), apart=False, indent="  ")
+        yield Lines((f"A  {a}", f"B  {b}"), apart=False, indent="    ")
+
+
+def _training(report: ComparisonReport) -> Iterator[Block]:
+    if report.has_curves:
+        yield Curves(report.curves)
+        yield Paragraph("The curves are drawn in the HTML report, and --json has their points.", only=MARKDOWN)
+    else:
+        yield Paragraph("No training metrics: no record here has any.", only=WRITTEN)
+        yield Lines(("No training metrics.",))
+
+
+# ── a regression gate ────────────────────────────────────────────────────────────────────────────────────────
+
+_OUTCOMES: dict[GateOutcome, str] = {
+    "holds": "The gate holds",
+    "does_not_hold": "The gate does not hold",
+    "undecided": "The gate can't tell",
+    "not_complete": "The run is not complete, so the gate can't hold",
+}
+
+
+def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:
+    """Whether the gate holds, why not, and which items regressed."""
+    against = "" if comparison is None else f" against {one_line(comparison.a.name)}"
+    yield f"{_OUTCOMES[check.outcome]}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
+    if check.holds and check.shown is not None:
+        yield f"  {check.shown}"
+    for reason in check.reasons:
+        yield f"  - {one_line(reason)}"
+    if comparison is not None:
+        yield tables.first_line(comparison)
+        yield tables.verdict(comparison)
+    unanswered = frozenset(check.unanswered)
+    unscored = tuple(one for one in check.missing if one not in unanswered)
+    for words, ids in (
+        ("regressed", check.regressed), ("without a score", unscored), ("not answered", check.unanswered)
+    ):  # fmt: skip
+        for one in ids[:MOST_IDS]:
+            yield f"  {words}: {shorten(one, 80)}"
+        if len(ids) > MOST_IDS:
+            yield f"  … and {len(ids) - MOST_IDS:,} more"

@@ -1,0 +1,161 @@
+"""Several runs: how many items a comparison needs, a leaderboard, an experiment (SPEC R7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchbook.comparison.experiment import ExperimentPlan, NamedExperiment
+from benchbook.comparison.leaderboard import Leaderboard
+from benchbook.evaluators.document import Cell, Column, Columns, Table, Value, table
+from benchbook.evaluators.rubric.items_needed import ItemsNeeded
+from benchbook.statistics.results import WARNINGS
+from benchbook.text import one_line, shorten
+from benchbook.views import numbers
+from benchbook.views.terminal import table_lines
+from benchbook.views.words import aggregate_word, plural
+
+__all__ = [
+    "experiment_lines",
+    "leaderboard_lines",
+    "leaderboard_notes",
+    "leaderboard_table",
+    "plan_words",
+    "ready_words",
+]
+
+
+_RANK_TESTS = {
+    "all_pairs_holm_mid_p": "the mid-p McNemar test",
+    "all_pairs_holm_t": "t of the paired difference",
+}
+_WIDTH = 120
+
+
+def leaderboard_table(found: Leaderboard) -> Table:
+    """The runs from best to worst."""
+    rows = (
+        (
+            one.rank,
+            shorten(one.run, 80),
+            shorten(one.model or numbers.DASH, 40),
+            one.score,
+            None if one.rank_low is None else f"{one.rank_low} to {one.rank_high}",
+            one.p_against_best,
+            "yes" if one.among_best else "no",
+        )
+        for one in found.places
+    )
+    columns: Columns = {
+        "Rank": "count", "Run": "text", "Model": "text", "Score": "score",
+        f"Rank, {numbers.limit('rate', found.confidence)} sure": "number", "p against best": "p",
+        "May be the best": "text",
+    }  # fmt: skip
+    return table(f"Ranked over {plural(found.n_items, 'item')}", columns, rows)
+
+
+def leaderboard_notes(found: Leaderboard) -> Iterator[str]:
+    """How ranks were told apart, who may be the best, and what to know of single runs."""
+    best = [shorten(one.run, 60) for one in found.places if one.among_best]
+    if len(found.places) > 1:
+        test, pairs = _RANK_TESTS.get(found.method, found.method), plural(found.n_pairs, "pair")
+        yield f"A run ranks above another where that is shown: {pairs} of runs, by {test}, p by Holm over all of them."
+        if len(best) > 1:
+            yield f"Can't be told from one another, and the best is among them: {', '.join(best)}."
+        else:
+            yield f"Better than all others here: {best[0]}."
+    if found.n_left_out:
+        yield f"{plural(found.n_left_out, 'item')} left out: not every run has a score for them."
+    yield from (f"{shorten(one.run, 60)}: {one.note}." for one in found.places if one.note is not None)
+    for one in found.apart:
+        yield f"Not ranked: {shorten(one.run, 60)}, score {numbers.score(one.score, 'none')}; {one.reason}."
+    yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in found.warnings)
+
+
+def leaderboard_lines(found: Leaderboard, n_others: int = 0, damaged: Sequence[str] = ()) -> Iterator[str]:
+    """The ranking, and in words who may be the best. `n_others` records of the folder are not in it.
+
+    `damaged` are those among them that can't be read, each with what is wrong with it.
+    """
+    yield from table_lines(leaderboard_table(found), 160)
+    yield from leaderboard_notes(found)
+    if n_others:
+        why = "damaged, not finished, a dry run, or on another eval set or scorer"
+        yield f"{plural(n_others, 'other record')} not ranked: {why}."
+    for one in damaged:
+        yield f"Damaged: {one_line(one)}"
+
+
+def experiment_lines(found: NamedExperiment) -> Iterator[str]:
+    """Each plan for itself, then what was left out and why."""
+    if len(found.plans) > 1:
+        yield f"{len(found.plans)} plans name this experiment; runs of different plans are not averaged."
+        yield ""
+    for plan in found.plans:
+        yield f"{plural(len(plan.runs), 'run')} of plan {numbers.short_hash(plan.plan_sha256)}"
+        yield from table_lines(_plan_table(plan), _WIDTH)
+        if len(plan.runs) == 1:
+            yield "A single run has no standard deviation."
+            yield ""
+    for one in found.left_out:
+        yield f"left out: {one.run}: {one.reason}"
+
+
+def _plan_table(plan: ExperimentPlan) -> Table:
+    found = [(aggregate_word(one.aggregate), one) for one in plan.summaries]
+    rows: list[Sequence[Cell]] = [
+        [run, *(Value(word.kind, one.per_repeat[n]) for word, one in found)] for n, run in enumerate(plan.runs)
+    ]
+    rows += [
+        ["Mean", *(Value(word.kind, one.mean) for word, one in found)],
+        ["SD", *(Value(word.kind, one.sd) for word, one in found)],
+    ]
+    columns = (Column("Run"), *(Column(word.label, "number") for word, _ in found))
+    return Table(numbers.short_model(plan.model_id), columns, tuple(rows))
+
+
+# ── before a run ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def plan_words(plan: ItemsNeeded) -> list[str]:
+    """The plan in sentences, the answer first."""
+    what = "items, the same for both runs" if plan.paired else "items for each run, different ones"
+    change = f"{plan.baseline:g} become {plan.baseline + plan.detect:g} ({plan.detect:+g})"
+    chance = f"{100 * plan.power:g} %, by a two-sided test at alpha {plan.alpha:g}"
+    lines = [
+        f"{plan.n_items:,} {what}: {plan.n_answers:,} answers in all",
+        f"to see a rate of {change} with a chance of {chance}",
+    ]
+    if (shares := plan.discordance) is not None:
+        measured = (
+            "assumed, as of two runs that know nothing of one another; runs that agree more need fewer items, "
+            "so measure it in a first run and give it by --discordance"
+            if shares.assumed
+            else "given"
+        )
+        lines.append(
+            f"discordance: {100 * shares.share:.4g} % of items are passed by one run alone "
+            f"({100 * shares.only_before:.4g} % lost, {100 * shares.only_after:.4g} % won); {measured}"
+        )
+    if plan.clusters is not None:
+        lines.append(
+            f"clusters: {plan.clusters:,} of {plan.cluster_size:g} items; at a correlation of "
+            f"{plan.intraclass_correlation:g} within them each item counts {1 / plan.design_effect:.3g} "
+            f"(design effect {plan.design_effect:.4g}, Kish 1965)"
+        )
+    if plan.repeats > 1 and plan.within_item is not None:
+        lines.append(
+            f"repeats: {plan.repeats} of each item in each run; {100 * plan.within_item:.4g} % of the variance is "
+            "within the item, and falls with their number"
+        )
+    lines.append(f"READY: a run of fewer than {plan.n_for_ready:,} items can't be shown to be, however good it is")
+    return [*lines, f"formula: {plan.formula}"]
+
+
+def ready_words(by_gate: Mapping[str, int], confidence: float) -> list[str]:
+    """How many items READY takes, the answer first."""
+    return [
+        f"{max(by_gate.values()):,} items at least, to be READY at {numbers.limit('rate', confidence)} confidence",
+        "if every answer is as good as can be; each that is not takes more. Items of one group count once, and so do",
+        "the repeats of an item.",
+        *(f"{aggregate_word(name).label}: {n:,}" for name, n in by_gate.items()),
+    ]

@@ -1,0 +1,152 @@
+"""The samples of a `rubric@v1` run in full, each with what is known of it and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchbook.evaluators.document import (
+    HTML,
+    MARKDOWN,
+    Block,
+    Cell,
+    Item,
+    Paragraph,
+    Quote,
+    Said,
+    Section,
+    Table,
+    Value,
+    table,
+)
+from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
+from benchbook.text import one_line, shorten
+from benchbook.views import numbers
+from benchbook.views.digest import Asked, Digest, RunReport
+from benchbook.views.words import fail_reason, plural, unscored_because
+
+__all__ = ["shown_samples"]
+
+
+def shown_samples(report: RunReport, digest: Digest) -> Iterator[Block]:
+    """The failed samples with a list of them on top, then the passed ones."""
+    for place, title, what, rows, n in (
+        ("failed", "Samples that did not pass", "did not pass", digest.failed, digest.n_failed),
+        ("passed", "Samples that passed", "passed", digest.passed, digest.n_passed),
+    ):
+        run_id = report.manifest.run_id
+        said = [
+            Paragraph(_left_out(run_id, what, len(rows), n, key), "quiet", only=only)
+            for key, only in (("A is accuracy, F faithfulness; then comes the sample score.", HTML), ("", MARKDOWN))
+        ]
+        yield Section(place, title, tuple(said))
+        for row in rows:
+            yield _sample(row, digest.asked.get(row.sample), report)
+
+
+def _left_out(run_id: str, what: str, shown: int, n: int, key: str) -> str:
+    if not n:
+        return f"None {what}."
+    if shown == n:
+        return f"{plural(n, 'sample')} {what}; all are here. {key}".rstrip()
+    more = f"Here are the first {shown:,}, {n - shown:,} are left out."
+    where = f"samples.csv has them all, and `benchbook show {run_id} --sample N` shows one."
+    return " ".join(part for part in (f"{plural(n, 'sample')} {what}.", key, more, where) if part)
+
+
+def _sample(row: RubricRow, asked: Asked | None, report: RunReport) -> Item:
+    manifest = report.manifest
+    repeat = f", repeat {row.repeat + 1}" if manifest.repeats > 1 else ""
+    accuracy, faithfulness = (numbers.show("count", one) for one in (row.accuracy_score, row.faithfulness_score))
+    unscored = row.evaluator_error
+    return Item(
+        f"{shorten(row.item_id, 80)}{repeat}",
+        "passed" if row.passed else _why_failed(row),
+        "outcome",
+        "unscored" if unscored else "passed" if row.passed else "failed",
+        f"sample-{row.sample}",
+        f"Sample {row.sample}",
+        f"#{row.sample}",
+        f"A {accuracy}  F {faithfulness}  {numbers.score(row.sample_score)}",
+        _sample_facts(row),
+        tuple(_quotes(row, asked)),
+        tuple(_reply(reply, row) for reply in row.judge_replies),
+        f"`benchbook show {manifest.run_id} --sample {row.sample}` shows all of it",
+    )
+
+
+def _why_failed(row: RubricRow) -> str:
+    reasons = [fail_reason(name) for name in row.fail_reasons]
+    if (why := unscored_because(row)) is not None:
+        return why[1]
+    if row.score_origin:
+        reasons.insert(0, "not answered")
+    return ", ".join(reasons)
+
+
+def _quotes(row: RubricRow, asked: Asked | None) -> Iterator[Quote]:
+    if asked is not None:
+        yield Quote("Prompt", asked.prompt)
+        if asked.context is not None:
+            yield Quote("Context", asked.context)
+    yield Quote("Answer", row.candidate_answer, "no answer")
+    if asked is not None:
+        yield Quote("Reference", asked.reference, "the eval set has none")
+    if row.reasoning:
+        yield Quote("Reasoning before the answer", row.reasoning)
+    if row.error_detail:
+        yield Quote("What the failed call said", row.error_detail)
+    yield Quote("Judge's rationale", row.rationale, "none")
+
+
+def _reply(reply: JudgeReply, row: RubricRow) -> Said:
+    judge, rejected = judge_of_reply(row, reply), reply.parse_error_reason
+    return Said(judge, reply.attempt, reply.seq, rejected, reply.detail, reply.text)
+
+
+def _sample_facts(row: RubricRow) -> Table:
+    """What is known of one sample, but for its texts."""
+    unscored = row.evaluator_error or "not scored"
+    no_claim = "made no claim" if row.score_origin else unscored
+    rows: list[tuple[Cell, ...]] = [
+        ("Accuracy", Value("count", row.accuracy_score, unknown=unscored)),
+        ("Faithfulness", Value("count", row.faithfulness_score, unknown=no_claim)),
+        ("Sample score", Value("score", row.sample_score, unknown=unscored)),
+        ("Latency end to end", _with(numbers.milliseconds(row.latency_e2e_ms), "timed out", row.timed_out)),
+        ("Tokens in + out", _tokens(row)),
+        ("Waited in queue", Value("ms", row.queue_ms, unknown="not measured")),
+        ("Retries", _retries(row)),
+        ("Finish reason", _with(one_line(row.finish_reason or numbers.DASH), "cut", row.truncated)),
+        ("Answered by", row.model_reported or numbers.nothing("the provider did not say")),
+        ("Journal", numbers.nothing("no answer") if row.answer_seq is None else f"fact {row.answer_seq}"),
+    ]
+    if isinstance(row, PanelRow):
+        rows += [(f"Judge {vote.name}", _vote(vote)) for vote in row.votes]
+    if row.cached:
+        rows.append(("From the cache", "yes"))
+    tags = [(name, getattr(row, name)) for name in ("section", "category", "difficulty", "group")]
+    if shown := ", ".join(f"{name} {one_line(value)}" for name, value in tags if value is not None):
+        rows.append(("Slices", shown))
+    return table(f"Sample {row.sample}", {"What": "text", "Value": "text"}, rows, titled=True)
+
+
+def _vote(vote: PanelVote) -> str:
+    if vote.evaluator_error is not None:
+        return vote.parse_error_reason or vote.evaluator_error
+    scores = f"accuracy {vote.accuracy_score}, faithfulness {vote.faithfulness_score}"
+    return f"{scores}: {'passes' if vote.passed else 'does not pass'}"
+
+
+def _tokens(row: RubricRow) -> str:
+    total = numbers.tokens(row.total_tokens)
+    if row.input_tokens is None or row.output_tokens is None:
+        return total
+    return f"{row.input_tokens:,} + {row.output_tokens:,} = {total}"
+
+
+def _retries(row: RubricRow) -> str:
+    lost = f", {row.retry_ms:,} ms lost" if row.retry_ms else ""
+    return f"{row.transport_retries:,} of transport{lost}; {row.parse_retries:,} of parsing"
+
+
+def _with(text: str, remark: str, applies: bool) -> str:
+    return f"{text} ({remark})" if applies else text

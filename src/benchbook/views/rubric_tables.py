@@ -1,0 +1,276 @@
+"""What a `rubric@v1` run says in numbers, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from benchbook.evaluators.document import Cell, Column, Columns, Reach, Share, Span, Table, Value, table
+from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, VarianceSplit
+from benchbook.statistics.results import REASONS, WARNINGS
+from benchbook.text import one_line
+from benchbook.views import numbers
+from benchbook.views.digest import Digest
+from benchbook.views.words import (
+    AGGREGATES,
+    Base,
+    aggregate_word,
+    bound_words,
+    fail_reason,
+    gate_cell,
+    gate_rule,
+    gate_state,
+    plural,
+)
+
+__all__ = [
+    "aggregates_table",
+    "agreement_table",
+    "costs_table",
+    "counted_over",
+    "early_stop_table",
+    "fail_reasons_table",
+    "gates_table",
+    "ledger_table",
+    "repeats_table",
+    "scores_table",
+    "slices_table",
+    "variance_table",
+]
+
+
+def counted_over(base: Base, file: AggregatesFile, digest: Digest) -> int | None:
+    """The n of an aggregate."""
+    counts: dict[Base, int] = {
+        "samples": file.aggregates.n_samples,
+        "scored": file.aggregates.n_scored,
+        "accuracy": sum(file.accuracy_counts.values()),
+        "faithfulness": sum(file.faithfulness_counts.values()),
+        "latency": digest.latency_e2e_ms.n,
+        "model_latency": digest.latency_model_ms.n,
+    }
+    return counts.get(base)
+
+
+def gates_table(decision: Decision) -> Table:
+    """The gates of R6.1, each with its worst and best case, its interval, and the bound that decides where one does."""
+    with_bounds = not isinstance(decision.decided_by, msgspec.UnsetType) and decision.decided_by.rule == "bounds"
+    rows = []
+    for gate in decision.gates:
+        word, state = aggregate_word(gate.aggregate), gate_state(gate)
+        bound = (bound_words(gate),) if with_bounds else ()
+        outcome = f"{state.text}, {state.detail}" if state.detail else state.text
+        span = Span(gate_cell(gate, gate.worst), gate_cell(gate, gate.best))
+        value, reach = gate_cell(gate, gate.value), Reach(word.kind, gate.interval)
+        rows.append((word.label, gate_rule(gate), value, span, reach, *bound, outcome))
+    return table(
+        "The gates",
+        {
+            "Gate": "text", "Rule": "text", "Value": "number", "Worst to best case": "number", "Interval": "number",
+            **({"Bound in the worst case": "number"} if with_bounds else {}), "Outcome": "text",
+        },
+        rows,
+        titled=True,
+    )  # fmt: skip
+
+
+def ledger_table(ledger: Ledger) -> Table:
+    """Where every planned sample went."""
+    # Empty before derivation 3.
+    causes = {} if isinstance(ledger.unanswered_by_cause, msgspec.UnsetType) else ledger.unanswered_by_cause
+    rows = [
+        ("Planned", ledger.n_planned),
+        ("Attempted", ledger.n_attempted),
+        ("Scored", ledger.n_scored),
+        ("of these, not answered (zero by rule)", ledger.n_no_answer),
+        *((f"not answered: {why}", n) for why, n in ledger.no_answer_by_reason.items()),
+        ("Unscored", ledger.n_unscored),
+        *((f"unscored: {why}", n) for why, n in ledger.unscored_by_reason.items()),
+        *((f"unanswered: {why}", n) for why, n in causes.items()),
+    ]
+    return table("Where every planned sample went", {"Samples": "text", "Count": "count"}, rows)
+
+
+def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:
+    """The aggregates of R4, with n and interval."""
+    cases = file.cases if isinstance(file.cases, dict) else {}
+    rows = [
+        (
+            word.label,
+            Value(word.kind, getattr(file.aggregates, name), unknown="nothing was counted"),
+            counted_over(word.base, file, digest),
+            _cases(word.kind, cases.get(name)),
+            None if (found := file.intervals.get(name)) is None else Reach(word.kind, found, bare=True),
+            None if found is None else _method(found),
+        )
+        for name, word in AGGREGATES.items()
+    ]
+    return table(
+        "Aggregates",
+        {
+            "Aggregate": "text", "Value": "number", "n": "count", "Worst to best case": "number", "Interval": "number",
+            "How it was made": "text",
+        },
+        rows,
+        titled=True,
+    )  # fmt: skip
+
+
+def _cases(kind: numbers.Kind, found: Cases | None) -> Cell:
+    """From the worst case to the best; a single value where no unscored sample parts them."""
+    return None if found is None else Span(Value(kind, found.worst), Value(kind, found.best))
+
+
+def _method(interval: Interval) -> str:
+    """How the interval was made, and what is to be said against it."""
+    warnings = (WARNINGS.get(one, one) for one in interval.warnings)
+    return "; ".join((f"{numbers.limit('rate', interval.confidence)} confidence", interval.method, *warnings))
+
+
+def scores_table(file: AggregatesFile) -> Table:
+    """How often each score was given."""
+    counts = (file.accuracy_counts, file.faithfulness_counts)
+    rows = [(score, *(Share(one.get(score, 0), sum(one.values())) for one in counts)) for score in ("2", "1", "0")]
+    columns: Columns = {"Score": "text", "Accuracy": "number", "Faithfulness": "number"}
+    return table("How often each score was given", columns, rows)
+
+
+def fail_reasons_table(file: AggregatesFile) -> Table:
+    """Why samples did not pass. A sample may have several reasons."""
+    found = sorted(file.fail_reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    rows = [(fail_reason(name), Share(n, file.aggregates.n_samples)) for name, n in found if n]
+    caption = "Why samples did not pass (one may have several reasons)"
+    return table(caption, {"Reason": "text", "Samples": "number"}, rows)
+
+
+def costs_table(file: AggregatesFile) -> Table:
+    """Tokens, money and retries, the candidate's and the judge's apart (R1.1)."""
+    totals = file.aggregates
+    rows: list[tuple[Cell, ...]] = [
+        ("Input tokens", _tokens(totals.total_input_tokens), _tokens(file.evaluator_input_tokens)),
+        ("Output tokens", _tokens(totals.total_output_tokens), _tokens(file.evaluator_output_tokens)),
+        ("Median latency", _latency(totals.latency_e2e_p50_ms), _latency(file.evaluator_latency_p50_ms)),
+        ("Cost", Value("usd", file.candidate_cost_usd), Value("usd", file.evaluator_cost_usd)),
+        ("Replies read again (parse retries)", None, Value("count", file.parse_retries)),
+    ]
+    return table("What it took", {"What": "text", "Model": "number", "Judge": "number"}, rows, titled=True)
+
+
+def _tokens(n: int | None) -> Value:
+    return Value("tokens", n, unknown="not reported")
+
+
+def _latency(ms: float | None) -> Value:
+    return Value("ms", ms, unknown="not measured")
+
+
+def repeats_table(file: AggregatesFile) -> Table:
+    """R7.3: each repeat, and mean and standard deviation over them."""
+    n = max((len(summary.per_repeat) for summary in file.repeats), default=0)
+    if n < 2:
+        return table("Repeats", {}, ())
+    rows: list[Sequence[Cell]] = []
+    for summary in file.repeats:
+        word = aggregate_word(summary.aggregate)
+        values = [*summary.per_repeat, *[None] * (n - len(summary.per_repeat)), summary.mean, summary.sd]
+        rows.append([word.label, *(Value(word.kind, value) for value in values)])
+    names = (*(f"Repeat {index + 1}" for index in range(n)), "Mean", "SD")
+    return Table("The repeats", (Column("Aggregate"), *(Column(name, "number") for name in names)), tuple(rows))
+
+
+def agreement_table(file: AggregatesFile) -> Table:
+    """R7.3: how often the repeats of an item agree."""
+    found = file.item_agreement
+    if found is None:
+        return table("Agreement of the repeats", {}, ())
+    n = found.n_items
+    rows = (
+        ("the same answer, to the letter", Share(found.same_answer, n)),
+        ("the same accuracy and faithfulness", Share(found.same_scores, n)),
+        ("the same pass or fail", Share(found.same_passed, n)),
+    )
+    caption = f"Agreement of the repeats, over {n:,} items with at least two scored"
+    return table(caption, {"All repeats of an item gave": "text", "Items": "number"}, rows)
+
+
+def variance_table(file: AggregatesFile) -> Table:
+    """What samples vary by, items or an item's repeats, and which of the two it helps more to have more of."""
+    splits = file.variance if isinstance(file.variance, list) else []
+    columns: Columns = {
+        "Variance of": "text", "Between items": "score", "Within an item": "score", "Share within": "rate",
+        "Standard error": "score", "With twice the items": "score", "With twice the repeats": "score", "Note": "text",
+    }  # fmt: skip
+    return table("What samples vary by: items, or an item's repeats", columns, map(_variance_row, splits))
+
+
+def _variance_row(one: VarianceSplit) -> tuple[Cell, ...]:
+    notes = [REASONS.get(one.reason, one.reason)] if one.reason else []
+    notes += [WARNINGS.get(warning, warning) for warning in one.warnings]
+    return (
+        aggregate_word(one.aggregate).label,
+        one.between_items,
+        one.within_item,
+        Value("rate", one.share_within_item, n=one.n),
+        one.standard_error,
+        one.with_twice_the_items,
+        one.with_twice_the_repeats,
+        "; ".join(notes) or None,
+    )
+
+
+def early_stop_table(file: AggregatesFile) -> Table:
+    """How a run that may stop once it is decided went, and what that saved."""
+    early = file.early_stop
+    if not isinstance(early, EarlyStop):
+        return table("Until decided", {}, ())
+    after = "no part of the items: all of them had to be asked"
+    if early.after_items is not None:
+        after = f"{early.after_items:,} of {plural(early.n_items, 'item')}"
+    saved = f"{plural(early.n_samples_not_asked, 'sample')}: of each, the call of the model and those of its judge"
+    rows: list[tuple[Cell, ...]] = [
+        ("Decided after", after),
+        *_against_rows(early.against),
+        ("Error, at most", numbers.limit("rate", early.error)),
+        ("Samples that decided", early.n_samples_counted),
+        ("Under way then: recorded, not counted", early.n_samples_after),
+        ("Saved: never asked", saved),
+        ("How", f"{one_line(early.method)}; seed {early.seed} drew the order of the items"),
+    ]
+    for one in early.gates:
+        shown = "open" if one.after_items is None else f"{one.claim}, shown after {plural(one.after_items, 'item')}"
+        rows.append((aggregate_word(one.aggregate).label, shown))
+    return table("Until decided", {"What": "text", "Value": "text"}, rows)
+
+
+def _against_rows(against: PairedStop | msgspec.UnsetType) -> tuple[tuple[str, str], ...]:
+    if not isinstance(against, PairedStop):
+        return ()
+    run = f"{one_line(against.run_id)} (record {numbers.short_hash(against.journal_sha256)})"
+    if against.verdict is None or against.n_open is None:
+        return (("Held against", run), ("Shown", "neither better nor worse; `benchbook compare` says what can be said"))
+    unknown = f", {against.n_open:,} without a score in one of them" if against.n_open else ""
+    counts = f"{against.n_lost:,} lost, {against.n_won:,} won, {against.n_same:,} alike{unknown}"
+    return (("Held against", run), ("Shown", f"{against.verdict}: of these items' passes {counts}"))
+
+
+def slices_table(file: AggregatesFile) -> Table:
+    """The aggregates per section, category and difficulty."""
+    rows = [
+        (
+            f"{one.field}: {one.value}",
+            Value("rate", one.pass_rate, n=one.n_samples),
+            one.aggregate_score,
+            one.accuracy_mean,
+            one.faithfulness_mean,
+            one.n_scored,
+        )
+        for one in file.slices
+    ]
+    columns: Columns = {
+        "Slice": "text", "Pass rate": "rate", "Mean score": "score", "Accuracy": "grade", "Faithfulness": "grade",
+        "Scored": "count",
+    }  # fmt: skip
+    return table("Slices", columns, rows, titled=True)
