@@ -110,7 +110,7 @@ def test_compare_as_json_and_markdown(records: Path, call: Call) -> None:
     assert found["histories"][0]["counts"]["flipping"] == 1
     assert found["training_metrics"] == {"first": False, "second": False, "third": False}
     markdown = call(records, "compare", "first", "second", "--markdown").out
-    assert markdown.startswith("# first → second\n\n10 items compared, none left out.\n")
+    assert markdown.startswith("# first → second\n\n## What changed\n\n10 items compared, none left out.\n")
 
 
 @pytest.mark.parametrize(
