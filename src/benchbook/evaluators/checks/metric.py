@@ -53,6 +53,7 @@ class ChecksMetric(Metric):
         self.rates = {"pass_rate": True, "no_prediction_rate": True, **means}
         self._fields = frozenset().union(*(check.kind.item_fields for check in spec.checks))
         self.needs_expected_answer = "expected_answer" in self._fields
+        self._own_fields = self._fields & _OF_ITEMS
         self.keeps_fields = not self._fields <= _OF_ITEMS
         self._row_type = row_type_of(spec.checks)
 
@@ -86,7 +87,7 @@ class ChecksMetric(Metric):
         )
 
     def _item_fields(self, item: Item, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        own = {name: getattr(item, name) for name in self._fields & _OF_ITEMS}
+        own = {name: getattr(item, name) for name in self._own_fields}
         return {**fields, **own} if self.keeps_fields else own
 
     def _why_missed(self, found: ItemScore) -> str | None:

@@ -67,7 +67,7 @@ class CheckResult:
     @property
     def score_nano(self) -> int:
         """The score in billionths, rounded half-even (SPEC C2)."""
-        return in_nano(self.score)
+        return 0 if self.score == 0 else NANO if self.score == 1 else in_nano(self.score)
 
 
 def in_nano(score: Fraction) -> int:

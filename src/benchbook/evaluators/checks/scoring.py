@@ -42,18 +42,23 @@ def score_item(spec: ChecksSpec, item_fields: Mapping[str, Any], answer: str | N
 
     Raises: ItemError where the item lacks what a check needs, answered or not (SPEC A3).
     """
-    for fault in item_faults(spec, item_fields):
-        raise fault
     results = {check.name: _result(check, item_fields, answer) for check in spec.checks}
-    total = sum((check.weight * results[check.name].score for check in spec.checks), Fraction(0))
-    weights = sum((check.weight for check in spec.checks), Fraction(0))
     passed = all(passes(check, results[check.name]) for check in spec.checks if check.must_pass)
-    return ItemScore(results, in_nano(total / weights), passed)
+    return ItemScore(results, _weighed(spec, results), passed)
+
+
+def _weighed(spec: ChecksSpec, results: Mapping[str, CheckResult]) -> int:
+    """The mean of the checks' scores by their weights, in billionths."""
+    if len(spec.checks) == 1:  # as most have
+        return results[spec.checks[0].name].score_nano
+    total = sum((check.weight * results[check.name].score for check in spec.checks), Fraction(0))
+    return in_nano(total / sum((check.weight for check in spec.checks), Fraction(0)))
 
 
 def _result(check: CheckSpec, item_fields: Mapping[str, Any], answer: str | None) -> CheckResult:
     compared = None if answer is None else part_of(answer, check.part)
     if compared is None or not compared.strip():
+        check.kind.check_item(item_fields)  # what the item lacks is told whatever the answer
         return miss("no_prediction")
     return check.kind.judge(compared, item_fields)
 
