@@ -26,7 +26,7 @@ version = 1                  # a change is a new version, in a folder of its own
 about = "The expected answer stands in the line that opens with Answer:."
 
 [[checks]]
-name = "answer"              # of the column that it makes
+name = "right"               # of the column that it makes
 kind = "contains"            # or equals, contains_all, regex, number, choice, json, max_words, token_f1
 expected = "{{{{item.expected_answer}}}}"
 compare = {{ after = "Answer:" }}  # or "whole", "last_line", "boxed", {{ tag = "answer" }}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED
 from benchbook.evaluators.answers.tables import Counted, Sums
-from benchbook.evaluators.checks.expected import Expected
+from benchbook.evaluators.checks.expected import Expected, ItemError
 from benchbook.evaluators.checks.gates import decided_by_values, gates_of, thresholds_of
 from benchbook.evaluators.checks.result import REASONS
 from benchbook.evaluators.checks.rows import (
@@ -31,6 +32,7 @@ __all__ = ["ChecksMetric"]
 
 
 _OF_ITEMS = frozenset(Item.__struct_fields__)
+_NAMED_LINES = 10  # of items with faults
 
 
 class ChecksMetric(Metric):
@@ -86,6 +88,9 @@ class ChecksMetric(Metric):
             missed={name: result.reason for name, result in found.results.items() if result.reason is not None},
         )
 
+    def unanswered(self) -> Scored:
+        return replace(super().unanswered(), missed={check.name: UNANSWERED for check in self.spec.checks})
+
     def _item_fields(self, item: Item, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         own = {name: getattr(item, name) for name in self._own_fields}
         return {**fields, **own} if self.keeps_fields else own
@@ -111,11 +116,21 @@ class ChecksMetric(Metric):
         return {check.name: words(check) for check in self.spec.checks}
 
     def check_items(self, evalset: EvalSet) -> None:
+        first: ItemError | None = None
+        places = []
         for place, item in enumerate(evalset):
             fields = evalset.fields(place) if self.keeps_fields else {}
-            for fault in item_faults(self.spec, self._item_fields(item, fields)):
-                line = evalset.line_of(place)
-                raise InputError(evalset.path, line=line, field=fault.field, found=fault.found, expected=fault.expected)
+            if faults := item_faults(self.spec, self._item_fields(item, fields)):
+                first = first or faults[0]
+                places.append(place)
+        if first is None:
+            return
+        line, *others = (evalset.line_of(place) for place in places[:_NAMED_LINES])
+        expected = first.expected
+        if others:
+            more = ", …" if len(places) > _NAMED_LINES else ""
+            expected += f". And {len(places) - 1:,} more items: lines {', '.join(map(str, others))}{more}"
+        raise InputError(evalset.path, line=line, field=first.field, found=first.found, expected=expected)
 
     def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
         columns: dict[str, Any] = dict.fromkeys(self._check_columns)
