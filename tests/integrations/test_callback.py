@@ -55,6 +55,18 @@ def scalars(folder: Path) -> dict[str, list[tuple[int, float | None]]]:
     return found
 
 
+def test_a_checkpoint_under_checks(tmp_path: Path, evalset: Path) -> None:
+    folder = tmp_path / "tb"
+    with CheckpointEvaluation(evalset, tmp_path / "out", spec="contains@v1", tensorboard=folder) as evaluation:
+        card = evaluation.evaluate(7, generate)
+    # a, b and d hold what is expected; nothing came for c, and for e only half a character.
+    assert (card.primary_score, card.n_scored, card.misses) == (0.6, 4, {"no_prediction": 1, "not_inside": 1})
+    rows = [json.loads(line) for line in (tmp_path / "out" / "step-7.jsonl").read_bytes().splitlines()]
+    assert [row["score"] for row in rows] == [1.0, 1.0, 0.0, 1.0, 0.0]
+    assert [row["contains_reason"] for row in rows] == [None, None, "no_prediction", None, "not_inside"]
+    assert scalars(folder)["benchbook/contains"] == [(7, pytest.approx(0.6))]
+
+
 def test_predictions_scorecard_and_tensorboard(tmp_path: Path, evalset: Path) -> None:
     sizes: list[int] = []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +54,25 @@ def test_it_can_be_sent_to_a_worker() -> None:
     again = pickle.loads(pickle.dumps(reward))
     assert again == reward
     assert again(prompts=["?"], completions=["So.\nAnswer: Paris"], answer=["paris"]) == [1.0]
+
+
+def test_checks_are_rewards_too(tmp_path: Path) -> None:
+    call: dict[str, Any] = {
+        "prompts": ["?"] * 3,
+        "completions": ["It is 2.", "two", None],
+        "expected_answer": ["2"] * 3,
+    }
+    assert AnswerReward(spec="contains@v1")(**call) == [1.0, 0.0, 0.0]
+    (tmp_path / "spec.toml").write_text(
+        'name = "mine"\nversion = 1\nabout = "Of the row."\n[[checks]]\nname = "words"\nkind = "token_f1"\n'
+        'expected = "{{item.key}}"\nat_least = 0.5\n',
+        encoding="utf-8",
+    )
+    mine = pickle.loads(pickle.dumps(AnswerReward(spec=str(tmp_path))))
+    assert mine.__name__ == "mine"
+    assert mine(["?"] * 2, ["red fox", "fox"], key=["red fox", "red fox"]) == [1.0, 0.666666667]  # 2·1 / (1 + 2)
+    with pytest.raises(UsageError, match="row 2 of the batch: key: found nothing"):
+        mine(["?"] * 2, ["red fox", "fox"], key=["red fox", None])
 
 
 CHATS: list[tuple[Any, str | None]] = [

@@ -139,6 +139,19 @@ def test_chunks_become_a_record_that_verifies(writing: Api) -> None:
     )
 
 
+def test_chunks_are_scored_by_checks_that_are_shipped(writing: Api) -> None:
+    sha256 = writing.json(f"{V1}/runs/a")["dataset_sha256"]
+    body = {"run_id": "checked", "evalset": f"sha256:{sha256}", "model": "org/m@2", "spec": "contains@v1"}
+    send(writing, "POST", "/submissions", 201, json=body)
+    put(writing, "1", lines(PREDICTIONS), run_id="checked")
+    assert send(writing, "POST", "/runs/checked/predictions/finish", 201)["spec"] == "contains@v1"
+    record = Record(runs_of(writing) / "checked")
+    assert (verify(record).holds, load(record.path).aggregates.primary_score) == (True, 0.6)  # a, b and c
+    for spec in ("contians@v1", "rubric@v1", "./mine@v1", "/etc"):
+        status, _ = writing.problem(f"{V1}/submissions", "POST", json=body | {"run_id": "no", "spec": spec})
+        assert status == 422
+
+
 def test_chunks_that_are_none(writing: Api) -> None:
     begun(writing)
     url = f"{V1}/runs/sent/predictions/chunks/"
