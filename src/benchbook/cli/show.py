@@ -29,7 +29,8 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
     from benchbook.views.views import view_of
 
     record = find_record(run, runs)
-    spec = record.started().spec
+    started = record.started()
+    spec = started.spec
     if sample is not None or failed:
         _refuse_without_samples(record)
     if sample is not None:
@@ -41,7 +42,7 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
         else:
             click.echo("\n".join(_sample_lines(row, _item_lines(record, spec, sample))))
     elif failed:
-        why = view_of(spec).fail_reasons
+        why = view_of(spec, started.identity.get("evaluator")).fail_reasons
         rows = (row for row in rows_of(record)() if why(row))
         if as_json:
             print_json(list(rows))

@@ -60,7 +60,7 @@ def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[P
 def _view(record: Record, derived: DerivedFiles) -> tuple[View, Any]:
     from benchbook.views.views import view_of
 
-    view = view_of(derived.manifest.spec)
+    view = view_of(derived.manifest.spec, getattr(derived.manifest, "evaluator", None))
     return view, view.report(record, derived, rows_of(record))
 
 

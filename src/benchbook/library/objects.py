@@ -102,14 +102,14 @@ class Run:
         from benchbook.views.views import view_of
 
         Path(folder).mkdir(parents=True, exist_ok=True)
-        view = view_of(self.spec)
+        view = view_of(self.spec, getattr(self.manifest, "evaluator", None))
         return view.write(view.report(self.record, self._derived, self._stored_rows), Path(folder))
 
     def __str__(self) -> str:
         from benchbook.views.terminal import document_lines
         from benchbook.views.views import view_of
 
-        view = view_of(self.spec)
+        view = view_of(self.spec, getattr(self.manifest, "evaluator", None))
         return "\n".join(document_lines(view.summary(view.report(self.record, self._derived, self._stored_rows))))
 
     def __repr__(self) -> str:

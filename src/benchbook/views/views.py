@@ -57,6 +57,9 @@ _MODULES: Mapping[str, str] = {
     "rubric@v1": "benchbook.views.rubric",
 }
 
+# Of specs that are data, a user's own among them: by what makes an evaluator of them.
+_OF_DATA: Mapping[str, str] = {"checks": "benchbook.views.checks"}
+
 # Starts a new pass over the samples, in the plan's order, each time it is called.
 Rows = Callable[[], Iterator[Any]]
 
@@ -74,12 +77,12 @@ class View:
     fail_reasons: Callable[[Any], Sequence[str]]
 
 
-def view_of(spec: str) -> View:
-    """How a spec's runs are shown.
+def view_of(spec: str, evaluator: str | None = None) -> View:
+    """How a spec's runs are shown; `evaluator` is what manifests name beside a spec that is data.
 
     Raises: RecordError for a spec without one.
     """
-    module = _MODULES.get(spec)
+    module = _MODULES.get(spec) or _OF_DATA.get(evaluator or "")
     if module is None:
         raise RecordError(f"spec {spec[:80]!r}: there is no report for it; expected {', '.join(_MODULES)}")
     view: View = import_module(module).VIEW

@@ -1,0 +1,351 @@
+"""What the report of a run of answers says, whatever scores them, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+
+import msgspec
+
+from benchbook.comparison.records import training_loss
+from benchbook.evaluators.answers.rows import Verdict
+from benchbook.evaluators.answers.scorecard import GROUPINGS, UNANSWERED
+from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.document import (
+    HTML,
+    TERMINAL,
+    WRITTEN,
+    Block,
+    Cell,
+    Columns,
+    Curves,
+    Document,
+    Lines,
+    Opening,
+    Paragraph,
+    Reach,
+    Section,
+    Table,
+    Tone,
+    Value,
+    table,
+)
+from benchbook.evaluators.intervals import Interval
+from benchbook.record.folder import Record
+from benchbook.text import one_line, shorten
+from benchbook.views import numbers
+from benchbook.views.curves import CURVES_CSS
+from benchbook.views.html import html_page
+from benchbook.views.markdown import markdown_page
+from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
+from benchbook.views.words import asked_items, plural
+
+if TYPE_CHECKING:
+    from benchbook.training.curves import Curve
+
+__all__ = ["AnswersReport", "Terms", "misses_by_run_or_item", "reason_words", "view_over"]
+
+
+MAX_MISSED = 200  # missed items that are shown; samples.jsonl and samples.parquet have them all
+_MAX_CHARS = 2_000  # of one text
+
+_ERRORS: Mapping[str, str] = {
+    "provider_error": "the call failed",
+    "timeout": "timed out",
+    "cancelled": "cancelled",
+    "crashed": "the run crashed",
+    "timed_out": "the run timed out",
+    UNANSWERED: "unanswered when the run was ended",
+}
+_TIME_OUTS = ("timeout",)
+_FAILED: Mapping[str, str] = {"crashed": "The run crashed", "timed_out": "The run timed out"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What is the evaluator's own in a report of its runs.
+
+    `passed` is what an item is that has its whole score; `score_of` and `passed_of` name the two rows of the scorecard.
+    """
+
+    passed: str
+    score_of: str
+    passed_of: str
+    reasons: Mapping[str, str]  # in words
+    n_passed: Callable[[Any], int]  # of aggregates
+    interval: Callable[[Any], Interval]
+    why_missed: Callable[[Any], list[str]]  # of a row
+    is_missed: Callable[[Any], bool]
+    warning: Callable[[Any], str | None] = lambda _: None  # that stands before all others
+    tables: Callable[[Any], Iterable[Table]] = lambda _: ()  # after the scorecard, of the whole report
+    decided: Callable[[Any], tuple[str, Tone] | None] = lambda _: None  # what a decision by gates comes to
+
+
+@dataclass(frozen=True)
+class AnswersReport:
+    """One run, ready to be shown. `rows` starts a new pass over the items; a report never holds them all.
+
+    `loss` reads what the run's trainer logged; None where it logged none.
+    """
+
+    terms: Terms
+    manifest: Any
+    aggregates: Any
+    decision: Any
+    rows: Callable[[], Iterator[Any]]
+    loss: Callable[[], Curve | None]
+
+
+class _Headline(NamedTuple):
+    words: str
+    meaning: str
+    tone: Tone
+
+
+def _headline(report: AnswersReport) -> _Headline:
+    """The score, and apart from it how the run itself went: no word of the verdict can be taken for the score's (A3).
+
+    Where the run did not hold, that comes first.
+    """
+    file, terms, reason = report.aggregates, report.terms, report.decision.reason
+    verdict: Verdict = report.decision.verdict
+    counted = f"{terms.n_passed(file):,} of {plural(file.n_items, 'item')} {terms.passed}"
+    score = f"{numbers.score(file.primary_score, unknown='no item is answered')} by {report.manifest.spec}"
+    match verdict:
+        case "unavailable":
+            return _Headline("Nothing was scored", f"Unavailable: {reason}.", "none")
+        case "fail":
+            words = _FAILED.get(report.manifest.run_status, "The run failed")
+            return _Headline(words, f"{reason}. Score {score}: {counted}.", "bad")
+        case "incomplete":
+            return _Headline("The run is not complete", f"{reason}. Score so far {score}: {counted}.", "doubt")
+        case "pass":
+            span = numbers.interval("score", terms.interval(file))
+            tone: Tone = "doubt" if terms.warning(file) else "none"
+            words, tone = terms.decided(report.decision) or ("", tone)
+            return _Headline(
+                f"Score {score}; the run itself completed", f"{counted}; the score is {span}.{words}", tone
+            )
+        case _:
+            assert_never(verdict)
+
+
+def _notices(report: AnswersReport) -> list[str]:
+    """What a reader must know before any number (A7 first)."""
+    file = report.aggregates
+    first = report.terms.warning(file)
+    found = [*([first] if first else []), *file.warnings]
+    if report.decision.verdict == "incomplete":
+        found.append(f"The run can be resumed: benchbook score --resume {report.manifest.run_id}")
+    return found
+
+
+def misses_by_run_or_item(row: Any, why: str | None) -> list[str]:
+    """Why an item that did not pass has no whole score, or none yet, by the spec's names.
+
+    A run that crashed is the one reason for all of its items.
+    """
+    if row.error is not None and row.error in _FAILED:
+        return [row.error]
+    return [name for name in (row.error, why, getattr(row, "candidate_error", None)) if name is not None]
+
+
+def _misses_of(report: AnswersReport) -> list[tuple[str, str, int]]:
+    """Why items missed: in words, by the spec's name, and how many. Of a run that crashed that alone.
+
+    The reasons of A7, and of the items that they count, those whose call failed.
+    """
+    file, terms = report.aggregates, report.terms
+    if of_run := [(reason_words(terms.reasons, name), name, n) for name, n in file.errors.items() if name in _FAILED]:
+        return of_run
+    # Since items can be unanswered, a call that failed for another reason than the time limit is no miss of its own.
+    shown = file.errors if UNANSWERED in file.misses or not isinstance(file.n_unanswered, int) else _TIME_OUTS
+    errors = [
+        (f"of these: {reason_words(terms.reasons, name)}", name, n) for name, n in file.errors.items() if name in shown
+    ]
+    return [*((reason_words(terms.reasons, name), name, n) for name, n in file.misses.items()), *errors]
+
+
+def _n_missed(report: AnswersReport) -> int:
+    """How many items did not pass. One that is not answered yet is no miss."""
+    file = report.aggregates
+    unanswered = file.n_unanswered if isinstance(file.n_unanswered, int) else 0
+    n_passed: int = report.terms.n_passed(file)
+    n_waiting: int = unanswered - file.misses.get(UNANSWERED, 0)
+    return int(file.n_items) - n_passed - n_waiting
+
+
+def reason_words(reasons: Mapping[str, str], name: str) -> str:
+    """A reason of the metric's, an error, or what left an item unanswered, in words."""
+    return reasons.get(name) or _ERRORS.get(name) or name.replace("_", " ")
+
+
+def _missed_rows(report: AnswersReport) -> list[Any]:
+    """The first missed items of the plan, their texts cut to what a page can hold."""
+    missed = (row for row in report.rows() if report.terms.is_missed(row))
+    return [_cut(row) for row in islice(missed, MAX_MISSED)]
+
+
+def _cut(row: Any) -> Any:
+    predicted = None if row.predicted is None else row.predicted[:_MAX_CHARS]
+    return msgspec.structs.replace(row, predicted=predicted, expected=(row.expected or "")[:_MAX_CHARS], own=None)
+
+
+# ── its tables ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_TEXT = 300  # characters of a text in a cell
+
+
+def _scorecard(report: AnswersReport) -> Table:
+    """A4's numbers over all items."""
+    file, terms = report.aggregates, report.terms
+    interval = terms.interval(file)
+    named = f"{numbers.limit('rate', interval.confidence)} interval, {interval.method.replace('_', ' ')}"
+    rows: list[tuple[Cell, ...]] = [
+        (terms.score_of, Value("score", file.primary_score, unknown="no items")),
+        (f"Its {named}", Reach("score", interval, bare=True)),
+        ("Standard deviation", Value("score", file.stddev, unknown="fewer than two items")),
+        ("Items", file.n_items),
+        ("Items with a prediction", file.n_scored),
+        ("Items without, each counted 0.0", file.n_skipped),
+    ]
+    if isinstance(file.n_unanswered, int):
+        counted = "each counted 0.0" if UNANSWERED in file.misses else "left out until they are answered"
+        rows.append((f"Items unanswered{f', {counted}' if file.n_unanswered else ''}", file.n_unanswered))
+    rows.append((terms.passed_of, terms.n_passed(file)))
+    return table("Scorecard", {"What": "text", "Value": "number"}, rows, titled=True, only=WRITTEN)
+
+
+def _slice_tables(file: Any) -> Iterator[Table]:
+    """A4 by section, category and difficulty; a grouping that no item has is left out."""
+    for name in GROUPINGS:
+        slices = getattr(file, name)
+        if all(one.value is None for one in slices):
+            continue
+        unanswered = isinstance(slices[0].n_unanswered, int)
+        columns: Columns = {
+            name.capitalize(): "text", "Mean": "score", "Items": "count", "With a prediction": "count",
+            **({"Unanswered": "count"} if unanswered else {}),
+        }  # fmt: skip
+        rows = (
+            (
+                numbers.nothing("none named") if one.value is None else one.value,
+                one.mean,
+                one.n_items,
+                one.n_scored,
+                *((one.n_unanswered,) if unanswered else ()),
+            )
+            for one in slices
+        )
+        yield table(f"By {name}", columns, rows)
+
+
+def _misses(report: AnswersReport) -> Iterator[Table]:
+    """A7: how many items missed for which reason. A terminal is narrow: there by the spec's names alone."""
+    n_items = report.aggregates.n_items
+    found = [
+        (words, name, n, Value("rate", n / n_items, n_items)) for words, name, n in _misses_of(report) if n and n_items
+    ]
+    columns: Columns = {"Name": "text", "Items": "count", "Share": "rate"}
+    yield table("Why items missed", {"Why": "text", **columns}, found, titled=True, only=WRITTEN)
+    yield table("Why items missed", columns, (row[1:] for row in found), only=TERMINAL)
+
+
+def _missed(terms: Terms, rows: Sequence[Any]) -> Table:
+    """Missed items, each with what was expected and what came."""
+    cells = (
+        (
+            shorten(row.item_id, 80),
+            shorten(row.expected, _TEXT),
+            None if row.predicted is None else shorten(row.predicted, _TEXT),
+            ", ".join(reason_words(terms.reasons, name) for name in terms.why_missed(row)),
+            ", ".join(one_line(value) for value in (row.section, row.category, row.difficulty) if value is not None),
+        )
+        for row in rows
+    )
+    columns: Columns = dict.fromkeys(("Item", "Expected", "Predicted", "Why", "Where"), "text")
+    return table("Missed items", columns, cells, titled=True)
+
+
+# ── the document ─────────────────────────────────────────────────────────────────────────────────────────────
+
+_CONTENTS = (
+    ("scorecard", "Scorecard"),
+    ("misses", "Why items missed"),
+    ("missed", "Missed items"),
+    ("training", "Training"),
+    ("reproducibility", "Reproducibility"),
+    ("verify", "Check it"),
+)
+
+
+def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Document:
+    """What is said of a run. `missed` are the missed items that are shown; None for a summary."""
+    manifest, file, top = report.manifest, report.aggregates, _headline(report)
+    model = named_model("Model", manifest.model_id, manifest.model_version)
+    opening = Opening(
+        top.words, top.tone, meaning=(top.meaning,), facts=(model, *run_facts(report)), quotes_others=True
+    )
+    above, below = notices_around(report, _notices(report))
+    asked = f"{manifest.dataset_id}, {asked_items(manifest)}; run {manifest.run_id}"
+    who = Lines((numbers.short_model(manifest.model_id), asked))
+    written, summed = _misses(report)
+    blocks: list[Block] = [*above, opening, who, *below, summed]
+    tables = (_scorecard(report), *report.terms.tables(report), *_slice_tables(file))
+    blocks.append(Section("scorecard", "Scorecard", tables))
+    blocks.append(Lines((_counted_line(file),)))
+    if missed is not None:
+        none = Paragraph("No item missed.", only=HTML)
+        blocks.append(Section("misses", "Why items missed", (written or none,)))
+        blocks += [_missed_section(report, missed), _training(report), *end_sections(report)]
+    title = f"{top.words}: {manifest.model_id} on {manifest.dataset_id}"
+    return Document(title, manifest.spec, blocks, FOOT, manifest.journal_sha256, _CONTENTS)
+
+
+def _counted_line(file: Any) -> str:
+    """`34 items: 29 with a prediction, 5 without, 0 unanswered`."""
+    parts = [f"{numbers.count(file.n_scored)} with a prediction", f"{numbers.count(file.n_skipped)} without"]
+    if isinstance(file.n_unanswered, int):
+        parts.append(f"{numbers.count(file.n_unanswered)} unanswered")
+    return f"{plural(file.n_items, 'item')}: {', '.join(parts)}"
+
+
+def _missed_section(report: AnswersReport, missed: Sequence[Any]) -> Section:
+    """How many missed items are not shown, if any, and those that are."""
+    n_all = _n_missed(report)
+    where = f"samples.jsonl in the record has them all, and `benchbook show {report.manifest.run_id} --sample N`"
+    left_out = f"{plural(n_all, 'item')} missed; here are the first {len(missed):,}. {where} shows one."
+    note = [Paragraph(left_out, "quiet")] if n_all > len(missed) else []
+    return Section(
+        "missed", "Missed items", (*note, _missed(report.terms, missed) if missed else Paragraph("None.", only=HTML))
+    )
+
+
+def _training(report: AnswersReport) -> Section:
+    """What was logged on the way here, beside what came of it."""
+    loss = report.loss()
+    none = Paragraph("No training metrics.", only=HTML)
+    return Section("training", "Training", (none if loss is None else Curves({report.manifest.run_id: loss}),))
+
+
+def _report(terms: Terms, record: Record, derived: DerivedFiles, rows: Rows) -> AnswersReport:
+    loss = partial(training_loss, record)
+    return AnswersReport(terms, derived.manifest, derived.aggregates, derived.decision, rows, loss)
+
+
+def _write(report: AnswersReport, folder: Path) -> list[Path]:
+    """Write report.html and report.md."""
+    document = _document(report, _missed_rows(report))
+    return [
+        write_pieces(folder / "report.html", html_page(document, css=CURVES_CSS)),
+        write_pieces(folder / "report.md", markdown_page(document)),
+    ]
+
+
+def view_over(terms: Terms) -> View:
+    """How runs of an evaluator with these terms are shown."""
+    return View(report=partial(_report, terms), summary=_document, write=_write, fail_reasons=terms.why_missed)
