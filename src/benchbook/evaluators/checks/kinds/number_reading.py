@@ -134,18 +134,19 @@ def _value(found: re.Match[str]) -> Fraction | None:
     exponent = _exponent(found["exponent"] or found["tens"] or raised or "0")
     whole = re.sub("[^0-9]", "", found["grouped"] or "") or found["digits"] or ""
     value = _scaled(whole, found["decimals"] or found["more"] or found["less"] or "", exponent)
-    rest: Fraction | None = Fraction(0)
     if found["vulgar"]:
-        rest = _vulgar(found["vulgar"])
+        rest: Fraction | None = _vulgar(found["vulgar"])
     elif found["top"]:
         rest = _quotient(found["top"], found["bottom"])
     elif found["frac_top"]:
         rest = _quotient(found["frac_top"], found["frac_bottom"])
+    else:
+        return _times(sign, value)
     return None if value is None or rest is None else sign * (value + rest)
 
 
 def _times(sign: int, value: Fraction | None) -> Fraction | None:
-    return None if value is None else sign * value
+    return -value if sign < 0 and value is not None else value
 
 
 def _vulgar(character: str) -> Fraction:
@@ -174,4 +175,4 @@ def _scaled(whole: str, decimals: str, exponent: int | None) -> Fraction | None:
     scale = exponent - len(decimals) + len(digits) - len(significant)
     if len(significant) > LIMIT_DIGITS or abs(scale) > LIMIT_DIGITS:
         return None
-    return int(significant) * Fraction(10) ** scale
+    return Fraction(int(significant) * 10**scale) if scale >= 0 else Fraction(int(significant), 10**-scale)

@@ -77,6 +77,8 @@ class Number(Kind):
         return hit(read.text) if is_right else miss("other_number", read.text)
 
     def _is_near(self, value: Fraction | None, wanted: Fraction) -> bool:
+        if value == wanted:
+            return True
         allowed = max(self.tolerance, self.relative_tolerance * abs(wanted))
         return value is not None and abs(value - wanted) <= allowed
 
