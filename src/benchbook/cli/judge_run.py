@@ -28,7 +28,7 @@ __all__ = ["print_judging_dry_run", "run", "same_model_option", "same_model_tabl
 # Settings of `benchbook run` that go for judging too.
 _SHARED = (
     "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
-    "max_retries", "max_wait_ms", "accept_unanswered", "cache", "runs", "run_id", "reports",
+    "max_retries", "max_wait_ms", "accept_unanswered", "cache", "experiment", "runs", "run_id", "reports",
 )  # fmt: skip
 _FROZEN = ("set", "judges", "prompts", "task", "same_model", "evidence", "repeats", "probes")
 
@@ -92,9 +92,10 @@ def _say_what_would_be_asked(config: str | None, options: dict[str, Any]) -> Non
 
 
 def _checked(config: str | None, options: dict[str, Any]) -> JudgingConfig:
-    from benchbook.evaluators.protocol.config import judging_config_from_mapping, read_judging_file
+    from benchbook.evaluators.protocol.config import judging_config_from_mapping
+    from benchbook.evaluators.settings import read_config_file
 
-    values = read_judging_file(config) if config is not None else {}
+    values = read_config_file(config) if config is not None else {}
     return judging_config_from_mapping(values | _given(options), config or "options")
 
 

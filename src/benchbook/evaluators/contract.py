@@ -148,6 +148,11 @@ class Evaluator(ABC):
     primary: ClassVar[str | None] = None  # of its aggregates the one that stands for a run in lists; None for none
 
     @property
+    def repeated(self) -> tuple[str, ...]:
+        """Its aggregates that are taken together over runs of one plan (SPEC R7.3), the one that stands first first."""
+        return () if self.primary is None else (self.primary,)
+
+    @property
     def compared(self) -> ComparedColumns | None:
         """The columns of its items; None where runs can't be compared item by item."""
         return None

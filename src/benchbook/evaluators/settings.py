@@ -185,7 +185,8 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     known = set(RunConfig.__struct_fields__)
     for name in values:
         if name not in known:
-            raise ConfigError(f"{source}: {name}", "a setting that is not known", _nearest(name, known))
+            expected = "`benchbook grid`, which reads it" if name == "grid" else _nearest(name, known)
+            raise ConfigError(f"{source}: {name}", "a setting that is not known", expected)
     without_judge = not _has_judge(values)
     _check_panel(values, source)
     needed = ("evalset", "model") if without_judge or values.get("judges") else ("evalset", "model", "judge")
@@ -236,11 +237,14 @@ def _nearest(name: str, known: set[str]) -> str:
     return near[0] if near else "one of those that `benchbook init` writes"
 
 
-_PATHS = ("evalset", "ids", "prompt_template", "outputs", "model_path", "judge_path", "cache", "runs", "reports")
+_PATHS = (
+    "evalset", "ids", "prompt_template", "outputs", "set", "prompts", "model_path", "judge_path", "cache", "runs",
+    "reports",
+)  # fmt: skip
 
 
 def read_config_file(path: str | Path) -> dict[str, Any]:
-    """The settings of a TOML file; its paths are relative to its folder.
+    """The settings of a TOML file, of any evaluator; its paths are relative to its folder.
 
     Raises: UsageError, InputError.
     """
@@ -249,8 +253,15 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     if values.get("reports") == "none":
         values["reports"] = None
     for name in _PATHS:
-        if isinstance(values.get(name), str) and not _is_shipped_name(values[name]):
-            values[name] = str(path.parent / values[name])
+        if name in values:
+            values[name] = _beside(path.parent, values[name])
+    if isinstance(grid := values.get("grid"), dict):
+        values["grid"] = {
+            name: [_beside(path.parent, one) for one in options]
+            if name in _PATHS and isinstance(options, list)
+            else options
+            for name, options in grid.items()
+        }
     if isinstance(spec := values.get("spec"), str) and is_spec_folder(spec, path.parent):
         values["spec"] = str(path.parent / spec)
     with_paths_from(values.get("judges"), path.parent)
@@ -259,9 +270,9 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     return values
 
 
-def _is_shipped_name(value: str) -> bool:
-    """A set that Benchbook ships is named `@support_v1`, wherever the config lies."""
-    return value.startswith("@")
+def _beside(folder: Path, value: Any) -> Any:
+    """A path as it is from here. A set that Benchbook ships is named `@support_v1`, wherever the config lies."""
+    return str(folder / value) if isinstance(value, str) and not value.startswith("@") else value
 
 
 def is_spec_folder(spec: str, beside: Path = Path()) -> bool:

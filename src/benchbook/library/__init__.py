@@ -1,6 +1,7 @@
 """library: what `import benchbook as bb` gives. Objects over records; no logic of its own."""
 
 from benchbook.library.api import (
+    grid,
     judge,
     judge_async,
     load,
@@ -22,6 +23,7 @@ __all__ = [
     "Run",
     "RunComparison",
     "compare",
+    "grid",
     "judge",
     "judge_async",
     "load",

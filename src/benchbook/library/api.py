@@ -16,6 +16,7 @@ from benchbook.errors import UsageError
 from benchbook.evalsets.in_memory import as_file
 from benchbook.evaluators.answers.predictions import DEFAULT_SPEC, ScoreConfig
 from benchbook.evaluators.answers.rows import RunStatus
+from benchbook.evaluators.grid import begin_cell, cells_of
 from benchbook.evaluators.registry import answers_evaluator, resume_run, score_predictions, start_run
 from benchbook.evaluators.settings import config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
@@ -24,6 +25,7 @@ from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run,
 from benchbook.record.folder import open_record
 
 __all__ = [
+    "grid",
     "judge",
     "judge_async",
     "load",
@@ -61,6 +63,23 @@ async def run_async(
     with _as_settings(values | settings) as given:
         checked = config_from_mapping(given, str(config or "run"))
         return _loaded(await start_run(checked, on_progress, config), RubricRun)
+
+
+def grid(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> list[Run]:
+    """Run one experiment over several models, prompts or other settings, as `benchbook grid` does: a run for each cell.
+
+    `grid(evalset="items.jsonl", judge="…", experiment="tried", grid={"model": ["…", "…"]})` needs no file. Cells whose
+    records are whole are loaded, others begun or resumed. Ends with the first that stops early: see `Run.stopped`.
+
+    Raises: ConfigError; UsageError where a record of that name was begun with another plan; else as `run`.
+    """
+    values = (read_config_file(config) if config is not None else {}) | settings
+    done = []
+    for cell in cells_of(values, str(config or "grid")):
+        done.append(_loaded(run_in_loop(begin_cell(cell, on_progress, config)), Run))
+        if done[-1].stopped is not None:
+            break
+    return done
 
 
 def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
@@ -213,8 +232,8 @@ async def judge_async(
     config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any
 ) -> Run:
     """As `judge`, inside an event loop."""
-    from benchbook.evaluators.protocol.config import judging_config_from_mapping, read_judging_file
+    from benchbook.evaluators.protocol.config import judging_config_from_mapping
 
-    values = read_judging_file(config) if config is not None else {}
+    values = read_config_file(config) if config is not None else {}
     checked = judging_config_from_mapping(values | settings, str(config or "judge"))
     return _loaded(await start_run(checked, on_progress, config), Run)

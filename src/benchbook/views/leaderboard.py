@@ -1,12 +1,11 @@
-"""Several runs: how many items a comparison needs, a leaderboard, an experiment (SPEC R7.3)."""
+"""Several runs: how many items a comparison needs, and a leaderboard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchbook.comparison.experiment import ExperimentPlan, NamedExperiment
 from benchbook.comparison.leaderboard import Leaderboard
-from benchbook.evaluators.document import Cell, Column, Columns, Table, Value, table
+from benchbook.evaluators.document import Columns, Table, table
 from benchbook.evaluators.rubric.items_needed import ItemsNeeded
 from benchbook.statistics.results import WARNINGS
 from benchbook.text import one_line, shorten
@@ -15,7 +14,6 @@ from benchbook.views.terminal import table_lines
 from benchbook.views.words import aggregate_word, plural
 
 __all__ = [
-    "experiment_lines",
     "leaderboard_lines",
     "leaderboard_notes",
     "leaderboard_table",
@@ -28,7 +26,6 @@ _RANK_TESTS = {
     "all_pairs_holm_mid_p": "the mid-p McNemar test",
     "all_pairs_holm_t": "t of the paired difference",
 }
-_WIDTH = 120
 
 
 def leaderboard_table(found: Leaderboard) -> Table:
@@ -83,34 +80,6 @@ def leaderboard_lines(found: Leaderboard, n_others: int = 0, damaged: Sequence[s
         yield f"{plural(n_others, 'other record')} not ranked: {why}."
     for one in damaged:
         yield f"Damaged: {one_line(one)}"
-
-
-def experiment_lines(found: NamedExperiment) -> Iterator[str]:
-    """Each plan for itself, then what was left out and why."""
-    if len(found.plans) > 1:
-        yield f"{len(found.plans)} plans name this experiment; runs of different plans are not averaged."
-        yield ""
-    for plan in found.plans:
-        yield f"{plural(len(plan.runs), 'run')} of plan {numbers.short_hash(plan.plan_sha256)}"
-        yield from table_lines(_plan_table(plan), _WIDTH)
-        if len(plan.runs) == 1:
-            yield "A single run has no standard deviation."
-            yield ""
-    for one in found.left_out:
-        yield f"left out: {one.run}: {one.reason}"
-
-
-def _plan_table(plan: ExperimentPlan) -> Table:
-    found = [(aggregate_word(one.aggregate), one) for one in plan.summaries]
-    rows: list[Sequence[Cell]] = [
-        [run, *(Value(word.kind, one.per_repeat[n]) for word, one in found)] for n, run in enumerate(plan.runs)
-    ]
-    rows += [
-        ["Mean", *(Value(word.kind, one.mean) for word, one in found)],
-        ["SD", *(Value(word.kind, one.sd) for word, one in found)],
-    ]
-    columns = (Column("Run"), *(Column(word.label, "number") for word, _ in found))
-    return Table(numbers.short_model(plan.model_id), columns, tuple(rows))
 
 
 # ── before a run ─────────────────────────────────────────────────────────────────────────────────────────────

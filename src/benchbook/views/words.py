@@ -90,6 +90,8 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
 }
 
+_OF_OTHERS: Mapping[str, AggregateWord] = {"primary_score": AggregateWord("Score", "score", "samples")}
+
 _DECISIONS: Mapping[str, DecisionWord] = {
     "READY": DecisionWord(
         "Ready to release",
@@ -142,7 +144,7 @@ _FAIL_REASONS: Mapping[str, str] = {
 
 def aggregate_word(name: str) -> AggregateWord:
     """The word for an aggregate; a name that is not known yet is shown as it is."""
-    return AGGREGATES.get(name) or AggregateWord(one_line(name), "ratio", "none")
+    return AGGREGATES.get(name) or _OF_OTHERS.get(name) or AggregateWord(one_line(name), "ratio", "none")
 
 
 def decision_word(decision: Decision | None) -> DecisionWord:

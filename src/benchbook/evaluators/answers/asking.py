@@ -50,7 +50,6 @@ _NOT_HERE = (
     "repeats",
     "unmeasured",
     "no_variance",
-    "experiment",
     "confidence",
     "until_decided",
     "error",

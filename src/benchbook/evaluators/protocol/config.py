@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from benchbook.ask.judge_config import AskedJudgeConfig, check_judges, with_paths_from
+from benchbook.ask.judge_config import AskedJudgeConfig, check_judges
 from benchbook.ask.setting_types import (
     Count,
     Positive,
@@ -36,7 +36,6 @@ __all__ = [
     "JudgingConfig",
     "declarations_from",
     "judging_config_from_mapping",
-    "read_judging_file",
     "tools_of",
 ]
 
@@ -53,6 +52,7 @@ class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_f
     evidence: EvidenceRule = "must_be_found"
     repeats: Annotated[int, Meta(ge=1, le=1000)] = 1
     probes: Count = 0
+    experiment: str | None = None
     timeout_ms: Positive = 120_000  # an evaluation is longer than a score
 
 
@@ -66,9 +66,8 @@ JUDGING_SETTINGS: Mapping[str, str] = {
     "evidence": "must_be_found: a quote that is not found makes an evaluation invalid; report: it is counted",
     "repeats": "how often each judge judges each output",
     "probes": "of how many outputs probes are made, whose right answer is known; by default none",
+    "experiment": "a name that records share; `benchbook experiment NAME` takes them together",
 }
-
-_PATHS = ("set", "prompts", "cache", "runs", "reports")
 
 
 def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> JudgingConfig:
@@ -87,19 +86,6 @@ def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> Judgi
     check_money({"max_cost_usd": config.max_cost_usd}, f"{source}: ")
     check_judges(config.judges, source)
     return config
-
-
-def read_judging_file(path: str | Path) -> dict[str, Any]:
-    """The settings of a TOML file; its paths are relative to its folder. Raises: UsageError, InputError."""
-    path = Path(path)
-    values = read_toml(path)
-    if values.get("reports") == "none":
-        values["reports"] = None
-    for name in _PATHS:
-        if isinstance(values.get(name), str):
-            values[name] = str(path.parent / values[name])
-    with_paths_from(values.get("judges"), path.parent)
-    return values
 
 
 _MAX_PROMPT = 4 << 20

@@ -92,6 +92,7 @@ class RubricEvaluator(Evaluator):
     # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
 
     primary = "aggregate_score"
+    repeated = ("aggregate_score", "latency_e2e_p95_ms")
 
     @property
     def compared(self) -> ComparedColumns:
