@@ -19,11 +19,10 @@ from benchbook.cli.output import (
     runs_option,
 )
 from benchbook.cli.summary import passes_gate, print_decision
-from benchbook.errors import UsageError
 
 if TYPE_CHECKING:
+    from benchbook.evaluators.contract import Confidence
     from benchbook.evaluators.measured import Measured
-    from benchbook.evaluators.rubric.tables import Confidence
     from benchbook.library.gating import GateResult
     from benchbook.record.folder import Record
 
@@ -86,13 +85,10 @@ def gate(
             option = "--by-rule" if by_rule else "--confidence"
             raise click.UsageError(f"{option} is about the release gates: leave it out, or --baseline and its kin")
         ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
-    spec = record.started().spec
-    if not spec.startswith("rubric@"):
-        raise UsageError(f"{record.path}: {spec} has no release gates; ask with --min-score, or --baseline")
-    from benchbook.evaluators.rubric.tables import derive
+    from benchbook.evaluators.registry import evaluator_of
 
     with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
-        derived = derive(record, Path(folder), confidence=confidence)
+        derived = evaluator_of(record).gated(record, Path(folder), confidence)
     print_decision(record, derived, as_json=as_json, gated_by="rule" if by_rule else "decision")
     ctx.exit(0 if passes_gate(derived.decision, by_rule=by_rule) else 1)
 

@@ -39,10 +39,9 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     from benchbook.views.terminal import table_lines
 
     record = find_record(run, runs)
-    spec = record.started().spec
-    if spec != "rubric@v1":
-        raise UsageError(f"{record.path}: was made under {spec}; panels are of rubric@v1")
     derived = evaluator_of(record).read(record)
+    if not hasattr(derived.manifest, "panel"):
+        raise UsageError(f"{record.path}: was made under {derived.manifest.spec}; panels are of rubrics")
     found = panel_analysis(derived.manifest, derived.aggregates, rows_of(record)(), seed=seed)
     if as_json:
         print_json(found)

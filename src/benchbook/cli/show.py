@@ -24,13 +24,11 @@ __all__ = ["show"]
 def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: bool) -> None:
     """Show RUN's decision, gates and ledger; or one of its samples with every raw reply."""
     from benchbook.cli.summary import rows_of
-    from benchbook.evaluators.registry import samples_type
+    from benchbook.evaluators.registry import evaluator_of, samples_type
     from benchbook.record.tables import row_of_sample
     from benchbook.views.views import view_of
 
     record = find_record(run, runs)
-    started = record.started()
-    spec = started.spec
     if sample is not None or failed:
         _refuse_without_samples(record)
     if sample is not None:
@@ -40,9 +38,9 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
         if as_json:
             print_json(row)
         else:
-            click.echo("\n".join(_sample_lines(row, _item_lines(record, spec, sample))))
+            click.echo("\n".join(_sample_lines(row, _item_lines(record, row))))
     elif failed:
-        why = view_of(spec, started.identity.get("evaluator")).fail_reasons
+        why = view_of(evaluator_of(record)).fail_reasons
         rows = (row for row in rows_of(record)() if why(row))
         if as_json:
             print_json(list(rows))
@@ -71,14 +69,14 @@ def _show_run(record: Any, as_json: bool) -> None:
     print_decision(record, evaluator_of(record).read(record), as_json=as_json)
 
 
-def _item_lines(record: Any, spec: str, sample: int) -> Iterator[str]:
-    """What a `rubric@v1` sample was asked; the rows of other specs have it themselves."""
+def _item_lines(record: Any, row: Any) -> Iterator[str]:
+    """What a sample was asked, where its row does not have it itself."""
     from benchbook.evaluators.recorded_set import items_of
     from benchbook.specs.template import as_text
 
-    if spec != "rubric@v1":
+    if hasattr(row, "prompt") or "evalset" not in record.started().inputs:
         return
-    for _, item in items_of(record, [sample]):
+    for _, item in items_of(record, [row.sample]):
         for name in ("prompt", "context", "expected_answer"):
             value = getattr(item, name)
             yield f"{name}:" if value is not None else f"{name}: –"

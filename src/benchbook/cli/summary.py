@@ -13,7 +13,7 @@ from benchbook.cli.output import print_json
 from benchbook.errors import RecordError
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.gates import is_of_a_part
-from benchbook.evaluators.registry import samples_type
+from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[P
 def _view(record: Record, derived: DerivedFiles) -> tuple[View, Any]:
     from benchbook.views.views import view_of
 
-    view = view_of(derived.manifest.spec, getattr(derived.manifest, "evaluator", None))
+    view = view_of(evaluator_of(record))
     return view, view.report(record, derived, rows_of(record))
 
 
@@ -94,7 +94,8 @@ def passes_gate(decision: Decision | None, *, by_rule: bool) -> bool:
     """READY, or with `by_rule` release-ready by the values alone (R6.4), those of a whole run."""
     if decision is None or not by_rule:
         return decision is not None and decision.decision == "READY"
-    return decision.release_ready and not (isinstance(decision.caps, tuple) and is_of_a_part(decision.caps))
+    caps = getattr(decision, "caps", None)  # evaluators without a rule of their own have none
+    return decision.release_ready and not (isinstance(caps, tuple) and is_of_a_part(caps))
 
 
 def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:

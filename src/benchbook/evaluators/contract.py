@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.setting_types import SittingSettings
 from benchbook.ask.starting import Opened, Prepared
+from benchbook.errors import UsageError
 from benchbook.record.derived_files import Finding
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -22,9 +23,10 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["MAY_CHANGE", "ComparedColumns", "DerivedFiles", "Evaluator", "Tables"]
+__all__ = ["MAY_CHANGE", "ComparedColumns", "Confidence", "DerivedFiles", "Evaluator", "Tables"]
 
 Tables = Mapping[str, type[msgspec.Struct]]
+Confidence: TypeAlias = float | Literal["none"]  # at which a gate is shown to hold; none: by the values alone
 
 # Settings of every sitting that may differ between sittings: they change how requests are sent, not which.
 MAY_CHANGE = frozenset({
@@ -34,7 +36,10 @@ MAY_CHANGE = frozenset({
 
 
 class DerivedFiles(Protocol):
-    """What a record's derived files hold, typed by its evaluator. `decision` is None where one is refused."""
+    """What a record's derived files hold, typed by its evaluator. `decision` is None where one is refused.
+
+    `manifest` is a `record.manifest.Manifest` with what the evaluator adds.
+    """
 
     @property
     def manifest(self) -> Any: ...
@@ -70,6 +75,7 @@ class Evaluator(ABC):
 
     id: str
     command: ClassVar[str]  # of the command line: it makes the evaluator's records, and resumes them
+    view: ClassVar[str] = "benchbook.views.any_evaluator"  # the module whose `VIEW` shows its records
     may_change: ClassVar[frozenset[str]] = MAY_CHANGE
 
     # ── what it plans and asks (`ask.starting.Asks`) ─────────────────────────────────────────────────────────
@@ -137,6 +143,15 @@ class Evaluator(ABC):
     @abstractmethod
     def read(self, record: Record) -> DerivedFiles:
         """The derived files as they are on disk. Raises: RecordError."""
+
+    def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> DerivedFiles:
+        """All derived anew into a folder, with the decision that a release gate goes by: what is shown at `confidence`,
+        or by the values alone ("none"); by default as the run was configured.
+
+        Raises: UsageError where it has no release gates; as `derive`.
+        """
+        del target, confidence
+        raise UsageError(f"{record.path}: {self.id} has no release gates; ask with --min-score, or --baseline")
 
     def unavailable(self, started: RunStarted) -> str | None:
         """Why a record has no per-item table; None where it has one (A6)."""

@@ -23,7 +23,7 @@ from benchbook.record.tables import read_rows
 if TYPE_CHECKING:
     import polars
 
-    from benchbook.evaluators.rubric.tables import Confidence
+    from benchbook.evaluators.contract import Confidence
 
 __all__ = ["ChecksRun", "CorrectnessRun", "RubricRun", "Run", "run_of"]
 
@@ -46,7 +46,7 @@ class Run:
 
     @property
     def spec(self) -> str:
-        """What it was made under: `rubric@v1`."""
+        """The evaluator that it was made under, such as `rubric@v1`."""
         spec: str = self._derived.manifest.spec
         return spec
 
@@ -102,14 +102,14 @@ class Run:
         from benchbook.views.views import view_of
 
         Path(folder).mkdir(parents=True, exist_ok=True)
-        view = view_of(self.spec, getattr(self.manifest, "evaluator", None))
+        view = view_of(evaluator_of(self.record))
         return view.write(view.report(self.record, self._derived, self._stored_rows), Path(folder))
 
     def __str__(self) -> str:
         from benchbook.views.terminal import document_lines
         from benchbook.views.views import view_of
 
-        view = view_of(self.spec, getattr(self.manifest, "evaluator", None))
+        view = view_of(evaluator_of(self.record))
         return "\n".join(document_lines(view.summary(view.report(self.record, self._derived, self._stored_rows))))
 
     def __repr__(self) -> str:

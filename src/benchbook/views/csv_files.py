@@ -33,7 +33,7 @@ _PASSED_OVER = frozenset("'\"`‘’“”„«»")
 _LINE_END = "\r\n"  # RFC 4180, whatever the platform
 
 
-def csv_report(rows: Iterable[RubricRow], row_type: type[RubricRow] = RubricRow) -> Iterator[str]:
+def csv_report(rows: Iterable[Any], row_type: type[msgspec.Struct] = RubricRow) -> Iterator[str]:
     """The lines, the header first. `judge_replies` is a column of JSON, `fail_reasons` a list with `; `."""
     columns = row_type.__struct_fields__
     yield ",".join(_quoted(name) for name in columns) + _LINE_END

@@ -1,7 +1,4 @@
-"""How the runs of each spec are shown: their summary, their reports, and why a sample did not pass.
-
-A new spec is a module with a `VIEW` and a line in `_MODULES`.
-"""
+"""How the runs of an evaluator are shown: their summary, their reports, and why a sample did not pass."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import RecordError
-from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.contract import DerivedFiles, Evaluator
 from benchbook.evaluators.document import (
     HTML,
     MARKDOWN,
@@ -51,15 +48,6 @@ __all__ = [
 ]
 
 
-_MODULES: Mapping[str, str] = {
-    "answer_correctness@v1": "benchbook.views.correctness",
-    "judge_protocol@v1": "benchbook.views.protocol",
-    "rubric@v1": "benchbook.views.rubric",
-}
-
-# Of specs that are data, a user's own among them: by what makes an evaluator of them.
-_OF_DATA: Mapping[str, str] = {"checks": "benchbook.views.checks"}
-
 # Starts a new pass over the samples, in the plan's order, each time it is called.
 Rows = Callable[[], Iterator[Any]]
 
@@ -77,15 +65,9 @@ class View:
     fail_reasons: Callable[[Any], Sequence[str]]
 
 
-def view_of(spec: str, evaluator: str | None = None) -> View:
-    """How a spec's runs are shown; `evaluator` is what manifests name beside a spec that is data.
-
-    Raises: RecordError for a spec without one.
-    """
-    module = _MODULES.get(spec) or _OF_DATA.get(evaluator or "")
-    if module is None:
-        raise RecordError(f"spec {spec[:80]!r}: there is no report for it; expected {', '.join(_MODULES)}")
-    view: View = import_module(module).VIEW
+def view_of(evaluator: Evaluator) -> View:
+    """How an evaluator's runs are shown."""
+    view: View = import_module(evaluator.view).VIEW
     return view
 
 

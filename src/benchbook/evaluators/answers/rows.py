@@ -14,6 +14,7 @@ from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.record.facts import NOT_ASKED, Failure, Reply
+from benchbook.record.manifest import Manifest
 from benchbook.text import storable
 
 __all__ = [
@@ -41,23 +42,13 @@ class AnswerDecision(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None  # why it did not pass
 
 
-class AnswerManifest(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerManifest(Manifest, frozen=True, kw_only=True):
     """manifest.json: who, what, when, with what, and the hash that names the record."""
 
-    run_id: str
-    timestamp_utc: str
-    ended_utc: str | None
-    state: str  # complete, interrupted, open
-    state_detail: str | None
     run_status: RunStatus
     run_status_reason: str | None
     dry_run: bool  # MockJudge stood in for the scorer (A6): there are no samples
-    spec: str
-    spec_sha256: str
-    dataset_id: str
-    dataset_version_or_hash: str
     n_items: int
-    repeats: int
     benchmark: bool
     model_id: str
     model_version: str | None
@@ -67,20 +58,7 @@ class AnswerManifest(msgspec.Struct, frozen=True, kw_only=True):
     generation_params_effective: dict[str, Any]
     prediction_form: str | None  # jsonl, csv, parquet; null where a model was asked
     prediction_columns: dict[str, str]  # ours -> the file's
-    code_version: dict[str, Any]
-    environment: dict[str, Any]
     reasoning_tags: list[str]
-    config: dict[str, Any]
-    plan_sha256: str
-    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
-    journal_segments: int
-    journal_facts: int
-    journal_sha256: str  # the last fact's hash: it names the whole record
-    derived: dict[str, str]  # file -> its SHA-256
-    derived_by: dict[str, str]  # the versions that wrote them
-    manifest_sha256: str  # of this manifest with this field empty
-    # Of the repository that holds the user's config; left out of records before derivation 3.
-    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 
-from benchbook.errors import RecordError
+from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.checks.files import SPEC_FILE, read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.metric import ChecksMetric
-from benchbook.evaluators.contract import ComparedColumns
+from benchbook.evaluators.contract import ComparedColumns, Confidence, DerivedFiles
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import load_spec, sha256_of_files
@@ -24,6 +24,8 @@ _KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
 class ChecksEvaluator(AnswersEvaluator):
     """Answers held against checks, without a judge. Its spec is read when it is first needed."""
 
+    view = "benchbook.views.checks"
+
     def __init__(self, spec_id: str, load: Callable[[], ChecksMetric], sha256: str) -> None:
         self.id = spec_id
         self._load = load
@@ -36,6 +38,13 @@ class ChecksEvaluator(AnswersEvaluator):
     @property
     def spec_sha256(self) -> str:
         return self._sha256
+
+    def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> DerivedFiles:
+        if not self.metric.spec.gates:
+            return super().gated(record, target, confidence)
+        if confidence is not None:
+            raise UsageError(f"{record.path}: the gates of {self.id} go by the confidence that its spec.toml names")
+        return self.derive(record, target)
 
     @property
     def compared(self) -> ComparedColumns:

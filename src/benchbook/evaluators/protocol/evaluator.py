@@ -41,6 +41,7 @@ class ProtocolEvaluator(Evaluator):
     """Models judge each other's outputs, and their own, in strict JSON with quoted evidence (SPEC P)."""
 
     command = "judge run"
+    view = "benchbook.views.protocol"
     files = DERIVED_FILES
 
     def __init__(self, spec_id: str) -> None:

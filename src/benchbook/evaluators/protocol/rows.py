@@ -9,6 +9,7 @@ import msgspec
 from benchbook.ask.unanswered import Unanswered
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, ReadRow
+from benchbook.record.manifest import Manifest
 
 __all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolReadRow", "ProtocolRow", "Task"]
 
@@ -83,38 +84,15 @@ class ProtocolAggregates(msgspec.Struct, frozen=True, kw_only=True):
     task: Task | msgspec.UnsetType = msgspec.UNSET
 
 
-class ProtocolManifest(msgspec.Struct, frozen=True, kw_only=True):
+class ProtocolManifest(Manifest, frozen=True, kw_only=True):
     """manifest.json: who judged what, when, by which rules, and the hash that names the record."""
 
-    run_id: str
-    timestamp_utc: str
-    ended_utc: str | None
-    state: str  # complete, interrupted, open
-    state_detail: str | None
-    spec: str
-    spec_sha256: str
     prompt_sha256: str  # of the judge prompt's template
-    dataset_id: str
-    dataset_version_or_hash: str  # of the evaluation set's manifest
     n_outputs: int
-    repeats: int
     evidence: str
     same_model: dict[str, str]
     judges: dict[str, dict[str, Any]]  # name -> model id, version, parameters
     judged_elsewhere: bool
-    code_version: dict[str, Any]
-    environment: dict[str, Any]
-    config: dict[str, Any]
-    plan_sha256: str
-    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
-    journal_segments: int
-    journal_facts: int
-    journal_sha256: str  # the last fact's hash: it names the whole record
-    derived: dict[str, str]  # file -> its SHA-256
-    derived_by: dict[str, str]
-    manifest_sha256: str  # of this manifest with this field empty
-    # Of the repository that holds the user's config; left out of records before derivation 3.
-    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     task: Task | msgspec.UnsetType = msgspec.UNSET
     evaluated_from: str | msgspec.UnsetType | None = msgspec.UNSET  # of judgements made elsewhere: their first date
     evaluated_to: str | msgspec.UnsetType | None = msgspec.UNSET  # and their last; null: none has one (P7)

@@ -15,7 +15,7 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
-from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Evaluator, Tables
+from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Confidence, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
@@ -44,6 +44,7 @@ class RubricEvaluator(Evaluator):
     """A judge scores answers by criteria, and a release is decided (SPEC R)."""
 
     command = "run"
+    view = "benchbook.views.rubric"
     may_change = MAY_CHANGE | {
         "model_base_url", "model_api_key_env", "model_path", "judge_base_url", "judge_api_key_env", "judge_path",
         "confidence",
@@ -88,6 +89,9 @@ class RubricEvaluator(Evaluator):
             data = record.decision.read_bytes()
             refused = msgspec.json.decode(data)["decision"] is None
             return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
+
+    def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> Derived:
+        return derive(record, target, confidence=confidence)
 
     # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -17,6 +16,7 @@ from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answer_signs import AnswerSigns
+from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import as_float, percentile
@@ -62,8 +62,6 @@ __all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "row_type_of"]
 
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
-
-Confidence = float | Literal["none"]
 
 # Called with each sample, its item and its facts before they are used; `verify` compares requests there.
 SampleCheck = Callable[[int, Item, list[SampleFact]], None]

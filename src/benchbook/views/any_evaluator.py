@@ -1,0 +1,156 @@
+"""How the runs of an evaluator are shown that brings no words of its own: by what the contract says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator
+from benchbook.evaluators.document import (
+    WRITTEN,
+    Block,
+    Document,
+    Item,
+    Lines,
+    Opening,
+    Quote,
+    Section,
+    Tone,
+    Value,
+    table,
+)
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.record.folder import Record
+from benchbook.text import one_line
+from benchbook.views import numbers
+from benchbook.views.csv_files import csv_report
+from benchbook.views.html import html_page
+from benchbook.views.markdown import markdown_page
+from benchbook.views.views import FOOT, Rows, View, end_sections, named_evalset, notices_around, when, write_pieces
+from benchbook.views.words import aggregate_word, plural
+
+__all__ = ["VIEW"]
+
+
+_MOST_ITEMS = 200  # that did not pass, in full
+_TONES: Mapping[str, Tone] = {"READY": "good", "pass": "good", "NOT_READY": "bad", "fail": "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """A run of any evaluator, ready to be shown."""
+
+    manifest: Any
+    aggregates: Any
+    decision: Any
+    evaluator: Evaluator
+    rows: Rows
+    row_type: type[msgspec.Struct]
+
+
+def _report(record: Record, derived: DerivedFiles, rows: Rows) -> _Report:
+    evaluator = evaluator_of(record)
+    row_type = evaluator.tables(record.started())["samples.parquet"]
+    return _Report(derived.manifest, derived.aggregates, derived.decision, evaluator, rows, row_type)
+
+
+def _document(report: _Report, *, in_full: bool) -> Document:
+    """With `in_full`, the items that did not pass as well, and how to do the numbers again."""
+    manifest = report.manifest
+    above, below = notices_around(report, list(getattr(report.aggregates, "warnings", ())))
+    headline, tone, code = _headline(report)
+    facts = (named_evalset(report), when(report))
+    values = table("Aggregates", {"Aggregate": "text", "Value": "number"}, _values(report), titled=True)
+    blocks: list[Block] = [*above, Opening(headline, tone, code, facts=facts), *below]
+    blocks.append(Section("aggregates", "Aggregates", (values,)))
+    if in_full:
+        blocks += [*_missed(report), *end_sections(report)]
+    else:
+        blocks.append(Lines((f"{manifest.spec} over {one_line(manifest.dataset_id)}; run {manifest.run_id}",)))
+    return Document(f"{headline}: {manifest.run_id}", manifest.spec, blocks, FOOT, manifest.journal_sha256)
+
+
+def _headline(report: _Report) -> tuple[str, Tone, str | None]:
+    """The decision where there is one; else the number that stands for the run."""
+    decided = _member(report.decision, "decision") or _member(report.decision, "verdict")
+    name = report.evaluator.primary
+    number = ""
+    if name is not None:
+        word = aggregate_word(name)
+        number = f"{word.label} {numbers.show(word.kind, dict(_numbers(report)).get(name), unknown='not known')}"
+    if decided is None:
+        return number or report.manifest.spec, "none", None
+    return number or str(decided), _TONES.get(decided, "doubt"), str(decided)
+
+
+def _member(decision: Any, name: str) -> str | None:
+    found = getattr(decision, name, None)
+    return None if found is None or found is msgspec.UNSET else str(found)
+
+
+def _values(report: _Report) -> Iterator[tuple[str, Value]]:
+    for name, value in _numbers(report):
+        word = aggregate_word(name)
+        yield word.label, Value(word.kind, value, unknown="nothing was counted")
+
+
+def _numbers(report: _Report) -> Iterator[tuple[str, float | None]]:
+    """The single numbers of aggregates.json, by name."""
+    content = msgspec.to_builtins(report.aggregates)
+    for name, value in (content | content.get("aggregates", {})).items():
+        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+            yield name, value
+
+
+def _missed(report: _Report) -> Iterator[Section]:
+    """The first items that did not pass, each with its answer and why."""
+    if (columns := report.evaluator.compared) is None:
+        return
+    missed: list[Item] = []
+    n_missed = 0
+    for row in report.rows():
+        if getattr(row, columns.passed) not in (True, 1.0):
+            n_missed += 1
+            if len(missed) < _MOST_ITEMS:
+                missed.append(_item(row, columns))
+    title = f"Did not pass: {plural(n_missed, 'sample')}"
+    yield Section("failed", title, tuple(missed), only=WRITTEN)
+
+
+def _item(row: Any, columns: ComparedColumns) -> Item:
+    score = getattr(row, columns.score)
+    why = [str(getattr(row, name)) for name in columns.reasons if getattr(row, name, None)]
+    quotes = [Quote("Answer", getattr(row, columns.answer), "no answer")]
+    if columns.expected is not None:
+        quotes.insert(0, Quote("Expected", getattr(row, columns.expected), "none"))
+    return Item(
+        row.item_id,
+        "no score" if score is None else "did not pass",
+        "outcome",
+        "unscored" if score is None else "failed",
+        scores=None if score is None else f"score {numbers.score(score, '')}",
+        facts=tuple(why),
+        quotes=tuple(quotes),
+    )
+
+
+def _write(report: _Report, folder: Path) -> list[Path]:
+    """report.html, report.md and samples.csv; each appears whole, or stays as it was. Raises: RecordError."""
+    return [
+        write_pieces(folder / "report.html", html_page(_document(report, in_full=True))),
+        write_pieces(folder / "report.md", markdown_page(_document(report, in_full=True))),
+        write_pieces(folder / "samples.csv", csv_report(report.rows(), report.row_type)),
+    ]
+
+
+VIEW = View(
+    report=_report,
+    summary=partial(_document, in_full=False),
+    write=_write,
+    fail_reasons=lambda row: list(getattr(row, "fail_reasons", None) or ([] if row.passed else ["did not pass"])),
+)
