@@ -14,9 +14,11 @@ from benchbook.cli.output import print_json
 from benchbook.evalsets import EvalSet
 from benchbook.evaluators.recorded_set import contents_words, part_words
 from benchbook.evaluators.rubric.needed import least_for_ready
+from benchbook.evaluators.rubric.plan import spec_of
 from benchbook.evaluators.rubric.preparing import DEFAULT_ERROR, PreparedRun, prepare
 from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
 from benchbook.evaluators.rubric.requests import Requests
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.settings import RunConfig
 from benchbook.text import visible
 
@@ -33,13 +35,14 @@ def estimate(config: RunConfig) -> dict[str, Any]:
     Raises: what `run` would raise before it asks anything.
     """
     prepared = prepare(config)
-    requests = Requests(prepared.plan, prepared.template)
+    spec = spec_of(prepared.plan)
+    requests = Requests(prepared.plan, spec, prepared.template)
     with prepared.evalset as evalset:
         bodies = sum(len(requests.candidate(item)) for item in evalset)
         first = evalset[0]
         example = requests.candidate(first).decode("utf-8", "replace")
         judge_prompt = requests.judge_prompt(first, "(the model's answer)")
-        ready = _ready(config, evalset)
+        ready = _ready(config, spec, evalset)
     plan = prepared.plan
     return {
         "samples": plan.n_samples,
@@ -58,18 +61,17 @@ def estimate(config: RunConfig) -> dict[str, Any]:
     }
 
 
-def _ready(config: RunConfig, evalset: EvalSet) -> dict[str, Any] | None:
+def _ready(config: RunConfig, spec: RubricSpec, evalset: EvalSet) -> dict[str, Any] | None:
     """How many items, or groups of them, there are to show READY with, and how many it takes; None where it is not
     shown by their number: by points, or by a test that looks again and again."""
     if config.confidence == "none" or config.until_decided:
         return None
     lone = sum(item.group is None for item in evalset)
     groups = len({item.group for item in evalset if item.group is not None})
-    unmeasured = frozenset({"latency_e2e_p95_ms"} if "latency" in config.unmeasured else ())
     return {
         "n": lone + groups,
         "of": "groups of items" if groups else "items",
-        "least": least_for_ready(config.confidence or DEFAULT_CONFIDENCE, unmeasured=unmeasured),
+        "least": least_for_ready(spec, config.confidence or DEFAULT_CONFIDENCE),
     }
 
 

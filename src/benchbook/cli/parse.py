@@ -69,21 +69,17 @@ def _reader_of(spec: str) -> _Reader:
 
 def _rubric(case: dict[str, Any]) -> dict[str, Any]:
     from benchbook.evaluators.rubric.reply import Parsed, parse_reply
+    from benchbook.evaluators.rubric.spec import rubric_v1
 
-    tags = _reasoning_tags(case.get("options"))
+    spec, tags = rubric_v1(), _reasoning_tags(case.get("options"))
     reply = case.get("reply", 0)
     if not isinstance(reply, str | None):
         raise UsageError("reply: expected a string")
-    found = parse_reply(reply or "", tags)
+    found = parse_reply(reply or "", spec, tags)
     if not isinstance(found, Parsed):
         return {"id": case.get("id"), "ok": False, "parse_error_reason": found.reason, "detail": found.detail}
-    result = {
-        "id": case.get("id"),
-        "ok": True,
-        "accuracy_score": found.accuracy_score,
-        "faithfulness_score": found.faithfulness_score,
-        "rationale": found.rationale,
-    }
+    scores = {one.score_key: score for one, score in zip(spec.criteria, found.scores, strict=True)}
+    result = {"id": case.get("id"), "ok": True, **scores, "rationale": found.rationale}
     return result if found.reasoning is None else result | {"reasoning": found.reasoning}
 
 

@@ -78,10 +78,11 @@ def plan(
 def _plan_ready(confidence: float | None, as_json: bool) -> None:
     from benchbook.evaluators.rubric.needed import least_by_gate
     from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
+    from benchbook.evaluators.rubric.spec import rubric_v1
     from benchbook.views.leaderboard import ready_words
 
     level = DEFAULT_CONFIDENCE if confidence is None else confidence
-    by_gate = least_by_gate(level)
+    by_gate = least_by_gate(rubric_v1(), level)
     if as_json:
         print_json({"n_items": max(by_gate.values()), "confidence": level, "by_gate": by_gate})
         return

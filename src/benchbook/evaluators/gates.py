@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from functools import cache
 from typing import Literal
 
 import msgspec
 
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.intervals import Interval
-from benchbook.specs import load_spec
 
 __all__ = [
     "Cap",
@@ -24,7 +22,7 @@ __all__ = [
     "ToSettle",
     "is_incomplete",
     "is_of_a_part",
-    "thresholds",
+    "threshold_of",
 ]
 
 
@@ -101,17 +99,10 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     claim: Claim | msgspec.UnsetType = msgspec.UNSET
 
 
-@cache
-def thresholds(spec_id: str = "rubric@v1") -> tuple[Threshold, ...]:
-    """The gates of a frozen spec, in its order."""
-    return tuple(
-        Threshold(
-            gate["aggregate"],
-            "at_least" if "at_least" in gate else "at_most",
-            int(Decimal(gate.get("at_least") or gate["at_most"]) * _NANO),
-        )
-        for gate in load_spec(spec_id).settings["gates"]
-    )
+def threshold_of(gate: Mapping[str, str]) -> Threshold:
+    """A gate as a spec writes it: an aggregate, and `at_least` or `at_most` with a decimal."""
+    direction: Direction = "at_least" if "at_least" in gate else "at_most"
+    return Threshold(gate["aggregate"], direction, int(Decimal(gate[direction]) * _NANO))
 
 
 CapCode = Literal["incomplete", "snapshot_changed", "unmeasured", "another_model", "few_repeats", "part_of_items"]

@@ -1,6 +1,7 @@
-"""Several judges of one answer: their scores as one score of `rubric@v1` (docs/decisions/0016).
+"""Several judges of one answer: their scores of a criterion as one score of it (docs/decisions/0016).
 
-R1 knows the scores 0, 1 and 2 and no others, and R4 and R6 count zeros and twos. So a panel's score is one of these.
+A criterion knows the scores of its scale and no others, and R4 and R6 count its lowest and highest. So a panel's score
+is one of these.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ PANEL_RULES: Mapping[PanelRule, str] = {
     "mean": "the mean of their scores, to the nearest whole score; from halfway between two, the lower",
     "worst": "the lowest of their scores",
 }
-_LOWEST, _HIGHEST = 0, 2
 
 
-def panel_score(scores: Sequence[int | None], rule: PanelRule) -> int | None:
-    """The panel's score; `scores` has one for each judge, None of one who gave none.
+def panel_score(scores: Sequence[int | None], rule: PanelRule, lowest: int, highest: int) -> int | None:
+    """The panel's score on a scale from `lowest` to `highest`; `scores` has one for each judge, None of one who gave
+    none.
 
     A judge without a score might have given any. The panel has a score where that makes no difference, else None.
     """
     fill = _RULES[rule]
     # Every rule gives no less where a score is higher, so the two ends say what all between them would.
-    lowest = fill(sorted(_LOWEST if score is None else score for score in scores))
-    highest = fill(sorted(_HIGHEST if score is None else score for score in scores))
-    return lowest if lowest == highest else None
+    least = fill(sorted(lowest if score is None else score for score in scores))
+    most = fill(sorted(highest if score is None else score for score in scores))
+    return least if least == most else None
 
 
 def _middle(ordered: Sequence[int]) -> int:

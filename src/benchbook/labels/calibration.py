@@ -9,7 +9,7 @@ from typing import Literal
 from benchbook.errors import UsageError
 from benchbook.evaluators.gates import DecisionName, Gate, Threshold
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.scoring import RubricScale
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.calibration_corrected import GoldScores, Pair, bias_of, clusters_of, corrected_aggregates
 from benchbook.labels.calibration_results import (
     AgreementName,
@@ -153,7 +153,7 @@ FEW_LABELS = 30
 def calibrate(
     samples: Sequence[JudgedSample],
     gold: GoldScores,
-    scale: RubricScale,
+    spec: RubricSpec,
     *,
     frozen: Decision | None,
     counted: Counted,
@@ -168,7 +168,7 @@ def calibrate(
     by_number = {one.sample: one for one in samples}
     _check(gold, by_number.keys())
     fields = tuple(_field_trial(field, by_number, gold, confidence, seed, n_resamples) for field in FIELDS)
-    corrected = corrected_aggregates(samples, gold, scale, confidence=confidence, seed=seed, n_resamples=n_resamples)
+    corrected = corrected_aggregates(samples, gold, spec, confidence=confidence, seed=seed, n_resamples=n_resamples)
     clusters = {one.cluster for one in samples if one.cluster is not None}
     return Calibration(
         n_judged=len(samples),

@@ -13,13 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import msgspec
 
-from benchbook.evaluators.exact import NANO
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, score_sample
+from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
+from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.calibration_results import Bias, Corrected, JudgedSample, SliceBias
+from benchbook.labels.state import FIELDS
 from benchbook.record.facts import LabelField
 from benchbook.statistics import (
     Estimate,
@@ -43,15 +47,13 @@ __all__ = ["GoldScores", "Pair", "bias_of", "clusters_of", "corrected_aggregates
 GoldScores = Mapping[int, Mapping[LabelField, int]]
 """People's scores by sample and field; what nobody labelled, or two people left open, is not in it."""
 
-_BOTH: tuple[LabelField, ...] = ("accuracy_score", "faithfulness_score")
-
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """A number of one sample that an aggregate is the mean of, and the fields that people must have labelled for it."""
+    """A number of one sample that an aggregate is the mean of, and the criteria that people must label for it."""
 
     aggregate: str
-    needs: tuple[LabelField, ...]
+    needs: tuple[int, ...]
     value: Callable[[Outcome], float]
     highest: int = 1
     binary: bool = False
@@ -67,7 +69,7 @@ class _Sample:
 def corrected_aggregates(
     samples: Sequence[JudgedSample],
     gold: GoldScores,
-    scale: RubricScale,
+    spec: RubricSpec,
     *,
     confidence: float,
     seed: int,
@@ -76,7 +78,7 @@ def corrected_aggregates(
     """Every aggregate that depends on the judge, over the judged samples, corrected."""
     drawing = _Drawing(confidence, seed, n_resamples)
     found = []
-    for measure in _measures(scale):
+    for measure in _measures(spec):
         values = [_sample(one, gold.get(one.sample, {}), measure) for one in samples]
         found.append(
             Corrected(
@@ -91,29 +93,27 @@ def corrected_aggregates(
     return tuple(found)
 
 
-def _measures(scale: RubricScale) -> tuple[_Measure, ...]:
-    return (
-        _Measure("accuracy_mean", ("accuracy_score",), lambda one: float(one.accuracy_score or 0), 2),
-        _Measure(
-            "accuracy_full_credit_rate", ("accuracy_score",), lambda one: float(one.accuracy_score == 2), binary=True
-        ),
-        _Measure("faithfulness_mean", ("faithfulness_score",), lambda one: float(one.faithfulness_score or 0), 2),
-        _Measure(
-            "faithfulness_failure_rate",
-            ("faithfulness_score",),
-            lambda one: float(one.faithfulness_score == 0),
-            binary=True,
-        ),
-        _Measure("pass_rate", _BOTH, lambda one: float(score_sample(one, scale).passed), binary=True),
-        _Measure("aggregate_score", _BOTH, lambda one: (score_sample(one, scale).sample_score_nano or 0) / NANO),
-    )
+def _measures(spec: RubricSpec) -> Iterator[_Measure]:
+    """Every aggregate that samples without a score would leave open."""
+    everything = tuple(range(len(spec.criteria)))
+    for name, one in table_of(spec).items():
+        if isinstance(one, OfSamples) and one.is_open:
+            needs = everything if one.of is None else (one.of,)
+            yield _Measure(name, needs, partial(_value, one, spec), one.span, binary=one.is_rate)
+
+
+def _value(one: OfSamples, spec: RubricSpec, outcome: Outcome) -> float:
+    return one.lowest + (one.of_sample(outcome, score_sample(outcome, spec)) or 0) * one.span / one.unit
 
 
 def _sample(one: JudgedSample, labels: Mapping[LabelField, int], measure: _Measure) -> _Sample:
     """The measure by the judge's scores, and by people's in their place."""
     people = None
-    if all(field in labels for field in measure.needs):
-        people = measure.value(msgspec.structs.replace(one.outcome, **{name: labels[name] for name in measure.needs}))
+    if all(FIELDS[number] in labels for number in measure.needs):
+        scores = list(one.outcome.scores)
+        for number in measure.needs:
+            scores[number] = labels[FIELDS[number]]
+        people = measure.value(msgspec.structs.replace(one.outcome, scores=tuple(scores)))
     return _Sample(measure.value(one.outcome), people, one.cluster)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.labels.state import FIELDS
 from benchbook.record.facts import LabelField
 from benchbook.statistics import Agreement, Estimate
 
@@ -54,7 +55,7 @@ class JudgedSample:
 
     def score(self, field: LabelField) -> int:
         """The judge's score."""
-        found: int | None = getattr(self.outcome, field)
+        found = self.outcome.scores[FIELDS.index(field)]  # criteria and fields have one order
         if found is None:
             raise ValueError(f"sample {self.sample} was not judged")
         return found

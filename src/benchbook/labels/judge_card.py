@@ -8,13 +8,15 @@ from pathlib import Path
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
-from benchbook.evaluators.rubric.scoring import Outcome, rubric_scale
+from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import Counted, agreements, calibrate
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import derived_anew, is_as_drawn, is_judged
+from benchbook.labels.sheet import derived_anew, is_as_drawn, is_judged, labelled_row_type
 from benchbook.labels.state import FIELDS
 from benchbook.record.facts import LabelField, Stratum
 from benchbook.record.folder import Record
@@ -124,7 +126,7 @@ def judge_card(
     calibration = calibrate(
         judged,
         _gold(book),
-        rubric_scale(frozenset(manifest.unmeasured)),
+        rubric_v1().without(manifest.unmeasured),
         frozen=derived.decision,
         counted=_counted(derived),
         confidence=confidence,
@@ -155,7 +157,7 @@ def judge_card(
 
 def _judged(samples: Path, *, clustered: bool) -> list[JudgedSample]:
     """The samples that the judge scored. They are in clusters where any has a group, or items have repeats."""
-    rows = [_judged_sample(row) for row in read_rows(samples, RubricRow) if is_judged(row)]
+    rows = [_judged_sample(row) for row in read_rows(samples, labelled_row_type()) if is_judged(row)]
     if clustered or any(group is not None for _, group in rows):
         return [_in_cluster(one, f"item {one.item_id}" if group is None else f"group {group}") for one, group in rows]
     return [one for one, _ in rows]
@@ -163,8 +165,7 @@ def _judged(samples: Path, *, clustered: bool) -> list[JudgedSample]:
 
 def _judged_sample(row: RubricRow) -> tuple[JudgedSample, str | None]:
     outcome = Outcome(
-        accuracy_score=row.accuracy_score,
-        faithfulness_score=row.faithfulness_score,
+        scores=scores_of(row, rubric_v1()),
         latency_e2e_ms=row.latency_e2e_ms,
         latency_model_ms=row.latency_model_ms,
         timed_out=row.timed_out,
@@ -267,13 +268,13 @@ def _twice(book: LabelBook, field: LabelField) -> Iterator[tuple[int, int]]:
 
 def _retest(samples: Path, confidence: float, seed: int, n_resamples: int) -> Retest:
     """Pairs of repeats with the same answer, one an item: the first two."""
-    first: dict[tuple[str, str | None], tuple[int, int]] = {}
+    first: dict[tuple[str, str | None], tuple[int, ...]] = {}
     done: set[str] = set()
-    pairs: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    for row in read_rows(samples, RubricRow):
+    pairs: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    for row in read_rows(samples, labelled_row_type()):
         if not is_judged(row) or row.item_id in done:
             continue
-        scores = (row.accuracy_score or 0, row.faithfulness_score or 0)
+        scores = tuple(score or 0 for score in scores_of(row, rubric_v1()))
         key = (row.item_id, row.answer_sha256)
         if key in first:
             pairs.append((first[key], scores))

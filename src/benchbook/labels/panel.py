@@ -15,7 +15,9 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float, percentile, ratio
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.panel_rules import PanelRule
+from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.release import decide
+from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,
@@ -25,7 +27,8 @@ from benchbook.evaluators.rubric.rows import (
     PanelRow,
     PanelVote,
 )
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, rubric_scale, score_sample
+from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.labels.state import FIELDS, SCORES
 from benchbook.record.facts import LabelField
@@ -192,9 +195,9 @@ class _Seen:
     """What one pass over the rows keeps: counts, each judge's scores, and the samples that they split on."""
 
     def __init__(self, panel: PanelManifest, manifest: Manifest, file: AggregatesFile) -> None:
-        scale = rubric_scale(frozenset(manifest.unmeasured))
+        spec = rubric_v1().without(manifest.unmeasured)
         whole = manifest.state == "complete" and not isinstance(file.early_stop, EarlyStop)
-        self.judges = [_Judge(number, judge, scale, whole) for number, judge in enumerate(panel.judges)]
+        self.judges = [_Judge(number, judge, spec, whole) for number, judge in enumerate(panel.judges)]
         self.scores: dict[LabelField, list[list[int | None]]] = {field: [[] for _ in self.judges] for field in FIELDS}
         self.splits: list[Split] = []
         self.n_judged = self.n_unanimous = self.n_scored_without_all = self.n_left_open = 0
@@ -249,19 +252,20 @@ def _split(row: PanelRow) -> Split:
 class _Judge:
     """The run as this judge alone scores it."""
 
-    def __init__(self, number: int, judge: PanelJudge, scale: RubricScale, whole: bool) -> None:
+    def __init__(self, number: int, judge: PanelJudge, spec: RubricSpec, whole: bool) -> None:
         self._number = number
         self._judge = judge
         self._whole = whole
-        self._tally = RubricTally(scale)
+        self._spec = spec
+        self._tally = RubricTally(spec)
         self._errors: Counter[str] = Counter()
         self._latencies: Counter[int] = Counter()
         self._n_asked = self._n_scored = self._n_both = self._n_same = self._input = self._output = 0
 
     def add(self, row: PanelRow, vote: PanelVote | None) -> None:
         """`vote` is None where no answer came: that is scored by rule, whoever judges (R1.3)."""
-        outcome = _outcome(row, vote)
-        self._tally.add(outcome, score_sample(outcome, self._tally.scale))
+        outcome = _outcome(row, vote, self._spec)
+        self._tally.add(outcome, score_sample(outcome, self._spec))
         if vote is None:
             return
         self._n_asked += 1
@@ -279,7 +283,7 @@ class _Judge:
             self._n_same += _both(vote) == _both(row)
 
     def found(self) -> JudgeAlone:
-        aggregates = self._tally.aggregates()
+        aggregates = aggregates_of(self._tally)
         return JudgeAlone(
             judge=self._number,
             name=self._judge.name,
@@ -304,12 +308,11 @@ class _Judge:
 _both: Callable[[PanelRow | PanelVote], tuple[int | None, int | None]] = attrgetter(*FIELDS)
 
 
-def _outcome(row: PanelRow, vote: PanelVote | None) -> Outcome:
+def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> Outcome:
     scored = row if vote is None else vote
     return msgspec.convert(
         {
-            "accuracy_score": scored.accuracy_score,
-            "faithfulness_score": scored.faithfulness_score,
+            "scores": scores_of(scored, spec),
             "evaluator_error": scored.evaluator_error,
             "score_origin": row.score_origin,
             "latency_e2e_ms": row.latency_e2e_ms,

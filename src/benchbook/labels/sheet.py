@@ -12,15 +12,25 @@ from pathlib import Path
 
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.rubric.row_types import row_type, scores_of
 from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.evaluators.rubric.scoring import SPEC_ID
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, rubric_v1
 from benchbook.evaluators.rubric.tables import Derived, derive
 from benchbook.labels.labels import LabelBook, SheetRow, create_labels
 from benchbook.record.facts import LabelsStarted, Stratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 
-__all__ = ["STRATIFIABLE", "Drawn", "derived_anew", "draw", "is_as_drawn", "is_judged", "sample_labels"]
+__all__ = [
+    "STRATIFIABLE",
+    "Drawn",
+    "derived_anew",
+    "draw",
+    "is_as_drawn",
+    "is_judged",
+    "labelled_row_type",
+    "sample_labels",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +90,21 @@ def derived_anew(record: Record) -> Iterator[tuple[Derived, Path]]:
 
     Raises: UsageError for a run under another evaluator: people label by the rubric's fields.
     """
-    if (spec := record.started().spec) != SPEC_ID:
-        raise UsageError(f"{record.path}: was scored under {spec}; labels are for {SPEC_ID}")
+    if (spec := record.started().spec) != RUBRIC_V1:
+        raise UsageError(f"{record.path}: was scored under {spec}; labels are for {RUBRIC_V1}")
     with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as name:
         folder = Path(name)
         yield derive(record, folder), folder / "samples.parquet"
 
 
+def labelled_row_type() -> type[RubricRow]:
+    """A row as far as labels go: they are for `rubric@v1`, and columns of its later forms are passed over."""
+    return row_type(rubric_v1(), panel=False, caused=False)
+
+
 def is_judged(row: RubricRow) -> bool:
-    """Whether a judge scored this sample, both fields; a rule's zero for no answer is nobody's judgement (R1.3)."""
-    return row.accuracy_score is not None and row.faithfulness_score is not None and row.score_origin is None
+    """Whether a judge scored this sample, all fields; a rule's zero for no answer is nobody's judgement (R1.3)."""
+    return None not in scores_of(row, rubric_v1()) and row.score_origin is None
 
 
 def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence[str], seed: int) -> LabelBook:
@@ -133,7 +148,7 @@ def is_as_drawn(samples: Path, started: LabelsStarted) -> bool:
 
 
 def _strata(samples: Path, stratify: Sequence[str]) -> dict[int, str]:
-    return {row.sample: _stratum(row, stratify) for row in read_rows(samples, RubricRow) if is_judged(row)}
+    return {row.sample: _stratum(row, stratify) for row in read_rows(samples, labelled_row_type()) if is_judged(row)}
 
 
 def _stratum(row: RubricRow, fields: Sequence[str]) -> str:
@@ -143,7 +158,9 @@ def _stratum(row: RubricRow, fields: Sequence[str]) -> str:
 def _sheet(record: Record, samples: Path, drawn: Sequence[int], n_items: int) -> list[SheetRow]:
     """What is shown of the drawn samples, in the order in which it is shown."""
     wanted = frozenset(drawn)
-    answers = {row.sample: row.candidate_answer for row in read_rows(samples, RubricRow) if row.sample in wanted}
+    answers = {
+        row.sample: row.candidate_answer for row in read_rows(samples, labelled_row_type()) if row.sample in wanted
+    }
     with recorded_evalset(record, record.started()) as evalset:
         items = {sample: evalset[sample % n_items] for sample in drawn}
     return [

@@ -12,8 +12,8 @@ from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import protocol
-from benchbook.evaluators.registry import evaluator_of
-from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, PanelRow
+from benchbook.evaluators.registry import evaluator_of, samples_type
+from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest
 from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
@@ -201,7 +201,7 @@ def _answer(found: FoundRun) -> PanelOfRun:
     assert isinstance(file, AggregatesFile)  # noqa: S101 - as is its manifest
     from benchbook.labels.panel import panel_analysis
 
-    panel = panel_analysis(manifest, file, read_rows(found.record.samples, PanelRow))
+    panel = panel_analysis(manifest, file, read_rows(found.record.samples, samples_type(found.record)))
     return PanelOfRun(
         lines=tuple(panel_lines(panel)),
         notices=tuple(panel_notices(panel)),

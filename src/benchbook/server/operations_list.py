@@ -5,7 +5,9 @@ from __future__ import annotations
 from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
-from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest
+from benchbook.evaluators.rubric.row_types import aggregates_file_type
+from benchbook.evaluators.rubric.rows import Manifest
+from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.server import (
     comparison_downloads,
     comparison_types,
@@ -56,7 +58,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/aggregates", name="getAggregates", summary="aggregates.json.",
-        handler=runs.get_aggregates, answers=(AggregatesFile, CorrectnessAggregates, ProtocolAggregates),
+        handler=runs.get_aggregates,
+        answers=(aggregates_file_type(rubric_v1()), CorrectnessAggregates, ProtocolAggregates),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",

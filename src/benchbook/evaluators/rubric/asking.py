@@ -14,7 +14,7 @@ from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_outputs import imported_samples
 from benchbook.evaluators.rubric.early_stop import StoppingRule, samples_in_order
-from benchbook.evaluators.rubric.plan import Plan
+from benchbook.evaluators.rubric.plan import Plan, spec_of
 from benchbook.evaluators.rubric.rejected import RejectedReplies
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, History, next_step, read_history
@@ -38,11 +38,12 @@ class RubricQuestions:
         started = record.started()
         self._record = record
         self._plan = plan
+        self._spec = spec_of(plan)
         self._evalset = evalset
         self._stop = stop
         self._derivation = derivation_of(started)
-        self._requests = Requests(plan, template_of(record, started))
-        self._rule = StoppingRule(plan, self._derivation, stop)
+        self._requests = Requests(plan, self._spec, template_of(record, started))
+        self._rule = StoppingRule(plan, self._spec, self._derivation, stop)
         self._rejected = RejectedReplies(judge_names(plan))
         self.is_finished = self._rule.is_finished
 
@@ -71,8 +72,9 @@ class RubricQuestions:
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _RubricSteps:
         item = self._evalset[sample % self._plan.n_items]
         # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
+        history = read_history(facts, self._plan, self._spec, self._derivation)
         return _RubricSteps(
-            sample, item, read_history(facts, self._plan, self._derivation), self._requests, self._note_finished,
+            sample, item, history, self._requests, self._note_finished,
             first_repeat=sample < self._plan.n_items,
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision, EarlySto
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference, OtherRun, PairedStopping
 from benchbook.evaluators.rubric.plan import Plan, UntilDecided
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
-from benchbook.evaluators.rubric.scoring import rubric_scale
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import Done, History, next_step, outcome_of, read_history
 from benchbook.record.facts import SampleFact
 
@@ -51,24 +51,26 @@ def samples_in_order(plan: Plan) -> Iterable[int]:
     return (repeat * plan.n_items + item for item in order for repeat in range(plan.repeats))
 
 
-def early_stopping(plan: Plan) -> EarlyStopping | PairedStopping | None:
+def early_stopping(plan: Plan, spec: RubricSpec) -> EarlyStopping | PairedStopping | None:
     """The rule that a plan stops by; None where it asks everything."""
     rule = plan.until_decided
     if not isinstance(rule, UntilDecided):
         return None
     order = items_in_order(rule, plan.evalset_sha256, plan.n_items)
     if isinstance(rule.against, OtherRun):
-        return PairedStopping(order, plan.repeats, rule.error, rule.against, rubric_scale(frozenset(plan.unmeasured)))
-    return EarlyStopping(order, plan.repeats, rule.error)
+        return PairedStopping(order, plan.repeats, rule.error, rule.against, spec)
+    return EarlyStopping(order, plan.repeats, rule.error, spec)
 
 
-def early_decision(plan: Plan, samples: Iterable[tuple[int, list[SampleFact]]], derivation: int) -> Early | None:
+def early_decision(
+    plan: Plan, spec: RubricSpec, samples: Iterable[tuple[int, list[SampleFact]]], derivation: int
+) -> Early | None:
     """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
-    stopping = early_stopping(plan)
+    stopping = early_stopping(plan, spec)
     if stopping is None:
         return None
     for sample, facts in samples:
-        history = read_history(facts, plan, derivation)
+        history = read_history(facts, plan, spec, derivation)
         if is_finished(history):
             stopping.add(sample, outcome_of(history))
     return stopping.decision
@@ -127,10 +129,11 @@ def was_asked(facts: Sequence[SampleFact]) -> bool:
 class StoppingRule:
     """Looks at every sample that is finished: those that a journal has already, then those of this sitting."""
 
-    def __init__(self, plan: Plan, derivation: int, stop: Stop) -> None:
+    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int, stop: Stop) -> None:
         self._plan = plan
+        self._spec = spec
         self._derivation = derivation
-        self._stopping = early_stopping(plan)
+        self._stopping = early_stopping(plan, spec)
         self._stop = stop
 
     @property
@@ -139,7 +142,7 @@ class StoppingRule:
 
     def is_finished(self, facts: list[SampleFact]) -> bool:
         """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
-        history = read_history(facts, self._plan, self._derivation)
+        history = read_history(facts, self._plan, self._spec, self._derivation)
         if not is_finished(history):
             return False
         self.add(facts[0].sample, history)

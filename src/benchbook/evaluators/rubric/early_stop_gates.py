@@ -18,8 +18,11 @@ from typing import Generic, Literal, TypeVar
 import msgspec
 
 from benchbook.evaluators.exact import NANO
-from benchbook.evaluators.gates import DecisionName, Threshold, thresholds
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, rubric_scale, score_sample
+from benchbook.evaluators.gates import DecisionName, Threshold
+from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
+from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, score_sample
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.sequences import FiniteBet
 
 __all__ = ["METHOD", "EarlyDecision", "EarlyStopping", "GateClaim", "InOrder", "SampleValues", "passes_of", "values_of"]
@@ -60,11 +63,6 @@ class InOrder(Generic[_Value]):
 
 METHOD = "betting_without_replacement"
 
-_P95_OVER = NANO // 20  # of the samples may be over the limit
-# The type-7 percentile lies between two of M values. Over the limit for sure: 0.05 M + 1.95 of them; under it for sure:
-# 0.05 M - 1.05. In between it depends on the two, and nothing is claimed.
-_P95_UNDER_FOR_SURE, _P95_OVER_FOR_SURE = 105 * NANO // 100, 195 * NANO // 100
-
 
 class GateClaim(msgspec.Struct, frozen=True, kw_only=True):
     """What was shown of one gate, and after how many items; `open` where nothing was."""
@@ -91,81 +89,99 @@ class EarlyDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class SampleValues:
-    """One sample under one gate, as a part of 1 in billionths, such that more is better: at its worst and its best."""
+    """One sample under one gate in billionths, such that more is better: at its worst and its best."""
 
     worst: int
     best: int
 
 
-def values_of(outcome: Outcome, scale: RubricScale) -> tuple[SampleValues, ...]:
-    """By gate, in the spec's order. What an aggregate leaves out counts as the gate's limit, and so moves nothing."""
-    return tuple(_value(gate, outcome, scale) for gate in thresholds())
+def values_of(outcome: Outcome, spec: RubricSpec) -> tuple[SampleValues, ...]:
+    """By gate, in the rubric's order. What an aggregate leaves out counts as the gate's limit, and so moves nothing."""
+    table = table_of(spec)
+    gates = [(table[gate.aggregate], gate) for gate in spec.gates]
+    if outcome.unanswered:  # neither its scores nor its latency and tokens are known (R1.3a)
+        return tuple(SampleValues(0, _most(one)) for one, _ in gates)
+    at_ends = _at_ends(outcome, spec)
+    ends = ([_value(one, gate, *end) for end in at_ends] for one, gate in gates)
+    return tuple(SampleValues(min(both), max(both)) for both in ends)
 
 
-def passes_of(outcome: Outcome, scale: RubricScale) -> SampleValues:
+def passes_of(outcome: Outcome, spec: RubricSpec) -> SampleValues:
     """Whether a sample passes (R5.1), where its missing scores are the worst, and where they are the best."""
     if outcome.unanswered:
         return SampleValues(0, NANO)
-    worst, best = (score_sample(_taken_at(outcome, score), scale).passed for score in (0, 2))
+    worst, best = (scored.passed for _, scored in _at_ends(outcome, spec))
     return SampleValues(NANO * worst, NANO * best)
 
 
-def _value(gate: Threshold, outcome: Outcome, scale: RubricScale) -> SampleValues:
-    if outcome.unanswered:
-        return SampleValues(0, NANO)  # neither its scores nor its latency and tokens are known (R1.3a)
-    worst, best = (_taken_at(outcome, score) for score in (0, 2))
-    match gate.aggregate:
-        case "aggregate_score":
-            return SampleValues(
-                score_sample(worst, scale).sample_score_nano or 0, score_sample(best, scale).sample_score_nano or 0
-            )
-        case "pass_rate":
-            return passes_of(outcome, scale)
-        case "faithfulness_failure_rate":
-            return SampleValues(_faithful(worst, gate.limit_nano), _faithful(best, gate.limit_nano))
-        case _:
-            within = _within(outcome, gate.limit_nano)
-            return SampleValues(within, within)
+_Scored = tuple[Outcome, RubricScore]
 
 
-def _taken_at(outcome: Outcome, score: int) -> Outcome:
+def _at_ends(outcome: Outcome, spec: RubricSpec) -> tuple[_Scored, _Scored]:
+    """The sample with its missing scores at their worst, and at their best (R6.3)."""
     if not outcome.unscored:
-        return outcome
-    return msgspec.structs.replace(outcome, accuracy_score=score, faithfulness_score=score)
+        scored = outcome, score_sample(outcome, spec)
+        return scored, scored
+    worst, best = (msgspec.structs.replace(outcome, scores=scores) for scores in (spec.lowest, spec.highest))
+    return (worst, score_sample(worst, spec)), (best, score_sample(best, spec))
 
 
-def _faithful(outcome: Outcome, limit_nano: int) -> int:
-    if outcome.faithfulness_score is None:
-        return NANO - limit_nano
-    return 0 if outcome.faithfulness_score == 0 else NANO
+def _value(one: Aggregate, gate: Threshold, outcome: Outcome, scored: RubricScore) -> int:
+    """One sample under one gate; more is better. What is exact is told of the whole set alone."""
+    match one:
+        case Percentile():
+            value: int | None = getattr(outcome, f"latency_{one.field}_ms")
+            if value is None:
+                return NANO - one.beyond_nano
+            return 0 if value * NANO > gate.limit_nano else NANO
+        case OfSamples():
+            found = one.of_sample(outcome, scored)
+            return _limit(one, gate) if found is None else _upward(one, gate, found * (_most(one) // one.unit))
+        case _:
+            return 0
 
 
-def _within(outcome: Outcome, limit_nano: int) -> int:
-    if outcome.latency_e2e_ms is None:
-        return NANO - _P95_OVER
-    return 0 if outcome.latency_e2e_ms * NANO > limit_nano else NANO
+def _most(one: Aggregate) -> int:
+    """What a sample is worth at most: billionths of what the aggregate counts in, so that every limit is whole."""
+    return NANO * one.span if isinstance(one, OfSamples) else NANO
+
+
+def _limit(one: OfSamples, gate: Threshold) -> int:
+    return _upward(one, gate, gate.limit_nano - one.lowest * NANO)
+
+
+def _upward(one: OfSamples, gate: Threshold, value: int) -> int:
+    return value if gate.direction == "at_least" else _most(one) - value
 
 
 class _GateBets:
-    """The two bets on one gate over `n_items` items; an item's value is the sum over its repeats."""
+    """The two bets on one gate over `n_items` items; an item's value is the sum over its repeats.
 
-    def __init__(self, gate: Threshold, n_items: int, repeats: int) -> None:
+    There are none on what is exact: it stays open until all items were asked.
+    """
+
+    def __init__(self, gate: Threshold, one: Aggregate, n_items: int, repeats: int) -> None:
         self.aggregate = gate.aggregate
         self.claim: Literal["holds", "fails", "open"] = "open"
         self.after_items: int | None = None
-        self._most = repeats * NANO
+        self._most = repeats * _most(one)
+        self._is_told = isinstance(one, OfSamples | Percentile)
         n_samples = max(n_items * repeats, 1)
-        if gate.aggregate.startswith("latency"):
-            enough = NANO - _P95_OVER + _rounded_up(_P95_UNDER_FOR_SURE, n_samples)
-            short = NANO - _P95_OVER - _rounded_up(_P95_OVER_FOR_SURE, n_samples)
-        else:
-            enough = short = gate.limit_nano if gate.direction == "at_least" else NANO - gate.limit_nano
+        enough = short = 0
+        if isinstance(one, Percentile):
+            # The type-7 percentile lies between two of M values. Over the limit for sure, of the 95th: 0.05 M + 1.95 of
+            # them; under it for sure: 0.05 M - 1.05. In between it depends on the two, and nothing is claimed.
+            enough = NANO - one.beyond_nano + _rounded_up(NANO + one.beyond_nano, n_samples)
+            short = NANO - one.beyond_nano - _rounded_up(2 * NANO - one.beyond_nano, n_samples)
+        elif isinstance(one, OfSamples):
+            enough = short = _limit(one, gate)
         self._holds = FiniteBet(n_items, repeats * enough)
         # That more than 1 - limit is lacking on average: the limit itself still holds.
-        self._fails = FiniteBet(n_items, repeats * (NANO - short), or_more=gate.aggregate.startswith("latency"))
+        lacking = repeats * (_most(one) - short)
+        self._fails = FiniteBet(n_items, lacking, or_more=isinstance(one, Percentile))
 
     def add(self, worst: int, best: int, after_items: int, *, error: float, share: float) -> None:
-        if self.claim != "open":
+        if self.claim != "open" or not self._is_told:
             return  # what was shown once stays shown
         self._holds.add(worst)
         self._fails.add(self._most - best)
@@ -185,18 +201,19 @@ def _rounded_up(value: int, n: int) -> int:
 class EarlyStopping:
     """Looks at finished items in the order in which they were to be asked. `order` lists the items' numbers."""
 
-    def __init__(self, order: Sequence[int], repeats: int, error: float) -> None:
+    def __init__(self, order: Sequence[int], repeats: int, error: float, spec: RubricSpec) -> None:
         self._items: InOrder[tuple[SampleValues, ...]] = InOrder(order, repeats)
         self._error = error
-        self._gates = [_GateBets(gate, len(order), repeats) for gate in thresholds()]
-        self._scale = rubric_scale()
+        table = table_of(spec)
+        self._gates = [_GateBets(gate, table[gate.aggregate], len(order), repeats) for gate in spec.gates]
+        self._spec = spec
         self.decision: EarlyDecision | None = None
 
     def add(self, sample: int, outcome: Outcome) -> None:
         """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
         if self.decision is not None:
             return
-        self._items.add(sample, values_of(outcome, self._scale))
+        self._items.add(sample, values_of(outcome, self._spec))
         for _, samples in self._items.take():
             self.decision = self._look_at(samples)
             if self.decision is not None:

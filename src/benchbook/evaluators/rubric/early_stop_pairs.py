@@ -17,7 +17,8 @@ import msgspec
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.early_stop_gates import InOrder, passes_of
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScale
+from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.sequences import FiniteBet
 
 __all__ = [
@@ -82,9 +83,9 @@ class PairValues:
     most: int
 
 
-def pass_mark(outcome: Outcome, scale: RubricScale) -> Literal["1", "0", "?"]:
+def pass_mark(outcome: Outcome, spec: RubricSpec) -> Literal["1", "0", "?"]:
     """Whether a sample passes (R5.1), as `OtherRun.passes` writes it. One that no score could save did not."""
-    passes = passes_of(outcome, scale)
+    passes = passes_of(outcome, spec)
     return "1" if passes.worst == NANO else "?" if passes.best == NANO else "0"
 
 
@@ -108,13 +109,13 @@ class PairedStopping:
     `order` lists the items' numbers. Raises: ValueError where the other run has not a mark for every sample.
     """
 
-    def __init__(self, order: Sequence[int], repeats: int, error: float, other: OtherRun, scale: RubricScale) -> None:
+    def __init__(self, order: Sequence[int], repeats: int, error: float, other: OtherRun, spec: RubricSpec) -> None:
         if len(other.passes) != len(order) * other.repeats or set(other.passes) - set("10?"):
             raise ValueError(f"against {other.run_id}: not one of 1, 0 and ? for each of its samples")
         self._items: InOrder[str] = InOrder(order, repeats)
         self._error = error
         self._other = other
-        self._scale = scale
+        self._spec = spec
         no_difference = repeats * other.repeats
         self._better, self._worse = (FiniteBet(_POPULATION, no_difference, or_more=False) for _ in range(2))
         self._n_won = self._n_lost = self._n_same = self._n_open = 0
@@ -124,7 +125,7 @@ class PairedStopping:
         """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
         if self.decision is not None:
             return
-        self._items.add(sample, pass_mark(outcome, self._scale))
+        self._items.add(sample, pass_mark(outcome, self._spec))
         for item, marks in self._items.take():
             there = self._other.passes[item :: self._items.n_items]
             self.decision = self._look_at(pair_values("".join(marks), there))

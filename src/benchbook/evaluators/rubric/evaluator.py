@@ -20,12 +20,13 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.compared import COMPARED, unanswered_why
-from benchbook.evaluators.rubric.plan import Plan, plan_of
+from benchbook.evaluators.rubric.plan import Plan, plan_of, spec_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.requests import Requests
-from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest
-from benchbook.evaluators.rubric.scoring import SPEC_ID
+from benchbook.evaluators.rubric.row_types import aggregates_file_type
+from benchbook.evaluators.rubric.rows import Manifest
+from benchbook.evaluators.rubric.spec import RUBRIC_V1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
@@ -85,7 +86,8 @@ class RubricEvaluator(Evaluator):
     def read(self, record: Record) -> Derived:
         with reading_derived(record):
             manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
-            aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(AggregatesFile))
+            kind = aggregates_file_type(spec_of(plan_of(record.started())))
+            aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(kind))
             data = record.decision.read_bytes()
             refused = msgspec.json.decode(data)["decision"] is None
             return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
@@ -131,8 +133,9 @@ class _RequestCheck:
 
     def __init__(self, record: Record, started: RunStarted) -> None:
         self._plan: Plan = plan_of(started)
+        self._spec = spec_of(self._plan)
         self._derivation = derivation_of(started)
-        self._requests = Requests(self._plan, template_of(record, started))
+        self._requests = Requests(self._plan, self._spec, template_of(record, started))
         self._journal = record.journal
         self.findings: list[Finding] = []
 
@@ -144,7 +147,7 @@ class _RequestCheck:
         judges: dict[int, str] = {}
         for fact in asked:
             if fact.role == "judge" and fact.judge not in judges:
-                answer = read_history(facts, self._plan, self._derivation).answer
+                answer = read_history(facts, self._plan, self._spec, self._derivation).answer
                 judges[fact.judge] = (
                     "" if answer is None else request_sha256(self._requests.judge(item, answer, fact.judge))
                 )
@@ -156,4 +159,4 @@ class _RequestCheck:
                 self.findings.append(Finding(file, line, what))
 
 
-EVALUATOR = RubricEvaluator(SPEC_ID)
+EVALUATOR = RubricEvaluator(RUBRIC_V1)

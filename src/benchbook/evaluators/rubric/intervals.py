@@ -10,7 +10,9 @@ have an interval too, and clusters are worth what their intraclass correlation s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+
+import msgspec
 
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.exact import NANO, order_statistic
@@ -21,9 +23,11 @@ from benchbook.evaluators.intervals import (
     bounded_mean,
     interval_of,
     rate_interval,
-    sums_of_rate,
 )
+from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, Exact, OfSamples, Percentile, TokenRatio
+from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.rows import Cases
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics import Estimate, percentile_ranks
 from benchbook.statistics._inputs import FEW_CLUSTERS
@@ -39,111 +43,76 @@ from benchbook.statistics.percentiles import percentile_bound_of_clusters
 __all__ = ["cases_of", "further_intervals_of", "intervals_of"]
 
 
-_OfCluster = Callable[[ClusterSums], tuple[int, int, int]]  # its size, its sum and its squares, of one aggregate
-
-
 def intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
     """Of the gated aggregates, and the median latency. Where samples share a group or an item, they are clustered."""
-    n_faithfulness = tally.faithfulness_counts.total()
-    return {
-        "aggregate_score": _score(tally, confidence, derivation),
-        "pass_rate": _rate(
-            tally,
-            tally.n_passed,
-            tally.n_samples,
-            lambda sums: sums_of_rate(sums.n_samples, sums.n_passed),
-            confidence,
-            derivation,
-        ),
-        "faithfulness_failure_rate": _rate(
-            tally,
-            tally.faithfulness_counts[0],
-            n_faithfulness,
-            lambda sums: sums_of_rate(sums.n_faithfulness, sums.n_unfaithful),
-            confidence,
-            derivation,
-        ),
-        "latency_e2e_p50_ms": _percentile(tally.latencies_e2e_ms, tally.e2e_of_clusters, 0.5, confidence, derivation),
-        "latency_e2e_p95_ms": _percentile(tally.latencies_e2e_ms, tally.e2e_of_clusters, 0.95, confidence, derivation),
-    }
+    return _intervals(tally, confidence, derivation, first=True)
 
 
 def further_intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
     """Of the other means, rates and percentiles of R4. Sums have none, nor has a quotient of two of them."""
-    accuracy, n_samples = tally.accuracy_counts, tally.n_samples
-    return {
-        "accuracy_mean": _grade(
-            tally,
-            accuracy,
-            lambda sums: (sums.n_accuracy, sums.accuracy, sums.accuracy_squared),
-            confidence,
-            derivation,
-        ),
-        "accuracy_full_credit_rate": _rate(
-            tally,
-            accuracy[2],
-            accuracy.total(),
-            lambda sums: sums_of_rate(sums.n_accuracy, sums.n_full_credit),
-            confidence,
-            derivation,
-        ),
-        "faithfulness_mean": _grade(
-            tally,
-            tally.faithfulness_counts,
-            lambda sums: (sums.n_faithfulness, sums.faithfulness, sums.faithfulness_squared),
-            confidence,
-            derivation,
-        ),
-        "latency_model_p50_ms": _percentile(
-            tally.latencies_model_ms, tally.model_of_clusters, 0.5, confidence, derivation
-        ),
-        "latency_model_p95_ms": _percentile(
-            tally.latencies_model_ms, tally.model_of_clusters, 0.95, confidence, derivation
-        ),
-        "token_efficiency_ratio_mean": _token_ratio(tally, confidence),
-        "evaluator_error_rate": _rate(
-            tally,
-            tally.n_evaluator_errors,
-            n_samples,
-            lambda sums: sums_of_rate(sums.n_samples, sums.n_errors),
-            confidence,
-            derivation,
-        ),
-    }
+    return _intervals(tally, confidence, derivation, first=False)
+
+
+def _intervals(tally: RubricTally, confidence: float, derivation: int, *, first: bool) -> dict[str, Interval]:
+    table, names_first = table_of(tally.spec), _gated(tally.spec)
+    names = names_first if first else [name for name in table if name not in names_first]
+    found = ((name, _interval(table[name], tally, confidence, derivation)) for name in names)
+    return {name: one for name, one in found if one is not None}
+
+
+def _gated(spec: RubricSpec) -> list[str]:
+    """The gated aggregates, in the gates' order, a latency's median before its percentile."""
+    table = table_of(spec)
+    names: list[str] = []
+    for gate in spec.gates:
+        one = table[gate.aggregate]
+        names += [one.median, one.name] if isinstance(one, Percentile) else [one.name]
+    return list(dict.fromkeys(names))
+
+
+def _interval(one: Aggregate, tally: RubricTally, confidence: float, derivation: int) -> Interval | None:
+    match one:
+        case Exact():
+            return None
+        case TokenRatio():
+            return _token_ratio(tally, confidence)
+        case Percentile():
+            return _percentile(one.counts(tally), one.of_clusters(tally), one.q, confidence, derivation)
+        case OfSamples() if one.is_rate:
+            sums = one.sums(tally, "scored")
+            clusters = [one.of_cluster(each)[:2] for each in tally.clusters.values()]
+            return rate_interval(sums.total, sums.n, clusters, confidence, derivation)
+        case OfSamples():
+            return _mean(one, tally, confidence, derivation)
 
 
 def cases_of(tally: RubricTally) -> dict[str, Cases]:
     """Worst and best case of every aggregate that unscored samples leave open (R6.3)."""
+    table = table_of(tally.spec)
+    names = dict.fromkeys([*_gated(tally.spec), *table])
     return {
-        name: Cases(worst=getattr(worst, name), best=getattr(best, name))
-        for worst, best in (tally.bounds(), tally.judged_bounds())
-        for name in worst.__struct_fields__
-        if not name.startswith("latency")  # a latency is known, whoever scores the answer
+        name: Cases(worst=one.value(tally, "worst"), best=one.value(tally, "best"))
+        for name in names
+        if isinstance(one := table[name], OfSamples) and one.is_open  # a latency is known, whoever scores the answer
     }
 
 
-def _score(tally: RubricTally, confidence: float, derivation: int) -> Interval:
-    sums = (tally.n_scored, tally.score_nano, tally.spread.squares)
-
-    def of_cluster(one: ClusterSums) -> tuple[int, int, int]:
-        return one.n_scored, one.score_nano, one.score_nano_squared
-
-    found = (
-        _by_student(tally, sums, of_cluster, confidence)
-        if derivation < BY_JEFFREYS
-        else _by_jeffreys(tally, sums, of_cluster, NANO, confidence, derivation)
-    )
-    return interval_of(found, unit=NANO)
+def _mean(one: OfSamples, tally: RubricTally, confidence: float, derivation: int) -> Interval:
+    """Of a mean of scores. That of sample scores was by Student's t once."""
+    found = one.sums(tally, "scored")
+    sums = (found.n, found.total, found.squares)
+    if derivation < BY_JEFFREYS and one.unit == NANO:
+        estimate = _by_student(tally, sums, one.of_cluster, confidence)
+    else:
+        estimate = _by_jeffreys(tally, sums, one, confidence, derivation)
+    interval = interval_of(estimate, unit=one.unit // one.span, most=float(one.span))
+    return interval if one.lowest == 0 else _moved(interval, one.lowest)
 
 
-def _grade(
-    tally: RubricTally, counts: Counter[int], of_cluster: _OfCluster, confidence: float, derivation: int
-) -> Interval:
-    """Of a mean of scores of 0, 1 and 2."""
-    total = sum(score * count for score, count in counts.items())
-    squares = sum(score**2 * count for score, count in counts.items())
-    sums = (counts.total(), total, squares)
-    return interval_of(_by_jeffreys(tally, sums, of_cluster, 2, confidence, derivation), most=2.0)
+def _moved(interval: Interval, lowest: int) -> Interval:
+    """An interval of steps from the lowest score on, as one of scores."""
+    low, high = (None if end is None else end + lowest for end in (interval.low, interval.high))
+    return msgspec.structs.replace(interval, low=low, high=high)
 
 
 def _token_ratio(tally: RubricTally, confidence: float) -> Interval:
@@ -156,45 +125,30 @@ def _token_ratio(tally: RubricTally, confidence: float) -> Interval:
 
 
 def _by_jeffreys(
-    tally: RubricTally,
-    sums: tuple[int, int, int],
-    of_cluster: _OfCluster,
-    highest: int,
-    confidence: float,
-    derivation: int,
+    tally: RubricTally, sums: tuple[int, int, int], one: OfSamples, confidence: float, derivation: int
 ) -> Estimate:
     """`sums`: how many values, their sum, the sum of their squares."""
     if derivation >= BY_CORRELATION:
-        clusters = _of_clusters(tally, of_cluster) if tally.clusters else None
-        return bounded_mean(sums, clusters, highest, confidence)
+        clusters = [one.of_cluster(each) for each in tally.clusters.values()] if tally.clusters else None
+        return bounded_mean(sums, clusters, one.unit, confidence)
     if tally.clusters:
-        return clustered_jeffreys_of_sums(_pairs(tally, of_cluster), sums[2], highest, confidence)
-    return jeffreys_of_sums(*sums, highest, confidence)
+        return clustered_jeffreys_of_sums(_pairs(tally, one.of_cluster), sums[2], one.unit, confidence)
+    return jeffreys_of_sums(*sums, one.unit, confidence)
 
 
-def _by_student(tally: RubricTally, sums: tuple[int, int, int], of_cluster: _OfCluster, confidence: float) -> Estimate:
+def _by_student(
+    tally: RubricTally,
+    sums: tuple[int, int, int],
+    of_cluster: Callable[[ClusterSums], tuple[int, int, int]],
+    confidence: float,
+) -> Estimate:
     if tally.clusters:
         return clustered_mean_of_sums(_pairs(tally, of_cluster), confidence)
     return t_interval_of_sums(*sums, confidence)
 
 
-def _rate(
-    tally: RubricTally,
-    successes: int,
-    n: int,
-    of_cluster: _OfCluster,
-    confidence: float,
-    derivation: int = DERIVATION,
-) -> Interval:
-    return rate_interval(successes, n, _pairs(tally, of_cluster), confidence, derivation)
-
-
-def _of_clusters(tally: RubricTally, of_cluster: _OfCluster) -> Iterator[tuple[int, int, int]]:
-    return (of_cluster(sums) for sums in tally.clusters.values())
-
-
-def _pairs(tally: RubricTally, of_cluster: _OfCluster) -> list[tuple[int, int]]:
-    return [(size, total) for size, total, _ in _of_clusters(tally, of_cluster)]
+def _pairs(tally: RubricTally, of_cluster: Callable[[ClusterSums], tuple[int, int, int]]) -> list[tuple[int, int]]:
+    return [of_cluster(each)[:2] for each in tally.clusters.values()]
 
 
 def _percentile(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Literal
 
-from benchbook.evaluators.exact import NANO
-from benchbook.evaluators.gates import Gate, Threshold, ToSettle, thresholds
+from benchbook.evaluators.gates import Gate, Threshold, ToSettle
 from benchbook.evaluators.intervals import Interval
-from benchbook.evaluators.rubric.gate_sums import GateSums, asks_for, gate_sums, is_latency
-from benchbook.evaluators.rubric.tally import ClusterSums, RubricTally
+from benchbook.evaluators.rubric.aggregate_kinds import Bounded, OfSamples, Percentile
+from benchbook.evaluators.rubric.aggregates import bounded, is_unmeasured, table_of
+from benchbook.evaluators.rubric.gate_sums import GateSums
+from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.statistics.bounded_means import design_of
 from benchbook.statistics.from_sums import (
     clustered_jeffreys_of_sums,
@@ -33,7 +34,6 @@ __all__ = ["FEWEST", "METHOD", "WHY_NOT", "least_by_gate", "least_for_ready", "n
 
 
 FEWEST = 10  # samples, or clusters of them: fewer say too little of how far the next ones will lie apart
-_P95 = 0.95
 
 WHY_NOT: Mapping[str, str] = {
     "on_the_limit": "its value is the limit itself, so no number of samples is enough",
@@ -48,8 +48,9 @@ WHY_NOT: Mapping[str, str] = {
 
 def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
     """What would settle `gate`, whose interval leaves it open, by the method that made the interval."""
+    one = bounded(tally.spec, gate.aggregate)
     would: Literal["hold", "fail"] = "hold" if gate.holds else "fail"
-    n_unscored = 0 if gate.aggregate.startswith("latency") else tally.n_samples - tally.n_scored
+    n_unscored = 0 if isinstance(one, Percentile) else tally.n_samples - tally.n_scored
     needed: int | None = None
     reason: str | None = None
     if gate.value is None:
@@ -58,10 +59,10 @@ def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
         reason = "unscored_alone"
     elif gate.margin == 0:
         reason = "on_the_limit"
-    elif min(interval.n, _n_clusters(gate.aggregate, tally) or interval.n) < FEWEST:
+    elif min(interval.n, _n_clusters(one, tally) or interval.n) < FEWEST:
         reason = "too_few"
     else:
-        needed, reason = _needed(gate, interval, tally)
+        needed, reason = _needed(one, gate, interval, tally)
     # Counts are whole: at this very number the bound does not keep the limit yet, whatever the formula says of it.
     needed = None if needed is None else max(needed, interval.n + 1)
     return ToSettle(
@@ -83,60 +84,45 @@ def _is_settled(gate: Gate, interval: Interval) -> bool:
     return far is not None and (far < gate.limit if gate.direction == "at_least" else far > gate.limit)
 
 
-def _needed(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | None, str | None]:
+def _needed(one: Bounded, gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | None, str | None]:
     """`(samples in all, None)`, or `(None, why not)`."""
-    match gate.aggregate:
-        case "aggregate_score":
-            return _for_mean(tally, gate.limit, interval)
-        case "pass_rate":
-            return _for_rate(
-                tally.n_passed, tally.n_samples, gate, interval, tally, lambda sums: (sums.n_samples, sums.n_passed)
-            )
-        case "faithfulness_failure_rate":
-            counts = tally.faithfulness_counts
-            return _for_rate(
-                counts[0], counts.total(), gate, interval, tally,
-                lambda sums: (sums.n_faithfulness, sums.n_unfaithful),
-            )  # fmt: skip
-        case _:
-            return _for_percentile(gate, interval, tally)
+    if isinstance(one, Percentile):
+        return _for_percentile(one, gate, interval, tally)
+    limit = (gate.limit - one.lowest) / one.span
+    return (_for_rate if one.is_rate else _for_mean)(one, tally, limit, interval)
 
 
-def _for_mean(tally: RubricTally, limit: float, interval: Interval) -> tuple[int | None, str | None]:
-    n, total, squares = tally.n_scored, tally.score_nano, tally.spread.squares
-    clusters = [(one.n_scored, one.score_nano) for one in tally.clusters.values()]
+def _for_mean(one: OfSamples, tally: RubricTally, limit: float, interval: Interval) -> tuple[int | None, str | None]:
+    clusters, sums = _pairs(one, tally), one.sums(tally, "scored")
     if interval.method in ("jeffreys", "clustered_jeffreys"):
-        return _for_bounded_mean(_Sums(n, total, squares, NANO), clusters, limit, interval)
+        return _for_bounded_mean(one, tally, clusters, limit, interval)
     if clusters:
         found = clustered_mean_of_sums(clusters, interval.confidence)
-        return _for_clusters(found, clusters, limit * NANO, interval.confidence)
-    found = t_interval_of_sums(n, total, squares, interval.confidence)
+        return _for_clusters(found, clusters, limit * one.unit, interval.confidence)
+    found = t_interval_of_sums(sums.n, sums.total, sums.squares, interval.confidence)
     if found.estimate is None or found.standard_error is None:
         return None, found.reason
-    distance = found.estimate - limit * NANO
-    return _told(n_to_settle_mean(distance, found.standard_error * sqrt(n), interval.confidence))
+    distance = found.estimate - limit * one.unit
+    return _told(n_to_settle_mean(distance, found.standard_error * sqrt(sums.n), interval.confidence))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    n: int
-    total: int
-    squares: int
-    highest: int  # what a value can be at most
+def _pairs(one: OfSamples, tally: RubricTally) -> list[tuple[int, int]]:
+    return [one.of_cluster(each)[:2] for each in tally.clusters.values()]
 
 
 def _for_bounded_mean(
-    sums: _Sums, clusters: list[tuple[int, int]], limit: float, interval: Interval
+    one: OfSamples, tally: RubricTally, clusters: list[tuple[int, int]], limit: float, interval: Interval
 ) -> tuple[int | None, str | None]:
     if interval.reason is not None:
         return None, interval.reason
-    mean = sums.total / (sums.n * sums.highest)
-    spread = spread_of_sums(sums.n, sums.total, sums.squares, sums.highest)
+    sums, highest = one.sums(tally, "scored"), one.unit
+    mean = sums.total / (sums.n * highest)
+    spread = spread_of_sums(sums.n, sums.total, sums.squares, highest)
     if interval.method == "jeffreys":
         return _told(n_to_settle_bounded_mean(mean, spread, limit, interval.confidence))
     sizes = [size for size, _ in clusters if size]
-    found = clustered_jeffreys_of_sums(clusters, sums.squares, sums.highest, interval.confidence)
-    design = design_of(sizes, spread, ((found.standard_error or 0.0) / sums.highest) ** 2)
+    found = clustered_jeffreys_of_sums(clusters, sums.squares, highest, interval.confidence)
+    design = design_of(sizes, spread, ((found.standard_error or 0.0) / highest) ** 2)
     needed = n_to_settle_bounded_mean(
         mean,
         spread,
@@ -149,25 +135,18 @@ def _for_bounded_mean(
     return _in_samples(needed, sums.n, len(sizes))
 
 
-def _for_rate(
-    successes: int,
-    n: int,
-    gate: Gate,
-    interval: Interval,
-    tally: RubricTally,
-    of_cluster: Callable[[ClusterSums], tuple[int, int]],
-) -> tuple[int | None, str | None]:
-    if not tally.clusters:
-        return _told(n_to_settle_rate(successes, n, gate.limit, interval.confidence))
-    sizes = [of_cluster(sums) for sums in tally.clusters.values()]
+def _for_rate(one: OfSamples, tally: RubricTally, limit: float, interval: Interval) -> tuple[int | None, str | None]:
+    sums, sizes = one.sums(tally, "scored"), _pairs(one, tally)
+    if not sizes:
+        return _told(n_to_settle_rate(sums.total, sums.n, limit, interval.confidence))
     if interval.method == "clustered_jeffreys":
-        return _for_bounded_mean(_Sums(n, successes, successes, 1), sizes, gate.limit, interval)
+        return _for_bounded_mean(one, tally, sizes, limit, interval)
     if interval.method == "clustered_t":
         found = clustered_mean_of_sums(sizes, interval.confidence)
-        return _for_clusters(found, sizes, gate.limit, interval.confidence)
+        return _for_clusters(found, sizes, limit, interval.confidence)
     n_clusters = sum(1 for size, _ in sizes if size)
-    alike = n_clusters if successes else 0
-    return _in_samples(n_to_settle_rate(alike, n_clusters, gate.limit, interval.confidence), n, n_clusters)
+    alike = n_clusters if sums.total else 0
+    return _in_samples(n_to_settle_rate(alike, n_clusters, limit, interval.confidence), sums.n, n_clusters)
 
 
 def _for_clusters(
@@ -181,14 +160,16 @@ def _for_clusters(
     return _in_samples(needed, found.n, n_clusters)
 
 
-def _for_percentile(gate: Gate, interval: Interval, tally: RubricTally) -> tuple[int | None, str | None]:
-    counts = tally.latencies_e2e_ms
+def _for_percentile(
+    one: Percentile, gate: Gate, interval: Interval, tally: RubricTally
+) -> tuple[int | None, str | None]:
+    counts = one.counts(tally)
     within = sum(count for value, count in counts.items() if value <= gate.limit)
-    beyond = within < _P95 * counts.total()
+    beyond = within < one.q * counts.total()
     if gate.holds == beyond:  # the percentile lies between two values, one on each side of the limit
         return None, "on_the_limit"
     needed = n_to_settle_percentile(
-        within, counts.total(), _P95, interval.confidence, above=not gate.holds, at_least=interval.n + 1
+        within, counts.total(), one.q, interval.confidence, above=not gate.holds, at_least=interval.n + 1
     )
     return (needed, None) if needed is not None else (None, "too_many")
 
@@ -201,18 +182,11 @@ def _told(needed: int | None) -> tuple[int | None, str | None]:
     return (needed, None) if needed is not None else (None, "on_the_limit")
 
 
-def _n_clusters(aggregate: str, tally: RubricTally) -> int | None:
+def _n_clusters(one: Bounded, tally: RubricTally) -> int | None:
     """How many clusters count for an aggregate; None where samples stand alone, or clusters don't matter."""
-    if not tally.clusters or aggregate.startswith("latency"):
+    if not tally.clusters or isinstance(one, Percentile):
         return None
-    sums = tally.clusters.values()
-    match aggregate:
-        case "aggregate_score":
-            return sum(1 for one in sums if one.n_scored)
-        case "faithfulness_failure_rate":
-            return sum(1 for one in sums if one.n_faithfulness)
-        case _:
-            return len(sums)
+    return sum(1 for size, _ in _pairs(one, tally) if size)
 
 
 METHOD = "one_sided"
@@ -223,18 +197,20 @@ def needed(gate: Gate, threshold: Threshold, tally: RubricTally, *, to_hold: flo
 
     `to_hold` and `to_fail` are the confidences that the two claims ask for.
     """
-    n_unscored = tally.worst.n_unanswered if is_latency(gate.aggregate) else tally.n_samples - tally.n_scored
+    one = bounded(tally.spec, gate.aggregate)
+    n_unscored = tally.worst.n_unanswered if isinstance(one, Percentile) else tally.n_samples - tally.n_scored
     would: Literal["hold", "fail"] | None = None
     found, reason = None, None
-    worst, best = gate_sums(tally, threshold, "worst"), gate_sums(tally, threshold, "best")
+    worst, best = (one.gate_sums(tally, threshold, end) for end in one.ends(threshold))
+    asked = one.asks_for(threshold)
     if worst.n == 0:
         reason = "no_data"
-    elif _keeps(worst, threshold):
+    elif _keeps(worst, asked):
         would = "hold"
-        found, reason = _samples(worst, threshold, to_hold, fails=False)
-    elif not _keeps(best, threshold) and not _is_on_limit(best, threshold):
+        found, reason = _samples(worst, asked, to_hold, fails=False)
+    elif not _keeps(best, asked) and not _is_on_limit(best, asked):
         would = "fail"
-        found, reason = _samples(best, threshold, to_fail, fails=True)
+        found, reason = _samples(best, asked, to_fail, fails=True)
     else:
         reason = "on_the_limit" if worst.mean == best.mean else "unscored_alone"
     return ToSettle(
@@ -248,19 +224,22 @@ def needed(gate: Gate, threshold: Threshold, tally: RubricTally, *, to_hold: flo
     )
 
 
-def _keeps(sums: GateSums, threshold: Threshold) -> bool:
+_Asked = tuple[Side, float]  # a low bound of at least, or a high bound of at most, so much
+
+
+def _keeps(sums: GateSums, asked: _Asked) -> bool:
     """Whether the value is on the good side of the limit, and not on it."""
-    side, limit = asks_for(threshold)
-    return not _is_on_limit(sums, threshold) and (sums.mean > limit if side == "low" else sums.mean < limit)
+    side, limit = asked
+    return not _is_on_limit(sums, asked) and (sums.mean > limit if side == "low" else sums.mean < limit)
 
 
-def _is_on_limit(sums: GateSums, threshold: Threshold) -> bool:
-    return abs(sums.mean - asks_for(threshold)[1]) < 1e-9
+def _is_on_limit(sums: GateSums, asked: _Asked) -> bool:
+    return abs(sums.mean - asked[1]) < 1e-9
 
 
-def _samples(sums: GateSums, threshold: Threshold, confidence: float, *, fails: bool) -> tuple[int | None, str | None]:
+def _samples(sums: GateSums, to_keep: _Asked, confidence: float, *, fails: bool) -> tuple[int | None, str | None]:
     """`(samples in all, None)`, or `(None, why not)`."""
-    side, limit = asks_for(threshold)
+    side, limit = to_keep
     if sums.n_clusters == 1:
         return None, "one_cluster"
     if min(sums.n, sums.n_clusters or sums.n) < FEWEST:
@@ -290,16 +269,22 @@ def _first(settles: Callable[[float], bool], now: int) -> int | None:
     return high
 
 
-def least_for_ready(confidence: float, *, unmeasured: frozenset[str] = frozenset()) -> int:
+def least_for_ready(spec: RubricSpec, confidence: float) -> int:
     """The least number of samples, or of clusters of them, with which every gate can be shown to hold: all of them as
-    good as can be. `unmeasured` gates are left out."""
-    return max(n for aggregate, n in least_by_gate(confidence).items() if aggregate not in unmeasured)
+    good as can be. Gates on what is not measured are left out."""
+    return max(least_by_gate(spec, confidence).values(), default=1)
 
 
-def least_by_gate(confidence: float) -> dict[str, int]:
-    """The same, gate by gate."""
-    asked = ((threshold.aggregate, asks_for(threshold)) for threshold in thresholds())
-    return {
-        aggregate: least_to_show(limit if side == "low" else 1 - limit, confidence)
-        for aggregate, (side, limit) in asked
-    }
+def least_by_gate(spec: RubricSpec, confidence: float) -> dict[str, int]:
+    """The same, gate by gate. A single sample is enough for what is exact."""
+    least: dict[str, int] = {}
+    for gate in spec.gates:
+        one = table_of(spec)[gate.aggregate]
+        if is_unmeasured(spec, gate.aggregate):
+            continue
+        if isinstance(one, OfSamples | Percentile):
+            side, limit = one.asks_for(gate)
+            least[gate.aggregate] = least_to_show(limit if side == "low" else 1 - limit, confidence)
+        else:
+            least[gate.aggregate] = 1
+    return least

@@ -33,8 +33,8 @@ from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
 from benchbook.evaluators.rubric.manifest import undeclared
-from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
-from benchbook.evaluators.rubric.scoring import rubric_scale
+from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of, spec_of
+from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.evaluators.rubric.steps import outcome_of, read_history
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
@@ -98,14 +98,14 @@ def _measured(plan: Plan) -> dict[str, Any]:
 
 def _passes(state: JournalState, plan: Plan, run: str) -> OtherRun:
     """Which of its samples passed, read from its journal by the rules of today, as the other run's will be."""
+    spec = spec_of(plan)
     if state.state != "complete":
         raise ConfigError("against", f"{run}, which is not complete: it is {state.state}", "a run that was ended")
-    if (early := early_decision(plan, state.index.by_sample(), derivation_of(state.started))) is not None:
+    if (early := early_decision(plan, spec, state.index.by_sample(), derivation_of(state.started))) is not None:
         raise ConfigError("against", f"{run}, which ended early ({early.words})", "a run that asked all items")
-    scale = rubric_scale(frozenset(plan.unmeasured))
     marks = ["?"] * plan.n_samples
     for sample, facts in state.index.by_sample():
-        marks[sample] = pass_mark(outcome_of(read_history(facts, plan, DERIVATION)), scale)
+        marks[sample] = pass_mark(outcome_of(read_history(facts, plan, spec, DERIVATION)), spec)
     return OtherRun(
         run_id=storable(state.started.run_id),
         journal_sha256=state.last_sha256,
@@ -196,7 +196,7 @@ def prepare(config: RunConfig) -> PreparedRun:
         inputs["outputs"] = Path(config.outputs)
         with evalset:  # faults are told before anything is written
             columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
-    rubric_scale(frozenset(config.unmeasured))  # refuses what can't be declared
+    rubric_v1().without(config.unmeasured)  # refuses what can't be declared
     defaults = spec.settings["generation"]
     judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
     plan = Plan(

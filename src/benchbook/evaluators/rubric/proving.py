@@ -13,12 +13,14 @@ from typing import Literal
 import msgspec
 
 from benchbook.evaluators.exact import order_statistic
-from benchbook.evaluators.gates import Cap, DecisionName, Gate, Threshold, is_incomplete, thresholds
+from benchbook.evaluators.gates import Cap, DecisionName, Gate, Threshold, is_incomplete
 from benchbook.evaluators.intervals import Interval
-from benchbook.evaluators.rubric.gate_sums import P95_BEYOND, Case, GateSums, asks_for, gate_sums, is_latency
+from benchbook.evaluators.rubric.aggregate_kinds import OfSamples, Percentile
+from benchbook.evaluators.rubric.aggregates import is_bounded, table_of
+from benchbook.evaluators.rubric.gate_sums import GateSums
 from benchbook.evaluators.rubric.needed import WHY_NOT, least_for_ready, needed
 from benchbook.evaluators.rubric.release import DecidedBy, Decision, all_caps, gates_by_points
-from benchbook.evaluators.rubric.tally import RubricTally
+from benchbook.evaluators.rubric.tally import Case, RubricTally
 from benchbook.statistics.one_sided import Side
 from benchbook.statistics.percentiles import percentile_bound_of_clusters, percentile_ranks
 from benchbook.statistics.results import REASONS
@@ -57,7 +59,7 @@ def decide_by_bounds(
     to_fail = 1 - (1 - confidence) / sum(not gate.unmeasured for gate in points)
     gates = tuple(
         gate if gate.unmeasured else _with_bounds(gate, threshold, tally, to_hold=confidence, to_fail=to_fail)
-        for gate, threshold in zip(points, thresholds(), strict=True)
+        for gate, threshold in zip(points, tally.spec.gates, strict=True)
     )
     capped = all_caps(tally, caps)
     decision = _decided(gates, capped)
@@ -66,10 +68,10 @@ def decide_by_bounds(
             msgspec.structs.replace(
                 gate,
                 n_to_settle=needed(gate, threshold, tally, to_hold=confidence, to_fail=to_fail)
-                if gate.claim == "open"
+                if gate.claim == "open" and is_bounded(tally.spec, gate.aggregate)
                 else None,
             )
-            for gate, threshold in zip(gates, thresholds(), strict=True)
+            for gate, threshold in zip(gates, tally.spec.gates, strict=True)
         )
     return Decision(
         decision=decision,
@@ -94,15 +96,22 @@ def _decided(gates: Sequence[Gate], caps: Sequence[Cap]) -> DecisionName:
 
 def _with_bounds(gate: Gate, threshold: Threshold, tally: RubricTally, *, to_hold: float, to_fail: float) -> Gate:
     """The gate with the two bounds that claims are made by, and what they show."""
-    worst, best = gate_sums(tally, threshold, "worst"), gate_sums(tally, threshold, "best")
-    side, limit = asks_for(threshold)
+    one = table_of(tally.spec)[gate.aggregate]
+    if not isinstance(one, OfSamples | Percentile):
+        return _by_value(gate)
+    worst, best = (one.gate_sums(tally, threshold, end) for end in one.ends(threshold))
+    side, limit = one.asks_for(threshold)
     other: Side = "high" if side == "low" else "low"
     at_worst, at_best = _rounded(worst.bound(side, to_hold)), _rounded(best.bound(other, to_fail))
     holds = at_worst is not None and (at_worst >= limit if side == "low" else at_worst <= limit)
     fails = at_best is not None and (at_best < limit if side == "low" else at_best > limit)
-    if is_latency(gate.aggregate):
-        at_worst = _latency(tally, "worst", "high", to_hold)
-        at_best = _latency(tally, "best", "low", to_fail)
+    if isinstance(one, Percentile):
+        at_worst = _percentile(one, tally, "worst", "high", to_hold)
+        at_best = _percentile(one, tally, "best", "low", to_fail)
+    elif one.lowest or one.span != 1:
+        at_worst, at_best = (
+            None if bound is None else _rounded(one.lowest + one.span * bound) for bound in (at_worst, at_best)
+        )
     return msgspec.structs.replace(
         gate,
         bound=at_worst,
@@ -110,6 +119,18 @@ def _with_bounds(gate: Gate, threshold: Threshold, tally: RubricTally, *, to_hol
         bound_holds=holds and gate.holds_in_worst_case,
         bound_reason=_why_none(worst, at_worst),
         claim="holds" if holds and gate.holds_in_worst_case else "fails" if fails else "open",
+    )
+
+
+def _by_value(gate: Gate) -> Gate:
+    """A gate on what is exact: it holds or fails by its value. One without a value is open."""
+    return msgspec.structs.replace(
+        gate,
+        bound=gate.value,
+        best_bound=gate.value,
+        bound_holds=gate.holds,
+        bound_reason=None if gate.value is not None else "no_data",
+        claim="open" if gate.value is None else "holds" if gate.holds else "fails",
     )
 
 
@@ -123,16 +144,16 @@ def _why_none(sums: GateSums, bound: float | None) -> str | None:
     return "no_data" if sums.n == 0 else "one_cluster" if sums.n_clusters == 1 else "sample_too_small"
 
 
-def _latency(tally: RubricTally, case: Case, side: Side, confidence: float) -> float | None:
-    """The bound of the p95 itself, in milliseconds: for reading, as the share beyond the limit decides."""
+def _percentile(one: Percentile, tally: RubricTally, case: Case, side: Side, confidence: float) -> float | None:
+    """The bound of the percentile itself, in its own unit: for reading, as the share beyond the limit decides."""
     unknown = float("inf") if case == "worst" else 0.0
     if tally.clusters:
-        of_clusters, added = tally.e2e_of_clusters, tally.worst.unanswered_clusters
+        of_clusters, added = one.of_clusters(tally), tally.worst.unanswered_clusters
         values = [*of_clusters.values, *[unknown] * len(added)]
         clusters = [*of_clusters.clusters, *added]
-        return percentile_bound_of_clusters(side, values, clusters, 1 - P95_BEYOND, confidence)
-    counts, n_unknown = tally.latencies_e2e_ms, tally.worst.n_unanswered
-    ranks = percentile_ranks(counts.total() + n_unknown, 1 - P95_BEYOND, 2 * confidence - 1)
+        return percentile_bound_of_clusters(side, values, clusters, one.q, confidence)
+    counts, n_unknown = one.counts(tally), tally.worst.n_unanswered
+    ranks = percentile_ranks(counts.total() + n_unknown, one.q, 2 * confidence - 1)
     rank = ranks.high_rank if side == "high" else ranks.low_rank
     if rank is None:
         return None
@@ -158,7 +179,7 @@ def _reasons(
         return (f"all gates hold at {_percent(confidence)} confidence, in the worst case too",)
     if decision == "NOT_READY":
         return tuple(_failing(gate, to_fail) for gate in gates if gate.claim == "fails")
-    rule = _by_rule(gates, tally, ready, confidence, clusters_are)
+    rule = _by_rule(tally, ready, confidence, clusters_are)
     return (*(cap.text for cap in caps), rule, *(_open(gate, confidence, to_fail) for gate in gates if _is_open(gate)))
 
 
@@ -166,13 +187,10 @@ def _is_open(gate: Gate) -> bool:
     return not gate.unmeasured and gate.claim != "holds"
 
 
-def _by_rule(
-    gates: Sequence[Gate], tally: RubricTally, ready: bool, confidence: float, clusters_are: ClusterWord
-) -> str:
+def _by_rule(tally: RubricTally, ready: bool, confidence: float, clusters_are: ClusterWord) -> str:
     """What the rubric's rule says by the values, and what keeps that from being shown."""
     n, n_clusters = tally.n_samples, len(tally.clusters)
-    unmeasured = frozenset(gate.aggregate for gate in gates if gate.unmeasured)
-    least = least_for_ready(confidence, unmeasured=unmeasured)
+    least = least_for_ready(tally.spec, confidence)
     words = f"{'release-ready' if ready else 'not release-ready'} by the rubric's rule"
     if (n_clusters or n) >= least:
         return words

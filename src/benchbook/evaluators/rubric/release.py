@@ -5,23 +5,20 @@ What the evidence allows is decided in `proving`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from benchbook.evaluators.gates import Cap, CapCode, DecisionName, Gate, Threshold, is_incomplete, thresholds
+from benchbook.evaluators.gates import Cap, CapCode, DecisionName, Gate, Threshold, is_incomplete
 from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric.aggregates import is_bounded, is_unmeasured, table_of
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.needed import to_settle
 from benchbook.evaluators.rubric.tally import RubricTally
 
 __all__ = ["DecidedBy", "Decision", "all_caps", "by_points", "decide", "gates_by_points"]
-
-
-# The aggregate that R1.4's declaration takes away. Tokens have no gate of their own.
-_UNMEASURED_GATE: Mapping[str, str] = {"latency": "latency_e2e_p95_ms"}
 
 
 class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +103,7 @@ def by_points(
 
 def all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
     """With those that follow from the scale (R1.4)."""
-    names = sorted(tally.scale.unmeasured)
+    names = sorted(tally.spec.unmeasured)
     return (*caps, *(Cap("unmeasured", f"{name} was declared unmeasured") for name in names))
 
 
@@ -143,36 +140,20 @@ def gates_by_points(
     tally: RubricTally, intervals: Mapping[str, Interval], confidence: float | None = None
 ) -> tuple[Gate, ...]:
     """The gates by their values, as scored and in the worst and best case; with `confidence`, by `intervals` too."""
-    aggregates = tally.aggregates()
-    worst, best = tally.bounds()
-    unmeasured = {_UNMEASURED_GATE[name] for name in tally.scale.unmeasured if name in _UNMEASURED_GATE}
     return tuple(
-        _gate(
-            threshold,
-            value_of=lambda values, name=threshold.aggregate: getattr(values, name),  # type: ignore[misc]
-            values=(aggregates, worst, best),
-            unmeasured=threshold.aggregate in unmeasured,
-            interval=intervals.get(threshold.aggregate),
-            confidence=confidence,
-        )
-        for threshold in thresholds()
+        _gate(threshold, tally, interval=intervals.get(threshold.aggregate), confidence=confidence)
+        for threshold in tally.spec.gates
     )
 
 
-def _gate(
-    threshold: Threshold,
-    *,
-    value_of: Callable[[object], float | None],
-    values: tuple[object, object, object],
-    unmeasured: bool,
-    interval: Interval | None,
-    confidence: float | None,
-) -> Gate:
-    value, worst, best = (value_of(one) for one in values)
+def _gate(threshold: Threshold, tally: RubricTally, *, interval: Interval | None, confidence: float | None) -> Gate:
+    one = table_of(tally.spec)[threshold.aggregate]
+    value, (worst, best) = one.value(tally), (one.value(tally, case) for case in one.ends(threshold))
+    unmeasured = is_unmeasured(tally.spec, threshold.aggregate)
     bound_holds = None
     if confidence is not None and not unmeasured:
         bound = None if interval is None else interval.low if threshold.direction == "at_least" else interval.high
-        bound_holds = threshold.holds(bound)
+        bound_holds = threshold.holds(bound if is_bounded(tally.spec, one.name) else value)
     return Gate(
         aggregate=threshold.aggregate,
         direction=threshold.direction,

@@ -6,10 +6,12 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from benchbook.evaluators.exact import NANO, as_float, divide, mean, percentile, ratio, sample_sd
+from benchbook.evaluators.rubric.row_types import slice_type
 from benchbook.evaluators.rubric.rows import ItemAgreement, RepeatSummary, RubricRow, Slice, VarianceSplit
+from benchbook.evaluators.rubric.scoring import Scores
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.from_sums import variance_components_of_sums
 from benchbook.statistics.repeats import VarianceComponents
 
@@ -21,7 +23,7 @@ _NEVER, _ONCE, _AGAIN = 0, 1, 2
 
 
 class Repeats:
-    """Counts rows by repeat and by item; about 50 bytes an item."""
+    """Counts rows by repeat and by item; about 60 bytes an item."""
 
     def __init__(self, n_items: int, repeats: int) -> None:
         self.n_repeats = repeats
@@ -31,14 +33,16 @@ class Repeats:
         size = n_items if repeats > 1 else 0
         self._seen = bytearray(size)
         self._answers = array("q", bytes(8 * size))
-        self._first = bytearray(size)  # accuracy, faithfulness and passed of the first scored repeat
+        self._first = array("q", bytes(8 * size))  # the scores of the first scored repeat, by their number
+        self._first_passed = bytearray(size)
+        self._numbers: dict[Scores, int] = {}  # of all scores that were seen
         self._same_answer, self._same_scores, self._same_passed = (bytearray(b"\1" * size) for _ in range(3))
         self._n_items = n_items
         self._times, self._times_scored, self._times_passed = (array("H", bytes(2 * size)) for _ in range(3))
         self._item_nano = array("q", bytes(8 * size))
         self._nano_squared = 0
 
-    def add(self, row: RubricRow, score_nano: int | None) -> None:
+    def add(self, row: RubricRow, scores: Scores, score_nano: int | None) -> None:
         if row.latency_e2e_ms is not None:
             self._latencies_ms[row.repeat][row.latency_e2e_ms] += 1
         if self.n_repeats > 1:
@@ -48,7 +52,7 @@ class Repeats:
         self._n_scored[row.repeat] += 1
         self._score_nano[row.repeat] += score_nano
         if self.n_repeats > 1:
-            self._compare(row.sample % self._n_items, row)
+            self._compare(row.sample % self._n_items, row, scores)
 
     def _count(self, item: int, row: RubricRow, score_nano: int | None) -> None:
         self._times[item] += 1
@@ -58,17 +62,16 @@ class Repeats:
             self._item_nano[item] += score_nano
             self._nano_squared += score_nano**2
 
-    def _compare(self, item: int, row: RubricRow) -> None:
-        answer = _hash_of(row.candidate_answer)
-        scores = (row.accuracy_score or 0) | (3 if row.faithfulness_score is None else row.faithfulness_score) << 2
+    def _compare(self, item: int, row: RubricRow, scores: Scores) -> None:
+        answer, number = _hash_of(row.candidate_answer), self._numbers.setdefault(scores, len(self._numbers))
         if self._seen[item] == _NEVER:
             self._seen[item], self._answers[item] = _ONCE, answer
-            self._first[item] = scores | row.passed << 4
+            self._first[item], self._first_passed[item] = number, row.passed
             return
         self._seen[item] = _AGAIN
         self._same_answer[item] &= self._answers[item] == answer
-        self._same_scores[item] &= self._first[item] & 0xF == scores
-        self._same_passed[item] &= self._first[item] >> 4 == row.passed
+        self._same_scores[item] &= self._first[item] == number
+        self._same_passed[item] &= self._first_passed[item] == row.passed
 
     def agreement(self) -> ItemAgreement | None:
         """None for a single repeat."""
@@ -140,57 +143,60 @@ FIELDS = ("section", "category", "difficulty")
 MAX_VALUES = 200  # of one field; a field with more is free text, and is not sliced
 
 
-@dataclass(slots=True)
 class _Sums:
-    n_samples: int = 0
-    n_passed: int = 0
-    n_scored: int = 0
-    score_nano: int = 0
-    n_accuracy: int = 0
-    accuracy: int = 0
-    n_faithfulness: int = 0
-    faithfulness: int = 0
+    __slots__ = ("n_given", "n_passed", "n_samples", "n_scored", "score_nano", "scores")
+
+    def __init__(self, n_criteria: int) -> None:
+        self.n_samples = self.n_passed = self.n_scored = self.score_nano = 0
+        self.n_given = [0] * n_criteria  # by criterion, how many scores, and their sum
+        self.scores = [0] * n_criteria
 
 
 class Slices:
-    def __init__(self) -> None:
+    """Sums over the samples that share one value of a field."""
+
+    def __init__(self, spec: RubricSpec) -> None:
+        self._names = [one.name for one in spec.criteria]
+        self._slice = slice_type(spec)
         self._sums: dict[str, dict[str, _Sums]] = {field: {} for field in FIELDS}
 
-    def add(self, row: RubricRow, score_nano: int | None) -> None:
+    def add(self, row: RubricRow, scores: Scores, score_nano: int | None) -> None:
         for field, sums in self._sums.items():
             value = getattr(row, field)
             if value is None or (len(sums) > MAX_VALUES and value not in sums):
                 continue
-            one = sums.setdefault(value, _Sums())
+            one = sums.get(value)
+            if one is None:
+                one = sums[value] = _Sums(len(self._names))
             one.n_samples += 1
             one.n_passed += row.passed
             if score_nano is not None:
                 one.n_scored += 1
                 one.score_nano += score_nano
-            if row.accuracy_score is not None:
-                one.n_accuracy += 1
-                one.accuracy += row.accuracy_score
-            if row.faithfulness_score is not None:
-                one.n_faithfulness += 1
-                one.faithfulness += row.faithfulness_score
+            for number, score in enumerate(scores):
+                if score is not None:
+                    one.n_given[number] += 1
+                    one.scores[number] += score
 
     def rows(self) -> list[Slice]:
         return [
-            _slice(field, value, sums)
+            self._row(field, value, sums)
             for field, by_value in self._sums.items()
             if len(by_value) <= MAX_VALUES
             for value, sums in sorted(by_value.items())
         ]
 
-
-def _slice(field: str, value: str, sums: _Sums) -> Slice:
-    return Slice(
-        field=field,
-        value=value,
-        n_samples=sums.n_samples,
-        n_scored=sums.n_scored,
-        pass_rate=as_float(ratio(sums.n_passed, sums.n_samples)),
-        accuracy_mean=as_float(ratio(sums.accuracy, sums.n_accuracy)),
-        faithfulness_mean=as_float(ratio(sums.faithfulness, sums.n_faithfulness)),
-        aggregate_score=as_float(mean(sums.score_nano, sums.n_scored)),
-    )
+    def _row(self, field: str, value: str, sums: _Sums) -> Slice:
+        means = {
+            f"{name}_mean": as_float(ratio(total, n))
+            for name, total, n in zip(self._names, sums.scores, sums.n_given, strict=True)
+        }
+        return self._slice(
+            field=field,
+            value=value,
+            n_samples=sums.n_samples,
+            n_scored=sums.n_scored,
+            pass_rate=as_float(ratio(sums.n_passed, sums.n_samples)),
+            **means,
+            aggregate_score=as_float(mean(sums.score_nano, sums.n_scored)),
+        )

@@ -1,4 +1,4 @@
-"""Reads a judge's reply under `rubric@v1` (SPEC R3): two scores, or the reason for none."""
+"""Reads a judge's reply under a rubric (SPEC R3): a score for each criterion, or the reason for none."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 
 from benchbook.ask.reasoning import split_reasoning
 from benchbook.canonical import JsonFault, StrictJsonError, parse_strict
+from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = ["ParseErrorReason", "Parsed", "Rejected", "parse_reply"]
 
@@ -25,16 +26,11 @@ ParseErrorReason = Literal[
     "truncated",
 ]
 
-SCORE_KEYS = ("accuracy_score", "faithfulness_score")
-KEYS = (*SCORE_KEYS, "rationale")
-MAX_RATIONALE_WORDS = 80
-
 
 class Parsed(msgspec.Struct, frozen=True):
-    """A reply that keeps all rules. `reasoning` is what a declared tag held (R3.7), else None."""
+    """A reply that keeps all rules, its scores by criterion; `reasoning` is what a declared tag held (R3.7)."""
 
-    accuracy_score: int
-    faithfulness_score: int
+    scores: tuple[int, ...]
     rationale: str
     reasoning: str | None = None
 
@@ -46,7 +42,9 @@ class Rejected(msgspec.Struct, frozen=True):
     detail: str
 
 
-def parse_reply(reply: str, reasoning_tags: Sequence[str] = (), *, lone_closing: bool = False) -> Parsed | Rejected:
+def parse_reply(
+    reply: str, spec: RubricSpec, reasoning_tags: Sequence[str] = (), *, lone_closing: bool = False
+) -> Parsed | Rejected:
     """Read `reply` by R3.1 to R3.4, one leading block of a declared reasoning tag moved away (R3.7).
 
     `lone_closing` as for `split_reasoning`.
@@ -58,31 +56,36 @@ def parse_reply(reply: str, reasoning_tags: Sequence[str] = (), *, lone_closing:
         return Rejected(_reason_for(error.fault), error.detail)
     if not isinstance(value, dict):
         return Rejected("not_an_object", f"the reply is a JSON {_json_type(value)}, not an object")
-    return _check(value) or Parsed(value["accuracy_score"], value["faithfulness_score"], value["rationale"], reasoning)
+    rejected = _check(value, spec)
+    if rejected is not None:
+        return rejected
+    return Parsed(tuple([value[one.score_key] for one in spec.criteria]), value["rationale"], reasoning)
 
 
-def _check(value: dict[str, Any]) -> Rejected | None:
-    for key in KEYS:
+def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
+    for key in spec.reply_keys:
         if key not in value:
             return Rejected("missing_key", f"there is no {key!r}")
-    for key in SCORE_KEYS:
-        if type(value[key]) is not int:  # R3.2: not a bool, which is an int to Python
-            return Rejected("bad_score_type", f"{key} is {_json_type(value[key])}, not an integer")
-    for key in SCORE_KEYS:
-        if value[key] not in (0, 1, 2):
-            return Rejected("score_out_of_range", f"{key} is outside 0, 1, 2")
-    return _check_rationale(value["rationale"])
+    for one in spec.criteria:
+        if type(value[one.score_key]) is not int:  # R3.2: not a bool, which is an int to Python
+            found = _json_type(value[one.score_key])
+            return Rejected("bad_score_type", f"{one.score_key} is {found}, not an integer")
+    for one in spec.criteria:
+        if not one.lowest <= value[one.score_key] <= one.highest:
+            scale = ", ".join(str(score) for score in one.scores)
+            return Rejected("score_out_of_range", f"{one.score_key} is outside {scale}")
+    return _check_rationale(value["rationale"], spec.max_rationale_words)
 
 
-def _check_rationale(rationale: Any) -> Rejected | None:
+def _check_rationale(rationale: Any, max_words: int) -> Rejected | None:
     """R3.3."""
     if not isinstance(rationale, str):
         return Rejected("bad_rationale", f"rationale is {_json_type(rationale)}, not a string")
     words = len(rationale.split())
     if not words:
         return Rejected("bad_rationale", "rationale is empty")
-    if words > MAX_RATIONALE_WORDS:
-        return Rejected("bad_rationale", f"rationale has {words} words, over {MAX_RATIONALE_WORDS}")
+    if words > max_words:
+        return Rejected("bad_rationale", f"rationale has {words} words, over {max_words}")
     return None
 
 

@@ -1,39 +1,68 @@
-"""Renders every request of a plan again, from inputs and frozen templates: while running, and to verify."""
+"""Renders every request of a plan again, from inputs and templates: while running, and to verify."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
+import re
+from collections.abc import Callable
 
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import CandidateRequests
 from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.rubric.plan import Plan
-from benchbook.specs import Template, load_spec
+from benchbook.evaluators.rubric.spec import RubricSpec, reply_schema
+from benchbook.specs import as_text
 
-__all__ = ["Requests"]
+__all__ = ["JudgePrompt", "Requests"]
+
+
+_PLACEHOLDER = re.compile(r"\{\{(answer|item\.[A-Za-z0-9_]+)\}\}")
+
+
+class JudgePrompt:
+    """What a judge is asked: a rubric's message, split once, so that a value's own braces are never read (R2.2)."""
+
+    def __init__(self, spec: RubricSpec) -> None:
+        (message,) = spec.messages
+        pieces = _PLACEHOLDER.split(message.text)
+        self._literals = pieces[0::2]
+        self._values: list[Callable[[Item, str], str]] = [_value(name) for name in pieces[1::2]]
+
+    def render(self, item: Item, answer: str) -> str:
+        """The text with each placeholder replaced; what an item lacks becomes the empty string."""
+        pieces = [self._literals[0]]
+        for value, literal in zip(self._values, self._literals[1:], strict=True):
+            pieces.append(value(item, answer))
+            pieces.append(literal)
+        return "".join(pieces)
+
+
+def _value(name: str) -> Callable[[Item, str], str]:
+    if name == "answer":
+        return lambda _, answer: answer
+    field = name.removeprefix("item.")
+    if field not in Item.__struct_fields__:
+        return lambda _, __: ""
+
+    def of_item(item: Item, _: str) -> str:
+        value = getattr(item, field)
+        return "" if value is None else as_text(value)
+
+    return of_item
 
 
 class Requests(CandidateRequests):
     """The bytes of each request that a plan leads to, the judge's too."""
 
-    def __init__(self, plan: Plan, template: PromptTemplate) -> None:
+    def __init__(self, plan: Plan, spec: RubricSpec, template: PromptTemplate) -> None:
         super().__init__(plan, template)
-        spec = load_spec(plan.spec)
-        schema = msgspec.json.decode(spec.files["reply.schema.json"])
+        schema = reply_schema(spec)
         self._judges = [(judge, generation_of(judge, schema)) for judge in plan.judges]
-        self._judge_template = Template(spec.text("prompt.txt"))
+        self._judge_prompt = JudgePrompt(spec)
 
     def judge_prompt(self, item: Item, answer: str) -> str:
         """The evaluator prompt of R2, rendered."""
-        values: dict[str, Any] = {"task": item.prompt, "candidate_answer": answer}
-        if item.expected_answer is not None:
-            values["reference_answer"] = item.expected_answer
-        if item.context is not None:
-            values["provided_context"] = item.context
-        return self._judge_template.render(values)
+        return self._judge_prompt.render(item, answer)
 
     def judge(self, item: Item, answer: str, judge: int = 0) -> bytes:
         """What the plan's judge of this number is asked."""

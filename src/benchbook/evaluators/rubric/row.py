@@ -4,25 +4,88 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.exact import as_float
-from benchbook.evaluators.rubric.plan import Plan
+from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.reply import Parsed, Rejected
-from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, RubricScore, score_sample
-from benchbook.evaluators.rubric.steps import History, Judging
+from benchbook.evaluators.rubric.row_types import row_type, vote_type
+from benchbook.evaluators.rubric.rows import JudgeReply, PanelVote, RubricRow
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, Scores, score_sample
+from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.steps import History, Judging, candidate_error
 from benchbook.record.facts import Failure, Reply
 
-__all__ = ["failure_detail", "panel_row", "parse_error_reason", "rubric_row", "total"]
+__all__ = ["Rows"]
 
 
-def rubric_row(
+class Rows:
+    """Makes the rows of a record: everything that is known of each sample (SPEC R1.1).
+
+    `caused`: from derivation 3 on, with the cause for which a sample is unanswered.
+    """
+
+    def __init__(self, plan: Plan, spec: RubricSpec, *, caused: bool) -> None:
+        self._plan = plan
+        self._spec = spec
+        self._caused = caused
+        self._type = row_type(spec, panel=isinstance(plan.panel, Panel), caused=caused)
+        self._vote_type = vote_type(spec)
+        self._score_keys = [one.score_key for one in spec.criteria]
+        self._norms = [*(one.norm for one in spec.criteria), *(one.norm for one in spec.measures)]
+
+    def row(self, sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore) -> RubricRow:
+        columns = _columns(sample, item, history, outcome, score, self._plan)
+        columns |= zip(self._score_keys, outcome.scores, strict=True)
+        columns |= zip(self._norms, map(as_float, score.norms_nano), strict=True)
+        if isinstance(self._plan.panel, Panel):
+            columns |= self._of_panel(history, outcome, self._plan.panel.names)
+        if self._caused:
+            columns["candidate_error"] = candidate_error(history)
+        return self._type(**columns)
+
+    def _of_panel(self, history: History, outcome: Outcome, names: Sequence[str]) -> dict[str, Any]:
+        """Every judge's vote, and how far they are apart. `names` has one for each of the plan's judges."""
+        asked = zip(names, history.judges, strict=True) if history.answer is not None else ()
+        votes = [self._vote(judge, name, judging, outcome) for judge, (name, judging) in enumerate(asked)]
+        given = [judging.parsed.scores for judging in history.judges if judging.parsed is not None]
+        given = given if votes else []
+        return {
+            "votes": votes,
+            "verdicts_differ": len({vote.passed for vote in votes if vote.passed is not None}) > 1,
+            "spread": sum(max(scores) - min(scores) for scores in zip(*given, strict=True)),
+            "n_dissenting": sum(scores != outcome.scores for scores in given),
+        }
+
+    def _vote(self, judge: int, name: str, judging: Judging, outcome: Outcome) -> PanelVote:
+        parsed = judging.parsed
+        last = judging.replies[-1][0] if judging.replies else None
+        scores: Scores = parsed.scores if parsed else self._spec.unscored
+        return self._vote_type(
+            judge=judge,
+            name=name,
+            **dict(zip(self._score_keys, scores, strict=True)),
+            rationale=parsed.rationale if parsed else None,
+            passed=score_sample(msgspec.structs.replace(outcome, scores=scores), self._spec).passed if parsed else None,
+            evaluator_error=judging.error,
+            parse_error_reason=_parse_error_reason(judging),
+            error_detail=_failure_detail(judging.failure),
+            latency_ms=last.latency_e2e_ms if last else None,
+            input_tokens=_total([reply.input_tokens for reply, _ in judging.replies]),
+            output_tokens=_total([reply.output_tokens for reply, _ in judging.replies]),
+            model_reported=last.model_reported if last else None,
+            fingerprint=last.fingerprint if last else None,
+            reply_seqs=[reply.seq for reply, _ in judging.replies],
+        )
+
+
+def _columns(
     sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore, plan: Plan
-) -> RubricRow:
-    """Everything that is known of one sample (SPEC R1.1)."""
+) -> dict[str, Any]:
+    """What every rubric's row has."""
     candidate = history.candidate
     replies = history.judge_replies
     last_replies = [judging.replies[-1][0] for judging in history.judges if judging.replies]
@@ -33,58 +96,52 @@ def rubric_row(
     if history.is_unanswered:
         failure = history.last_failure
     call = candidate or history.candidate_failure
-    return RubricRow(
-        sample=sample,
-        repeat=sample // plan.n_items,
-        item_id=item.id,
-        section=item.section,
-        category=item.category,
-        difficulty=item.difficulty,
-        group=item.group,
-        candidate_answer=history.answer,
-        accuracy_score=outcome.accuracy_score,
-        faithfulness_score=outcome.faithfulness_score,
-        rationale=_rationale(history),
-        score_origin=outcome.score_origin,
-        evaluator_error=outcome.evaluator_error,
-        parse_error_reason=parse_error_reason(unread) if unread is not None else None,
-        error_detail=failure_detail(failure),
-        sample_score=as_float(score.sample_score_nano),
-        passed=score.passed,
-        fail_reasons=list(score.fail_reasons),
-        accuracy_norm=as_float(score.accuracy_norm_nano),
-        faithfulness_norm=as_float(score.faithfulness_norm_nano),
-        latency_norm=as_float(score.latency_norm_nano),
-        token_efficiency_norm=as_float(score.token_efficiency_norm_nano),
-        latency_e2e_ms=outcome.latency_e2e_ms,
-        latency_model_ms=outcome.latency_model_ms,
-        time_to_first_token_ms=candidate.time_to_first_token_ms if candidate else None,
-        queue_ms=call.queue_ms if call else None,
-        retry_ms=call.retry_ms if call else None,
-        timed_out=outcome.timed_out,
-        input_tokens=outcome.input_tokens,
-        output_tokens=outcome.output_tokens,
-        total_tokens=outcome.total_tokens,
-        token_efficiency_ratio=as_float(score.token_efficiency_ratio_nano),
-        finish_reason=candidate.finish_reason if candidate else None,
-        truncated=candidate is not None and candidate.finish_reason == "length",
-        model_reported=candidate.model_reported if candidate else None,
-        model_fingerprint=candidate.fingerprint if candidate else None,
-        cached=candidate is not None and candidate.cached,
-        transport_retries=history.transport_retries,
-        parse_retries=sum(max(len(judging.replies) - 1, 0) for judging in history.judges),
-        judge_replies=[_judge_reply(reply, found) for reply, found in replies],
-        reasoning=history.reasoning,
-        evaluator_latency_ms=total(
+    return {
+        "sample": sample,
+        "repeat": sample // plan.n_items,
+        "item_id": item.id,
+        "section": item.section,
+        "category": item.category,
+        "difficulty": item.difficulty,
+        "group": item.group,
+        "candidate_answer": history.answer,
+        "rationale": _rationale(history),
+        "score_origin": outcome.score_origin,
+        "evaluator_error": outcome.evaluator_error,
+        "parse_error_reason": _parse_error_reason(unread) if unread is not None else None,
+        "error_detail": _failure_detail(failure),
+        "sample_score": as_float(score.sample_score_nano),
+        "passed": score.passed,
+        "fail_reasons": list(score.fail_reasons),
+        "latency_e2e_ms": outcome.latency_e2e_ms,
+        "latency_model_ms": outcome.latency_model_ms,
+        "time_to_first_token_ms": candidate.time_to_first_token_ms if candidate else None,
+        "queue_ms": call.queue_ms if call else None,
+        "retry_ms": call.retry_ms if call else None,
+        "timed_out": outcome.timed_out,
+        "input_tokens": outcome.input_tokens,
+        "output_tokens": outcome.output_tokens,
+        "total_tokens": outcome.total_tokens,
+        "token_efficiency_ratio": as_float(score.token_efficiency_ratio_nano),
+        "finish_reason": candidate.finish_reason if candidate else None,
+        "truncated": candidate is not None and candidate.finish_reason == "length",
+        "model_reported": candidate.model_reported if candidate else None,
+        "model_fingerprint": candidate.fingerprint if candidate else None,
+        "cached": candidate is not None and candidate.cached,
+        "transport_retries": history.transport_retries,
+        "parse_retries": sum(max(len(judging.replies) - 1, 0) for judging in history.judges),
+        "judge_replies": [_judge_reply(reply, found) for reply, found in replies],
+        "reasoning": history.reasoning,
+        "evaluator_latency_ms": _total(
             [judging.replies[-1][0].latency_e2e_ms for judging in history.judges if judging.replies]
         ),
-        evaluator_input_tokens=total([reply.input_tokens for reply, _ in replies]),
-        evaluator_output_tokens=total([reply.output_tokens for reply, _ in replies]),
-        evaluator_reported=judge.model_reported if judge else None,
-        evaluator_fingerprint=judge.fingerprint if judge else None,
-        answer_seq=candidate.seq if candidate else None,
-        answer_sha256=_sha256(history.answer),
-    )
+        "evaluator_input_tokens": _total([reply.input_tokens for reply, _ in replies]),
+        "evaluator_output_tokens": _total([reply.output_tokens for reply, _ in replies]),
+        "evaluator_reported": judge.model_reported if judge else None,
+        "evaluator_fingerprint": judge.fingerprint if judge else None,
+        "answer_seq": candidate.seq if candidate else None,
+        "answer_sha256": _sha256(history.answer),
+    }
 
 
 def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
@@ -103,77 +160,25 @@ def _rationale(history: History) -> str | None:
     scores = history.scores
     for judging in history.judges:
         found = judging.parsed
-        if found is not None and (found.accuracy_score, found.faithfulness_score) == scores:
+        if found is not None and found.scores == scores:
             return found.rationale
     return None
 
 
-def parse_error_reason(judging: Judging) -> str | None:
+def _parse_error_reason(judging: Judging) -> str | None:
     """Of the last reply, where no reply was read."""
     return judging.rejected.reason if judging.rejected is not None and judging.error == "parse_error" else None
 
 
-def failure_detail(failure: Failure | None) -> str | None:
+def _failure_detail(failure: Failure | None) -> str | None:
     """What a failed call said."""
     return failure.detail or failure.error if failure is not None else None
 
 
-def total(counts: list[int | None]) -> int | None:
+def _total(counts: list[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
 def _sha256(text: str | None) -> str | None:
     return None if text is None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def panel_row(row: RubricRow, history: History, outcome: Outcome, scale: RubricScale, names: Sequence[str]) -> PanelRow:
-    """The row with every judge's vote, and how far they are apart. `names` has one for each of the plan's judges."""
-    asked = zip(names, history.judges, strict=True) if history.answer is not None else ()
-    votes = [_vote(judge, name, judging, outcome, scale) for judge, (name, judging) in enumerate(asked)]
-    scores = [(vote.accuracy_score, vote.faithfulness_score) for vote in votes if vote.evaluator_error is None]
-    return PanelRow(
-        **msgspec.structs.asdict(row),
-        votes=votes,
-        verdicts_differ=len({vote.passed for vote in votes if vote.passed is not None}) > 1,
-        spread=_spread([accuracy for accuracy, _ in scores]) + _spread([faithfulness for _, faithfulness in scores]),
-        n_dissenting=sum(one != (row.accuracy_score, row.faithfulness_score) for one in scores),
-    )
-
-
-def _vote(judge: int, name: str, judging: Judging, outcome: Outcome, scale: RubricScale) -> PanelVote:
-    parsed = judging.parsed
-    last = judging.replies[-1][0] if judging.replies else None
-    return PanelVote(
-        judge=judge,
-        name=name,
-        accuracy_score=parsed.accuracy_score if parsed else None,
-        faithfulness_score=parsed.faithfulness_score if parsed else None,
-        rationale=parsed.rationale if parsed else None,
-        passed=score_sample(_alone(outcome, judging), scale).passed if parsed else None,
-        evaluator_error=judging.error,
-        parse_error_reason=parse_error_reason(judging),
-        error_detail=failure_detail(judging.failure),
-        latency_ms=last.latency_e2e_ms if last else None,
-        input_tokens=total([reply.input_tokens for reply, _ in judging.replies]),
-        output_tokens=total([reply.output_tokens for reply, _ in judging.replies]),
-        model_reported=last.model_reported if last else None,
-        fingerprint=last.fingerprint if last else None,
-        reply_seqs=[reply.seq for reply, _ in judging.replies],
-    )
-
-
-def _alone(outcome: Outcome, judging: Judging) -> Outcome:
-    """The same sample as this judge alone scores it."""
-    parsed = judging.parsed
-    return msgspec.structs.replace(
-        outcome,
-        accuracy_score=parsed.accuracy_score if parsed else None,
-        faithfulness_score=parsed.faithfulness_score if parsed else None,
-        evaluator_error=judging.error,
-    )
-
-
-def _spread(scores: list[int | None]) -> int:
-    known = [score for score in scores if score is not None]
-    return max(known) - min(known) if known else 0

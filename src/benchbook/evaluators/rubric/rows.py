@@ -1,4 +1,8 @@
-"""The derived tables of a `rubric@v1` record: what each column is (SPEC R1.1, R4, R7.1)."""
+"""The derived tables of a rubric's record: what each column is (SPEC R1.1, R4, R7.1).
+
+Where a rubric's criteria have columns of their own, the class here has those that all rubrics share; `row_types` makes
+the struct.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,10 @@ from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.panel_rules import PanelRule
+from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
-from benchbook.evaluators.rubric.tally import RubricAggregates
+from benchbook.evaluators.rubric.made import Made
 
 __all__ = [
     "AggregatesFile",
@@ -48,8 +53,14 @@ class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
     seq: int  # the fact in the journal
 
 
-class RubricRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of samples.parquet. `evaluator_*` is the judge's; latency and tokens else are the candidate's (R1.1)."""
+class RubricRow(Made, frozen=True, kw_only=True):
+    """One row of samples.parquet. `evaluator_*` is the judge's; latency and tokens else are the candidate's (R1.1).
+
+    The criteria's scores, `accuracy_score`, come after the answer; what they and the measures are worth as parts of 1,
+    `accuracy_norm`, after the reasons.
+    """
+
+    __slots__ = ()
 
     sample: int  # its place in the plan, from 0: repeat * items + item
     repeat: int  # from 0
@@ -59,8 +70,6 @@ class RubricRow(msgspec.Struct, frozen=True, kw_only=True):
     difficulty: str | None
     group: str | None
     candidate_answer: str | None
-    accuracy_score: int | None
-    faithfulness_score: int | None
     rationale: str | None
     score_origin: str | None
     evaluator_error: str | None
@@ -69,10 +78,6 @@ class RubricRow(msgspec.Struct, frozen=True, kw_only=True):
     sample_score: float | None
     passed: bool
     fail_reasons: list[str]
-    accuracy_norm: float | None
-    faithfulness_norm: float | None
-    latency_norm: float | None
-    token_efficiency_norm: float | None
     latency_e2e_ms: int | None
     latency_model_ms: int | None
     time_to_first_token_ms: int | None
@@ -104,9 +109,9 @@ class RubricRow(msgspec.Struct, frozen=True, kw_only=True):
 class CausedRow(RubricRow, frozen=True, kw_only=True):
     """A row of derivation 3 and later: with the cause for which a sample is unanswered (R1.3a)."""
 
-    candidate_error: (
-        str | None
-    )  # of `record.facts.FailureCause`, or `not_asked`; None where an answer came, or a time-out
+    __slots__ = ()
+
+    candidate_error: str | None  # of `record.facts.FailureCause`, or `not_asked`; None of an answer or a time-out
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,16 +147,16 @@ class ItemAgreement(msgspec.Struct, frozen=True, kw_only=True):
     same_passed: int
 
 
-class Slice(msgspec.Struct, frozen=True, kw_only=True):
+class Slice(Made, frozen=True, kw_only=True):
     """The aggregates of the samples that share one value of section, category or difficulty."""
+
+    __slots__ = ()
 
     field: str
     value: str
     n_samples: int
     n_scored: int
     pass_rate: float | None
-    accuracy_mean: float | None
-    faithfulness_mean: float | None
     aggregate_score: float | None
 
 
@@ -217,16 +222,16 @@ class EarlyStop(msgspec.Struct, frozen=True, kw_only=True):
     against: PairedStop | msgspec.UnsetType = msgspec.UNSET  # left out where its own gates decide
 
 
-class AggregatesFile(msgspec.Struct, frozen=True, kw_only=True):
-    """aggregates.json."""
+class AggregatesFile(Made, frozen=True, kw_only=True):
+    """aggregates.json. How often each score was given, `accuracy_counts`, comes after the reasons."""
+
+    __slots__ = ()
 
     spec: str
     ledger: Ledger
     aggregates: RubricAggregates
     intervals: dict[str, Interval]
     fail_reasons: dict[str, int]
-    accuracy_counts: dict[str, int]
-    faithfulness_counts: dict[str, int]
     repeats: list[RepeatSummary]
     item_agreement: ItemAgreement | None  # None for a single repeat
     slices: list[Slice]
@@ -313,13 +318,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked
 
 
-class PanelVote(msgspec.Struct, frozen=True, kw_only=True):
+class PanelVote(Made, frozen=True, kw_only=True):
     """What one judge said of an answer. `reply_seqs` are the facts of its replies, which are in `judge_replies`."""
+
+    __slots__ = ()
 
     judge: int  # its number in the plan, from 0
     name: str
-    accuracy_score: int | None
-    faithfulness_score: int | None
     rationale: str | None
     passed: bool | None  # whether the sample would pass by this judge alone; None where it gave no score
     evaluator_error: str | None
@@ -341,14 +346,18 @@ class PanelRow(RubricRow, frozen=True, kw_only=True):
     stands in the votes.
     """
 
+    __slots__ = ()
+
     votes: list[PanelVote]  # one for each judge; none where no answer came
     verdicts_differ: bool  # the sample would pass by some judges and fail by others
-    spread: int  # highest less lowest accuracy, plus the same of faithfulness: 0 to 4
+    spread: int  # highest less lowest score, of all criteria together
     n_dissenting: int  # votes with other scores than the panel's; with any, where the panel has none
 
 
 class CausedPanelRow(PanelRow, frozen=True, kw_only=True):
     """The same of derivation 3 and later, as `CausedRow` is of one judge."""
+
+    __slots__ = ()
 
     candidate_error: str | None
 

@@ -19,6 +19,7 @@ from benchbook.evaluators.panel_rules import panel_score
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Outcome
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import Failure, Reply, SampleFact, cause_of
 
 __all__ = [
@@ -63,6 +64,7 @@ class Judging:
     """
 
     reasoning_tags: tuple[str, ...]
+    spec: RubricSpec
     lone_closing: bool = False  # of thoughts whose opening tag stood in the prompt (R3.7)
     replies: list[tuple[Reply, Parsed | Rejected]] = field(default_factory=list)
     failure: Failure | None = None
@@ -93,7 +95,7 @@ class Judging:
                 self.failure = fact
         else:
             self.failure = self.last_failure = None
-            found = _read_judge(fact, self.reasoning_tags, lone_closing=self.lone_closing)
+            found = _read_judge(fact, self.spec, self.reasoning_tags, lone_closing=self.lone_closing)
             self.replies.append((fact, found))
             self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
 
@@ -107,11 +109,12 @@ class History:
 
     __slots__ = (
         "answer", "candidate", "candidate_failure", "derivation", "judges", "last_failure", "plan", "reasoning",
-        "transport_retries",
+        "spec", "transport_retries",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan, derivation: int = DERIVATION) -> None:
+    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int = DERIVATION) -> None:
         self.plan = plan
+        self.spec = spec
         self.derivation = derivation
         self.candidate: Reply | None = None
         self.candidate_failure: Failure | None = None
@@ -119,7 +122,7 @@ class History:
         self.answer: str | None = None
         self.reasoning: str | None = None
         lone_closing = derivation >= ONLY_THE_MODEL
-        self.judges = [Judging(judge.reasoning_tags, lone_closing) for judge in plan.judges]
+        self.judges = [Judging(judge.reasoning_tags, spec, lone_closing) for judge in plan.judges]
         self.transport_retries = 0
 
     @property
@@ -148,16 +151,20 @@ class History:
         return [(number, judging) for number, judging in enumerate(self.judges) if not judging.is_done]
 
     @property
-    def scores(self) -> tuple[int, int] | None:
-        """Accuracy and faithfulness as the judge, or the panel by its rule, gives them; None where either is open."""
+    def scores(self) -> tuple[int, ...] | None:
+        """By criterion, as the judge, or the panel by its rule, gives them; None where one of them is open."""
         if not isinstance(self.plan.panel, Panel):
             parsed = self.judges[0].parsed
-            return None if parsed is None else (parsed.accuracy_score, parsed.faithfulness_score)
+            return None if parsed is None else parsed.scores
         found = [judging.parsed for judging in self.judges]
-        rule = self.plan.panel.rule
-        accuracy = panel_score([one.accuracy_score if one else None for one in found], rule)
-        faithfulness = panel_score([one.faithfulness_score if one else None for one in found], rule)
-        return None if accuracy is None or faithfulness is None else (accuracy, faithfulness)
+        scores: list[int] = []
+        for number, one in enumerate(self.spec.criteria):
+            given = [parsed.scores[number] if parsed else None for parsed in found]
+            score = panel_score(given, self.plan.panel.rule, one.lowest, one.highest)
+            if score is None:
+                return None
+            scores.append(score)
+        return tuple(scores)
 
     def add(self, fact: SampleFact) -> None:
         is_attempt = isinstance(fact, Failure) and fact.ends == "attempt"
@@ -186,18 +193,20 @@ class History:
             self.answer = answer if answer.strip() else None
 
 
-def read_history(facts: Sequence[SampleFact], plan: Plan, derivation: int = DERIVATION) -> History:
+def read_history(facts: Sequence[SampleFact], plan: Plan, spec: RubricSpec, derivation: int = DERIVATION) -> History:
     """Sort out a sample's facts, as the record's derivation reads them."""
-    history = History(plan, derivation)
+    history = History(plan, spec, derivation)
     for fact in facts:
         history.add(fact)
     return history
 
 
-def _read_judge(fact: Reply, reasoning_tags: tuple[str, ...], *, lone_closing: bool) -> Parsed | Rejected:
+def _read_judge(
+    fact: Reply, spec: RubricSpec, reasoning_tags: tuple[str, ...], *, lone_closing: bool
+) -> Parsed | Rejected:
     if fact.text is None:
         return Rejected("empty_reply", f"no text came (finish reason {fact.finish_reason})")
-    found = parse_reply(fact.text, reasoning_tags, lone_closing=lone_closing)
+    found = parse_reply(fact.text, spec, reasoning_tags, lone_closing=lone_closing)
     if isinstance(found, Rejected) and found.reason == "malformed_json" and fact.finish_reason == "length":
         return Rejected("truncated", f"cut by max_tokens: {found.detail}")
     return found
@@ -236,15 +245,16 @@ def candidate_error(history: History) -> str | None:
 
 def outcome_of(history: History) -> Outcome:
     """What the scores are computed from."""
+    spec = history.spec
     if history.is_unanswered:
-        return Outcome(unanswered=True)
+        return Outcome(scores=spec.unscored, unanswered=True)
     candidate, failure = history.candidate, history.candidate_failure
     if history.answer is None:
         # Only a time-out has a latency (R1.2): a call that failed at once was not quick to answer.
         timed_out = failure is not None and failure.error == "timeout"
         elapsed_ms = failure.latency_ms if failure and timed_out else candidate.latency_e2e_ms if candidate else None
         return Outcome(
-            accuracy_score=0,
+            scores=spec.without_answer,
             score_origin=NO_ANSWER,
             timed_out=timed_out,
             latency_e2e_ms=elapsed_ms,
@@ -254,10 +264,8 @@ def outcome_of(history: History) -> Outcome:
         )
     assert candidate is not None  # noqa: S101 - an answer has its reply
     scores, unread = history.scores, history.unread
-    accuracy, faithfulness = scores or (None, None)
     return Outcome(
-        accuracy_score=accuracy,
-        faithfulness_score=faithfulness,
+        scores=spec.unscored if scores is None else scores,
         # Of an answer without a score: the error of the first judge who gave none.
         evaluator_error=unread.error if unread is not None and scores is None else None,
         awaits_judge=scores is None and bool(history.unreached),

@@ -1,4 +1,4 @@
-"""A `rubric@v1` record's derived files, from its journal and inputs alone (SPEC C6).
+"""A rubric record's derived files, from its journal and inputs alone (SPEC C6).
 
 One pass over the journal finds each sample's facts; a second, in plan order, makes the rows and counts them.
 """
@@ -22,30 +22,26 @@ from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import as_float, percentile
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
+from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
-from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
+from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of, spec_of
 from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE, ClusterWord, decide_by_bounds
 from benchbook.evaluators.rubric.rejected import RejectedCounts
 from benchbook.evaluators.rubric.release import Decision, by_points, decide
 from benchbook.evaluators.rubric.repeats import Repeats, Slices
-from benchbook.evaluators.rubric.row import panel_row, rubric_row
-from benchbook.evaluators.rubric.rows import (
-    AggregatesFile,
-    CausedPanelRow,
-    CausedRow,
-    Ledger,
-    Manifest,
-    PanelRow,
-    RubricRow,
-)
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, rubric_scale, score_sample
+from benchbook.evaluators.rubric.row import Rows
+from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type
+from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, Manifest, RubricRow
+from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import History, candidate_error, no_answer_reason, outcome_of, read_history
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.evaluators.rubric.warnings import (
+    Given,
     benchmark_caps,
     judge_names,
     reported_by_name,
@@ -76,10 +72,9 @@ class Derived:
 
 def row_type_of(started: RunStarted) -> type[RubricRow]:
     """What a row of samples.parquet is: with the votes, where a panel judged, and by the record's derivation."""
-    is_panel = isinstance(plan_of(started).panel, Panel)
-    if derivation_of(started) < ONLY_THE_MODEL:
-        return PanelRow if is_panel else RubricRow
-    return CausedPanelRow if is_panel else CausedRow
+    plan = plan_of(started)
+    caused = derivation_of(started) >= ONLY_THE_MODEL
+    return row_type(spec_of(plan), panel=isinstance(plan.panel, Panel), caused=caused)
 
 
 def derive(
@@ -98,7 +93,8 @@ def derive(
     """
     if state is None:
         state = read_state(record.journal)
-    counts = _Counts(state)
+    plan = plan_of(state.started)
+    counts = _Counts(state, plan, spec_of(plan))
     if confidence is not None and counts.early is not None:
         raise UsageError(
             f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
@@ -144,25 +140,27 @@ def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | N
 class _Counts:
     """All that is counted while the rows go by."""
 
-    def __init__(self, state: JournalState) -> None:
+    def __init__(self, state: JournalState, plan: Plan, spec: RubricSpec) -> None:
         self.state = state
-        self.plan = plan_of(state.started)
-        self.tally = RubricTally(rubric_scale(frozenset(self.plan.unmeasured)))
+        self.plan = plan
+        self.spec = spec
+        self.derivation = derivation_of(state.started)
+        self.tally = RubricTally(spec)
+        self._rows = Rows(plan, spec, caused=self.derivation >= ONLY_THE_MODEL)
         self.repeats = Repeats(self.plan.n_items, self.plan.repeats)
-        self.slices = Slices()
+        self.slices = Slices(spec)
         self.signs = AnswerSigns(self.plan.candidate, self.plan.unmeasured)
         self.rejected = RejectedCounts(judge_names(self.plan))
-        self.pairs: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in judge_names(self.plan)}
+        self.given: dict[str, Given] = {name: Counter() for name in judge_names(self.plan)}
         self.unscored: Counter[str] = Counter()
         self.no_answer: Counter[str] = Counter()
         self.evaluator_latencies: Counter[int] = Counter()
         self.sums: Counter[str] = Counter()
         self.paid = PaidTokens()
-        self.derivation = derivation_of(state.started)
         self.unanswered = UnansweredCauses(self.plan.n_samples)
         self.unanswered_causes: Counter[str] = Counter()
         self._model, self._judges = _who(state, self.plan)
-        self.early = early_decision(self.plan, state.index.by_sample(), self.derivation)
+        self.early = early_decision(self.plan, spec, state.index.by_sample(), self.derivation)
         self._items = items_that_decided(self.plan, self.early)
         self._groups: dict[str, int] = {}
         self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
@@ -172,17 +170,17 @@ class _Counts:
             item = evalset[sample % self.plan.n_items]
             if check is not None:
                 check(sample, item, facts)
-            history = read_history(facts, self.plan, self.derivation)
+            history = read_history(facts, self.plan, self.spec, self.derivation)
             self._count_paid(history)
             if self._items is not None and sample % self.plan.n_items not in self._items:
                 self.sums["after_the_decision"] += was_asked(facts)
                 continue
             outcome = outcome_of(history)
-            score = score_sample(outcome, self.tally.scale)
-            row = self._row(sample, item, history, outcome, score)
+            score = score_sample(outcome, self.spec)
+            row = self._rows.row(sample, item, history, outcome, score)
             self.tally.add(outcome, score, self._cluster(sample, item))
-            self.repeats.add(row, score.sample_score_nano)
-            self.slices.add(row, score.sample_score_nano)
+            self.repeats.add(row, outcome.scores, score.sample_score_nano)
+            self.slices.add(row, outcome.scores, score.sample_score_nano)
             if (reason := no_answer_reason(history)) is not None:
                 self.no_answer[reason] += 1
             self._count(row, outcome)
@@ -216,16 +214,6 @@ class _Counts:
         if outcome.awaits_judge:
             self.unanswered_causes[cause_of(history.unreached[0][1].last_failure)] += 1
 
-    def _row(self, sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore) -> RubricRow:
-        row = rubric_row(sample, item, history, outcome, score, self.plan)
-        panel = self.plan.panel
-        if isinstance(panel, Panel):
-            row = panel_row(row, history, outcome, self.tally.scale, panel.names)
-        if self.derivation < ONLY_THE_MODEL:
-            return row
-        kind = CausedPanelRow if isinstance(panel, Panel) else CausedRow
-        return kind(**msgspec.structs.asdict(row), candidate_error=candidate_error(history))
-
     def _cluster(self, sample: int, item: Item) -> int | None:
         """Items of one group, and the repeats of one item, rise and fall together."""
         if not self._clustered:
@@ -248,9 +236,9 @@ class _Counts:
         self.sums["truncated"] += row.truncated
 
     def _count_scores(self, history: History) -> None:
-        for pairs, judging in zip(self.pairs.values(), history.judges, strict=True):
-            if (found := judging.parsed) is not None:
-                pairs[found.accuracy_score, found.faithfulness_score] += 1
+        for given, judging in zip(self.given.values(), history.judges, strict=True):
+            if judging.parsed is not None:
+                given[judging.parsed.scores] += 1
 
     def _count_paid(self, history: History) -> None:
         if history.candidate is not None:
@@ -260,7 +248,7 @@ class _Counts:
 
     def aggregates_file(self) -> AggregatesFile:
         tally, sums = self.tally, self.sums
-        aggregates = tally.aggregates()
+        aggregates = aggregates_of(tally)
         by_model = self.derivation >= ONLY_THE_MODEL
         if not by_model:
             aggregates = msgspec.structs.replace(aggregates, n_unanswered=msgspec.UNSET)
@@ -280,15 +268,18 @@ class _Counts:
         of_set, doubts = set_warnings(self.state.started, judged=True) if by_model else ([], [])
         # Mistakes in the data, and what was not measured, make the numbers: they stand before them (R1.4).
         first = [*(one.words for one in unanswered), *of_set, *self.signs.first_warnings()] if by_model else []
-        return AggregatesFile(
+        counts = {
+            f"{one.name}_counts": {str(score): counted[score] for score in one.scores}
+            for one, counted in zip(self.spec.criteria, tally.counts, strict=True)
+        }
+        return aggregates_file_type(self.spec)(
             spec=self.plan.spec,
             ledger=ledger,
             aggregates=aggregates,
             intervals=intervals_of(tally, 0.95, self.derivation)
             | (further_intervals_of(tally, 0.95, self.derivation) if self.derivation >= 2 else {}),
             fail_reasons=dict(sorted(tally.fail_reasons.items())),
-            accuracy_counts={str(score): tally.accuracy_counts[score] for score in (0, 1, 2)},
-            faithfulness_counts={str(score): tally.faithfulness_counts[score] for score in (0, 1, 2)},
+            **counts,
             repeats=self.repeats.summaries(),
             item_agreement=self.repeats.agreement(),
             slices=self.slices.rows(),
@@ -311,12 +302,13 @@ class _Counts:
     def _warnings(self, ledger: Ledger, doubts: list[str]) -> list[str]:
         """What need not stand first. `doubts` are those about the eval set."""
         truncated, cached = self.sums["truncated"], self.sums["cached"]
+        names = [one.name for one in self.spec.criteria]
         if self.derivation < ONLY_THE_MODEL:
-            scored = score_warnings(self.pairs, ledger, truncated, cached)
+            scored = score_warnings(self.given, names, ledger, truncated, cached)
             return [*scored, *state_warnings(self.state, self.plan)]
         return [
             *doubts,
-            *score_warnings(self.pairs, ledger, self.signs.n_cut_and_judged, cached),
+            *score_warnings(self.given, names, ledger, self.signs.n_cut_and_judged, cached),
             *self.rejected.warnings(),
             *self.signs.warnings(),
             *state_warnings(self.state, self.plan),

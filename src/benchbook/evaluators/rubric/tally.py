@@ -1,62 +1,27 @@
-"""`rubric@v1` for a run: the aggregates of R4, in one pass, whatever the order of the samples (SPEC C2)."""
+"""A run's samples in counts and exact sums, in one pass, whatever their order (SPEC C2).
+
+What the numbers of R4 are made from; `aggregates` makes them.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
 
 import msgspec
 
-from benchbook.evaluators.exact import NANO, as_float, mean, percentile, ratio
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScale, RubricScore, score_sample
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, Scores, score_sample
+from benchbook.evaluators.rubric.spec import RubricSpec
 
-__all__ = ["Bounds", "ClusterSums", "JudgedBounds", "LatenciesOfClusters", "RubricAggregates", "RubricTally", "tally"]
-
-
-class RubricAggregates(msgspec.Struct, frozen=True, kw_only=True):
-    """The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds."""
-
-    n_samples: int
-    n_scored: int
-    n_unscored: int
-    n_no_answer: int
-    n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # left out before derivation 3
-    n_timed_out: int
-    accuracy_mean: float | None
-    accuracy_full_credit_rate: float | None
-    faithfulness_mean: float | None
-    faithfulness_failure_rate: float | None
-    latency_e2e_p50_ms: float | None
-    latency_e2e_p95_ms: float | None
-    latency_model_p50_ms: float | None
-    latency_model_p95_ms: float | None
-    total_input_tokens: int
-    total_output_tokens: int
-    total_tokens: int
-    token_efficiency_ratio_mean: float | None
-    tokens_per_correct_answer: float
-    pass_rate: float | None
-    aggregate_score: float | None
-    evaluator_error_rate: float | None
+__all__ = ["Case", "ClusterSums", "Extreme", "LatenciesOfClusters", "RubricTally", "ScoreSpread", "tally"]
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The gated aggregates with every unscored sample taken at the same scores (SPEC R6.3)."""
-
-    aggregate_score: float | None
-    pass_rate: float | None
-    faithfulness_failure_rate: float | None
-    latency_e2e_p95_ms: float | None
-
-
-class JudgedBounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The aggregates without a gate that unscored samples leave open, as `Bounds` has those with one."""
-
-    accuracy_mean: float | None
-    accuracy_full_credit_rate: float | None
-    faithfulness_mean: float | None
+Case = Literal["scored", "worst", "best"]
+"""As scored, or with every unscored sample at its worst or at its best (R6.3)."""
 
 
 @dataclass(slots=True)
@@ -74,24 +39,95 @@ class ScoreSpread:
 
 
 @dataclass(slots=True)
-class _Extreme:
-    """Sums over the unscored samples alone, each taken at `score` and `score`: what they would add to the others'.
+class CriterionSums:
+    """Of one criterion within one cluster; scores are counted from the lowest of its scale."""
+
+    n: int = 0
+    total: int = 0
+    squares: int = 0
+    n_lowest: int = 0
+    n_highest: int = 0
+
+    def add(self, score: int, span: int) -> None:
+        self.n += 1
+        self.total += score
+        self.squares += score * score
+        self.n_lowest += score == 0
+        self.n_highest += score == span
+
+    def with_added(self, more: CriterionSums) -> CriterionSums:
+        return CriterionSums(
+            self.n + more.n,
+            self.total + more.total,
+            self.squares + more.squares,
+            self.n_lowest + more.n_lowest,
+            self.n_highest + more.n_highest,
+        )
+
+
+@dataclass(slots=True)
+class ClusterSums:
+    """Sizes and sums of one cluster: what shares a group, or is the same item in several repeats."""
+
+    criteria: tuple[CriterionSums, ...]
+    n_samples: int = 0
+    n_passed: int = 0
+    n_scored: int = 0
+    score_nano: int = 0
+    score_nano_squared: int = 0
+    n_errors: int = 0
+    n_ratios: int = 0
+    ratio_nano: int = 0
+
+    @classmethod
+    def under(cls, spec: RubricSpec) -> ClusterSums:
+        return cls(tuple(CriterionSums() for _ in spec.criteria))
+
+    def add_scores(self, scores: Scores, score_nano: int | None, spec: RubricSpec) -> None:
+        if score_nano is not None:
+            self.n_scored += 1
+            self.score_nano += score_nano
+            self.score_nano_squared += score_nano**2
+        for sums, one, score in zip(self.criteria, spec.criteria, scores, strict=True):
+            if score is not None:
+                sums.add(score - one.lowest, one.span)
+
+    def with_scores_of(self, more: ClusterSums) -> ClusterSums:
+        """With what unscored samples of the same cluster would add; the samples themselves are counted already."""
+        return ClusterSums(
+            tuple(one.with_added(other) for one, other in zip(self.criteria, more.criteria, strict=True)),
+            n_samples=self.n_samples,
+            n_passed=self.n_passed + more.n_passed,
+            n_scored=self.n_scored + more.n_scored,
+            score_nano=self.score_nano + more.score_nano,
+            score_nano_squared=self.score_nano_squared + more.score_nano_squared,
+            n_errors=self.n_errors,
+            n_ratios=self.n_ratios,
+            ratio_nano=self.ratio_nano,
+        )
+
+
+@dataclass(slots=True)
+class Extreme:
+    """Sums over the unscored samples alone, each taken at its worst or at its best: what they would add to the others'.
 
     Of an unanswered one latency and tokens are not known either: at its worst it is worth nothing and slower than any
     limit, at its best it is worth a whole sample and was answered at once (R1.3a).
     """
 
-    score: int
+    spec: RubricSpec
+    scores: tuple[int, ...]  # what every one of them is taken at
+    at_unanswered: tuple[int, bool]  # what an unanswered one is worth, and whether it passes
     n_scored: int = 0
     score_nano: int = 0
     n_passed: int = 0
     n_unanswered: int = 0
-    spread: ScoreSpread = field(default_factory=lambda: ScoreSpread())
+    spread: ScoreSpread = field(default_factory=ScoreSpread)
     clusters: dict[int, ClusterSums] = field(default_factory=dict)
     unanswered_clusters: list[int] = field(default_factory=list)
 
-    def add(self, outcome: Outcome, scale: RubricScale, cluster: int | None) -> None:
-        score_nano, passed = self._taken(outcome, scale)
+    def add(self, outcome: Outcome, cluster: int | None) -> None:
+        score_nano, passed = self._taken(outcome)
         self.n_scored += 1
         self.score_nano += score_nano
         self.n_passed += passed
@@ -99,59 +135,19 @@ class _Extreme:
         self.spread.add(score_nano)
         if cluster is None:
             return
-        sums = self.clusters.setdefault(cluster, ClusterSums())
+        sums = self.clusters.get(cluster)
+        if sums is None:
+            sums = self.clusters[cluster] = ClusterSums.under(self.spec)
         sums.n_passed += passed
-        sums.add_score(score_nano)
-        sums.n_faithfulness += 1
-        sums.n_unfaithful += self.score == 0
+        sums.add_scores(self.scores, score_nano, self.spec)
         if outcome.unanswered:
             self.unanswered_clusters.append(cluster)
 
-    def _taken(self, outcome: Outcome, scale: RubricScale) -> tuple[int, bool]:
+    def _taken(self, outcome: Outcome) -> tuple[int, bool]:
         if outcome.unanswered:
-            return (0, False) if self.score == 0 else (NANO, True)
-        taken = msgspec.structs.replace(outcome, accuracy_score=self.score, faithfulness_score=self.score)
-        scored = score_sample(taken, scale)
+            return self.at_unanswered
+        scored = score_sample(msgspec.structs.replace(outcome, scores=self.scores), self.spec)
         return scored.sample_score_nano or 0, scored.passed
-
-
-@dataclass(slots=True)
-class ClusterSums:
-    """Sizes and sums of one cluster: what shares a group, or is the same item in several repeats."""
-
-    n_samples: int = 0
-    n_passed: int = 0
-    n_scored: int = 0
-    score_nano: int = 0
-    score_nano_squared: int = 0
-    n_faithfulness: int = 0
-    n_unfaithful: int = 0
-    faithfulness: int = 0
-    n_accuracy: int = 0
-    n_full_credit: int = 0
-    accuracy: int = 0
-    n_errors: int = 0
-    n_ratios: int = 0
-    ratio_nano: int = 0
-
-    @property
-    def accuracy_squared(self) -> int:
-        """The sum of the squares of scores of 0, 1 and 2."""
-        return self.accuracy + 2 * self.n_full_credit
-
-    @property
-    def faithfulness_squared(self) -> int:
-        n_twos = self.faithfulness - (self.n_faithfulness - self.n_unfaithful)
-        return self.faithfulness + 2 * n_twos
-
-    def add_score(self, score_nano: int) -> None:
-        self.n_scored += 1
-        self.score_nano += score_nano
-        self.score_nano_squared += score_nano**2
-
-    def with_added(self, more: ClusterSums) -> ClusterSums:
-        """Both together."""
-        return ClusterSums(**{one.name: getattr(self, one.name) + getattr(more, one.name) for one in fields(self)})
 
 
 @dataclass(slots=True)
@@ -167,39 +163,43 @@ class LatenciesOfClusters:
             self.values.append(value)
 
 
-@dataclass(slots=True)
 class RubricTally:
     """Counts and exact sums over samples: nothing is kept of a sample itself, but its latency where it has a cluster.
 
-    `clusters` is empty where every sample is a cluster of its own.
+    `counts` has, by criterion, how often each score was given. `clusters` is empty where every sample is a cluster of
+    its own.
     """
 
-    scale: RubricScale
-    n_samples: int = 0
-    n_no_answer: int = 0
-    n_unanswered: int = 0
-    n_timed_out: int = 0
-    n_evaluator_errors: int = 0
-    accuracy_counts: Counter[int] = field(default_factory=Counter)
-    faithfulness_counts: Counter[int] = field(default_factory=Counter)
-    fail_reasons: Counter[str] = field(default_factory=Counter)
-    input_tokens: int = 0
-    output_tokens: int = 0
-    total_tokens: int = 0
-    n_ratios: int = 0
-    ratio_nano: int = 0
-    ratio_nano_squared: int = 0
-    n_passed: int = 0
-    n_scored: int = 0
-    score_nano: int = 0
-    spread: ScoreSpread = field(default_factory=ScoreSpread)
-    latencies_e2e_ms: Counter[int] = field(default_factory=Counter)
-    latencies_model_ms: Counter[int] = field(default_factory=Counter)
-    clusters: dict[int, ClusterSums] = field(default_factory=dict)
-    e2e_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
-    model_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
-    worst: _Extreme = field(default_factory=lambda: _Extreme(0))
-    best: _Extreme = field(default_factory=lambda: _Extreme(2))
+    def __init__(self, spec: RubricSpec) -> None:
+        self.spec = spec
+        self.n_samples = self.n_no_answer = self.n_unanswered = self.n_timed_out = self.n_evaluator_errors = 0
+        self.counts: tuple[Counter[int], ...] = tuple(Counter() for _ in spec.criteria)
+        self.fail_reasons: Counter[str] = Counter()
+        self.input_tokens = self.output_tokens = self.total_tokens = 0
+        self.n_ratios = self.ratio_nano = self.ratio_nano_squared = 0
+        self.n_passed = self.n_scored = self.score_nano = 0
+        self.spread = ScoreSpread()
+        self.latencies_e2e_ms: Counter[int] = Counter()
+        self.latencies_model_ms: Counter[int] = Counter()
+        self.clusters: dict[int, ClusterSums] = {}
+        self.e2e_of_clusters = LatenciesOfClusters()
+        self.model_of_clusters = LatenciesOfClusters()
+        self.worst = Extreme(spec, spec.lowest, (0, False))
+        self.best = Extreme(spec, spec.highest, (NANO, True))
+
+    def extreme(self, case: Case) -> Extreme | None:
+        """What the unscored samples would add; None as scored."""
+        return None if case == "scored" else self.worst if case == "worst" else self.best
+
+    def clusters_in(self, case: Case) -> Iterator[ClusterSums]:
+        """Each cluster, with what its unscored samples would add."""
+        extreme = self.extreme(case)
+        if extreme is None:
+            yield from self.clusters.values()
+            return
+        for number, one in self.clusters.items():
+            more = extreme.clusters.get(number)
+            yield one if more is None else one.with_scores_of(more)
 
     def add(self, outcome: Outcome, scored: RubricScore, cluster: int | None = None) -> None:
         """Count one sample. `cluster` numbers what it shares with others: its group, or its item under repeats.
@@ -217,14 +217,13 @@ class RubricTally:
         if cluster is not None:
             self._add_to_cluster(cluster, outcome, scored)
         if outcome.unscored:
-            self.worst.add(outcome, self.scale, cluster)
-            self.best.add(outcome, self.scale, cluster)
+            self.worst.add(outcome, cluster)
+            self.best.add(outcome, cluster)
 
     def _add_scores(self, outcome: Outcome, scored: RubricScore) -> None:
-        if outcome.accuracy_score is not None:
-            self.accuracy_counts[outcome.accuracy_score] += 1
-        if outcome.faithfulness_score is not None:
-            self.faithfulness_counts[outcome.faithfulness_score] += 1
+        for counts, score in zip(self.counts, outcome.scores, strict=True):
+            if score is not None:
+                counts[score] += 1
         if scored.sample_score_nano is not None:
             self.n_scored += 1
             self.score_nano += scored.sample_score_nano
@@ -234,19 +233,12 @@ class RubricTally:
             self.fail_reasons[reason] += 1
 
     def _add_to_cluster(self, cluster: int, outcome: Outcome, scored: RubricScore) -> None:
-        sums = self.clusters.setdefault(cluster, ClusterSums())
+        sums = self.clusters.get(cluster)
+        if sums is None:
+            sums = self.clusters[cluster] = ClusterSums.under(self.spec)
         sums.n_samples += 1
         sums.n_passed += scored.passed
-        if scored.sample_score_nano is not None:
-            sums.add_score(scored.sample_score_nano)
-        if outcome.faithfulness_score is not None:
-            sums.n_faithfulness += 1
-            sums.n_unfaithful += outcome.faithfulness_score == 0
-            sums.faithfulness += outcome.faithfulness_score
-        if outcome.accuracy_score is not None:
-            sums.n_accuracy += 1
-            sums.n_full_credit += outcome.accuracy_score == 2
-            sums.accuracy += outcome.accuracy_score
+        sums.add_scores(outcome.scores, scored.sample_score_nano, self.spec)
         self.e2e_of_clusters.add(cluster, outcome.latency_e2e_ms)
         self.model_of_clusters.add(cluster, outcome.latency_model_ms)
         sums.n_errors += outcome.evaluator_error is not None
@@ -267,90 +259,10 @@ class RubricTally:
             self.ratio_nano += scored.token_efficiency_ratio_nano
             self.ratio_nano_squared += scored.token_efficiency_ratio_nano**2
 
-    def aggregates(self) -> RubricAggregates:
-        """The aggregates of R4 over the samples added so far."""
-        e2e, model = self.latencies_e2e_ms, self.latencies_model_ms
-        n_accuracy, n_faithfulness = self.accuracy_counts.total(), self.faithfulness_counts.total()
-        return RubricAggregates(
-            n_samples=self.n_samples,
-            n_scored=self.n_scored,
-            n_unscored=self.n_samples - self.n_scored,
-            n_no_answer=self.n_no_answer,
-            n_unanswered=self.n_unanswered,
-            n_timed_out=self.n_timed_out,
-            accuracy_mean=as_float(ratio(_total(self.accuracy_counts), n_accuracy)),
-            accuracy_full_credit_rate=as_float(ratio(self.accuracy_counts[2], n_accuracy)),
-            faithfulness_mean=as_float(ratio(_total(self.faithfulness_counts), n_faithfulness)),
-            faithfulness_failure_rate=as_float(ratio(self.faithfulness_counts[0], n_faithfulness)),
-            latency_e2e_p50_ms=as_float(percentile(e2e, 50)),
-            latency_e2e_p95_ms=as_float(percentile(e2e, 95)),
-            latency_model_p50_ms=as_float(percentile(model, 50)),
-            latency_model_p95_ms=as_float(percentile(model, 95)),
-            total_input_tokens=self.input_tokens,
-            total_output_tokens=self.output_tokens,
-            total_tokens=self.total_tokens,
-            token_efficiency_ratio_mean=as_float(mean(self.ratio_nano, self.n_ratios)),
-            tokens_per_correct_answer=(ratio(self.total_tokens, max(self.accuracy_counts[2], 1)) or 0) / NANO,
-            pass_rate=as_float(ratio(self.n_passed, self.n_samples)),
-            aggregate_score=as_float(mean(self.score_nano, self.n_scored)),
-            evaluator_error_rate=as_float(ratio(self.n_evaluator_errors, self.n_samples)),
-        )
 
-    def bounds(self) -> tuple[Bounds, Bounds]:
-        """`(worst, best)`: every unscored sample at 0 and 0, and at 2 and 2 (SPEC R6.3)."""
-        slowest, fastest = self._p95_bounds()
-        return self._bounds(self.worst, slowest), self._bounds(self.best, fastest)
-
-    def _p95_bounds(self) -> tuple[float | None, float | None]:
-        """The p95 with every unanswered sample slower than all others, and answered at once (R1.3a).
-
-        None at the worst where the percentile lies among those: nobody knows how slow they would have been.
-        """
-        p95 = as_float(percentile(self.latencies_e2e_ms, 95))
-        n_unknown = self.worst.n_unanswered
-        if not n_unknown:
-            return p95, p95
-        n = self.latencies_e2e_ms.total() + n_unknown
-        unknown_at = max(self.latencies_e2e_ms, default=0) + 1
-        slowest = self.latencies_e2e_ms + Counter({unknown_at: n_unknown})
-        is_known = -(-(n - 1) * 95 // 100) < self.latencies_e2e_ms.total()  # the upper of type 7's two values
-        fastest = self.latencies_e2e_ms + Counter({0: n_unknown})
-        return (as_float(percentile(slowest, 95)) if is_known else None), as_float(percentile(fastest, 95))
-
-    def judged_bounds(self) -> tuple[JudgedBounds, JudgedBounds]:
-        """`(worst, best)` of the other aggregates that a judge's scores make up, as in `bounds`."""
-        return self._judged_bounds(self.worst), self._judged_bounds(self.best)
-
-    def _judged_bounds(self, extreme: _Extreme) -> JudgedBounds:
-        n_accuracy = self.accuracy_counts.total() + extreme.n_scored
-        n_faithfulness = self.faithfulness_counts.total() + extreme.n_scored
-        full_credit = self.accuracy_counts[2] + (extreme.n_scored if extreme.score == 2 else 0)
-        added = extreme.score * extreme.n_scored
-        return JudgedBounds(
-            accuracy_mean=as_float(ratio(_total(self.accuracy_counts) + added, n_accuracy)),
-            accuracy_full_credit_rate=as_float(ratio(full_credit, n_accuracy)),
-            faithfulness_mean=as_float(ratio(_total(self.faithfulness_counts) + added, n_faithfulness)),
-        )
-
-    def _bounds(self, extreme: _Extreme, p95: float | None) -> Bounds:
-        n_scored = self.n_scored + extreme.n_scored
-        n_faithfulness = self.faithfulness_counts.total() + extreme.n_scored
-        n_unfaithful = self.faithfulness_counts[0] + (extreme.n_scored if extreme.score == 0 else 0)
-        return Bounds(
-            aggregate_score=as_float(mean(self.score_nano + extreme.score_nano, n_scored)),
-            pass_rate=as_float(ratio(self.n_passed + extreme.n_passed, self.n_samples)),
-            faithfulness_failure_rate=as_float(ratio(n_unfaithful, n_faithfulness)),
-            latency_e2e_p95_ms=p95,
-        )
-
-
-def tally(outcomes: Iterable[Outcome], scale: RubricScale) -> RubricTally:
+def tally(outcomes: Iterable[Outcome], spec: RubricSpec) -> RubricTally:
     """Score and count `outcomes`, each a cluster of its own."""
-    result = RubricTally(scale)
+    result = RubricTally(spec)
     for outcome in outcomes:
-        result.add(outcome, score_sample(outcome, scale))
+        result.add(outcome, score_sample(outcome, spec))
     return result
-
-
-def _total(counts: Counter[int]) -> int:
-    return sum(score * count for score, count in counts.items())

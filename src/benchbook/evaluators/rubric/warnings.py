@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from benchbook.ask.identity import Role, identity_caps, identity_warnings, self_judging
 from benchbook.ask.model_id import parse_model_id
@@ -15,6 +15,7 @@ from benchbook.record.state import JournalState, Reported
 
 __all__ = [
     "BENCHMARK_REPEATS",
+    "Given",
     "benchmark_caps",
     "judge_names",
     "reported_by_name",
@@ -29,14 +30,18 @@ _FEW_JUDGED = 5  # fewer say nothing about whether scores vary
 _FEW_SCORED = 22
 
 
+Given = Counter[tuple[int, ...]]
+"""How often a judge gave these scores, by criterion."""
+
+
 def score_warnings(
-    pairs: Mapping[str, Counter[tuple[int, int]]], ledger: Ledger, n_truncated: int, n_cached: int
+    given: Mapping[str, Given], names: Sequence[str], ledger: Ledger, n_truncated: int, n_cached: int
 ) -> list[str]:
-    """`pairs` counts accuracy and faithfulness as each judge gave them, by what texts call it."""
+    """`given` counts the scores that each judge gave, by what texts call it; `names` are the criteria's."""
     warnings = []
-    for judge, counted in pairs.items():
+    for judge, counted in given.items():
         if counted.total() >= _FEW_JUDGED:
-            warnings += _no_variation(judge, counted)
+            warnings += _no_variation(judge, counted, names)
     if ledger.n_attempted and not ledger.n_scored:
         warnings.append("Nothing was scored: no number here says anything about the model.")
     elif ledger.n_attempted and ledger.n_scored == ledger.n_no_answer:
@@ -63,20 +68,18 @@ def _counted(reasons: dict[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
 
 
-def _no_variation(judge: str, pairs: Counter[tuple[int, int]]) -> list[str]:
-    judged = pairs.total()
-    if len(pairs) == 1:
-        ((accuracy, faithfulness),) = pairs
-        scores = f"accuracy {accuracy}, faithfulness {faithfulness}"
+def _no_variation(judge: str, given: Given, names: Sequence[str]) -> list[str]:
+    judged = given.total()
+    if len(given) == 1:
+        (alike,) = given
+        scores = ", ".join(f"{name} {score}" for name, score in zip(names, alike, strict=True))
         doubt = "it may not tell good answers from bad ones, and then this decision says nothing about the model"
         return [f"The {judge} gave all {judged:,} answers the same scores ({scores}): {doubt}."]
+    by_criterion = zip(names, zip(*given, strict=True), strict=True)
     return [
-        f"The {judge} gave all {judged:,} answers the same {name} score ({next(iter(values))})."
-        for name, values in (
-            ("accuracy", {pair[0] for pair in pairs}),
-            ("faithfulness", {pair[1] for pair in pairs}),
-        )
-        if len(values) == 1
+        f"The {judge} gave all {judged:,} answers the same {name} score ({scores[0]})."
+        for name, scores in by_criterion
+        if len(set(scores)) == 1
     ]
 
 

@@ -1,0 +1,57 @@
+"""Structs whose fields go by the rubric: its criteria have columns of their own between those that all share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+import msgspec
+
+__all__ = ["Made", "made"]
+
+
+if TYPE_CHECKING:
+
+    class Made(msgspec.Struct, frozen=True, kw_only=True):
+        """What every struct made by `made` is. What a rubric adds to its fields is known to nobody who reads code."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+
+    class Made:
+        """What every struct made by `made` is. Its annotations are the fields that all rubrics share, in their order.
+
+        It is no struct itself: the fields of a struct's base come before its own, and here they stand in between.
+        """
+
+        __slots__ = ()
+
+        def __init_subclass__(cls, **_: bool) -> None:
+            """What kind of struct it is to be is said as of any other, and does nothing yet."""
+
+
+_Base = TypeVar("_Base", bound=Made)
+
+
+def made(
+    base: type[_Base], added: Mapping[str, Sequence[tuple[str, Any]]], types: Mapping[str, Any] | None = None
+) -> type[_Base]:
+    """A struct that is a `base` and goes by its name: with the fields `added`, name and type, after the one they are
+    given for, and with other `types` for some of its own."""
+    fields: list[Any] = []
+    for name, kind in get_type_hints(base).items():
+        if name.startswith("__"):
+            continue
+        default = getattr(base, name, msgspec.NODEFAULT)
+        fields.append((name, (types or {}).get(name, kind), default))
+        fields += added.get(name, ())
+    return msgspec.defstruct(  # type: ignore[return-value]
+        base.__name__,
+        fields,
+        bases=(base, msgspec.Struct),
+        module=base.__module__,
+        namespace={"__doc__": base.__doc__},
+        frozen=True,
+        kw_only=True,
+    )

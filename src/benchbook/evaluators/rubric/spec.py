@@ -1,0 +1,270 @@
+"""A rubric, compiled: what is judged, what is measured, what passes, what is gated (SPEC R; docs/decisions/0027).
+
+Everything in this room reads its names, scales, weights and limits here and nowhere else. `rubric@v1` is one rubric
+among others: its frozen files are of a form of their own, which `rubric_v1` compiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, cached_property
+from math import gcd, lcm
+from operator import attrgetter
+from typing import Any, Literal
+
+from benchbook.errors import ConfigError
+from benchbook.evaluators.exact import NANO, divide
+from benchbook.evaluators.gates import Threshold, threshold_of
+from benchbook.specs import FrozenSpec, load_spec
+
+__all__ = [
+    "MEASURES",
+    "RUBRIC_V1",
+    "Criterion",
+    "Measure",
+    "MeasureName",
+    "Message",
+    "RubricSpec",
+    "Shown",
+    "reply_schema",
+    "rubric_v1",
+    "whole_weights",
+]
+
+
+RUBRIC_V1 = "rubric@v1"
+
+Shown = Literal["mean", "full_credit_rate", "failure_rate"]
+MeasureName = Literal["latency", "tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One thing that the judge gives a score for: an integer from `lowest` to `highest`."""
+
+    name: str
+    question: str
+    lowest: int
+    highest: int
+    weight: int  # beside those of the others: only their proportion counts
+    at_least: int | None = None  # the least that passes; None where any score does
+    no_answer: int | None = None  # what no answer is worth (R1.3); None: nothing, and it is left out of its own means
+    shown: tuple[Shown, ...] = ("mean", "full_credit_rate", "failure_rate")
+    score_key: str = ""  # what the judge's reply, and the column of a row, calls its score
+    norm: str = ""  # what a row calls the part of 1 that it is worth
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "score_key", f"{self.name}_score")
+        object.__setattr__(self, "norm", f"{self.name}_norm")
+
+    @property
+    def span(self) -> int:
+        """How many steps the scale has."""
+        return self.highest - self.lowest
+
+    @property
+    def scores(self) -> range:
+        return range(self.lowest, self.highest + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What can be measured of an answer. `field` is its place in an outcome, `norm` what a row calls its share."""
+
+    field: str
+    norm: str
+
+
+MEASURES: Mapping[MeasureName, _Kind] = {
+    "latency": _Kind("latency_e2e_ms", "latency_norm"),
+    "tokens": _Kind("total_tokens", "token_efficiency_norm"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One thing that is measured: worth its whole weight up to `target`, and `target / value` of it beyond."""
+
+    name: MeasureName
+    target: int
+    at_most: int | None  # the most that passes
+    weight: int
+
+    @property
+    def field(self) -> str:
+        return MEASURES[self.name].field
+
+    @property
+    def norm(self) -> str:
+        return MEASURES[self.name].norm
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of those that the judge is asked with; `{{item.NAME}}` and `{{answer}}` are replaced (R2.2)."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class RubricSpec:
+    """All that decides what a reply, a sample and a run are worth under one rubric."""
+
+    id: str
+    sha256: str
+    criteria: tuple[Criterion, ...]
+    measures: tuple[Measure, ...]
+    gates: tuple[Threshold, ...]
+    correct: str | None  # the criterion whose full credit makes an answer correct, as tokens per correct answer counts
+    max_rationale_words: int
+    messages: tuple[Message, ...]
+    prompt_sha256: str
+    generation: Mapping[str, Any]  # the parameters that model and judge are asked with, unless others are given (R2.3)
+    unmeasured: frozenset[str] = field(default_factory=frozenset)  # declared so (R1.4)
+
+    def without(self, unmeasured: Iterable[str]) -> RubricSpec:
+        """The same with measures declared unmeasured: no limit, and a weight that the others share (R1.4).
+
+        Raises: ConfigError for what is not measured under this rubric.
+        """
+        declared = frozenset(unmeasured)
+        names = [one.name for one in self.measures]
+        if unknown := declared - set(names):
+            expected = f"{', '.join(names)}, or {'both' if len(names) == 2 else 'several'}"
+            raise ConfigError("unmeasured", ", ".join(sorted(unknown)), expected)
+        if not declared:
+            return self
+        measures = tuple(replace(one, at_most=None, weight=0) if one.name in declared else one for one in self.measures)
+        return replace(self, measures=measures, unmeasured=declared)
+
+    @cached_property
+    def reply_keys(self) -> tuple[str, ...]:
+        """What a judge's reply must have (R3)."""
+        return (*(one.score_key for one in self.criteria), "rationale")
+
+    @cached_property
+    def steps(self) -> int:
+        """A number of steps into which every criterion's scale goes: what scores are added up in, exactly."""
+        return lcm(*(one.span for one in self.criteria))
+
+    @cached_property
+    def step_weights(self) -> tuple[int, ...]:
+        """What one step on each criterion's scale adds, where a whole weight of 1 is worth `steps`."""
+        return tuple(one.weight * self.steps // one.span for one in self.criteria)
+
+    @cached_property
+    def whole_weight(self) -> int:
+        """What the weights add up to."""
+        return sum(one.weight for one in self.criteria) + sum(one.weight for one in self.measures)
+
+    @cached_property
+    def norms_nano(self) -> tuple[Mapping[int | None, int | None], ...]:
+        """By criterion, the part of 1 that each score is worth, in nano-units."""
+        return tuple(
+            {None: None} | {score: divide((score - one.lowest) * NANO, one.span) for score in one.scores}
+            for one in self.criteria
+        )
+
+    @cached_property
+    def measured(self) -> Callable[[Any], tuple[int | None, ...]]:
+        """Reads what was measured of an outcome, in the order of `measures`."""
+        fields = [one.field for one in self.measures]
+        if len(fields) > 1:
+            return attrgetter(*fields)
+        return lambda outcome: tuple(getattr(outcome, name) for name in fields)
+
+    @cached_property
+    def lowest(self) -> tuple[int, ...]:
+        """Every criterion at its worst (R6.3)."""
+        return tuple(one.lowest for one in self.criteria)
+
+    @cached_property
+    def highest(self) -> tuple[int, ...]:
+        return tuple(one.highest for one in self.criteria)
+
+    @cached_property
+    def unscored(self) -> tuple[None, ...]:
+        """No criterion has a score."""
+        return (None,) * len(self.criteria)
+
+    @cached_property
+    def without_answer(self) -> tuple[int | None, ...]:
+        """What no answer is worth (R1.3)."""
+        return tuple(one.no_answer for one in self.criteria)
+
+
+def reply_schema(spec: RubricSpec) -> dict[str, Any]:
+    """The JSON Schema of a judge's reply, as it is asked for where a server takes one (R2.3)."""
+    scores: dict[str, Any] = {one.score_key: {"type": "integer", "enum": list(one.scores)} for one in spec.criteria}
+    return {
+        "type": "object",
+        "properties": scores | {"rationale": {"type": "string"}},
+        "required": list(spec.reply_keys),
+        "additionalProperties": False,
+    }
+
+
+def whole_weights(weights: Iterable[int | Decimal]) -> tuple[int, ...]:
+    """The same proportions in the smallest whole numbers: sums of them are exact."""
+    exact = [Fraction(one) for one in weights]
+    common = lcm(*(one.denominator for one in exact))
+    whole = [int(one * common) for one in exact]
+    return tuple(one // gcd(*whole) for one in whole)
+
+
+# ── rubric@v1 ────────────────────────────────────────────────────────────────────────────────────────────────
+
+# What the frozen prompt calls what it is filled with.
+_FILLED = {
+    "task": "item.prompt",
+    "reference_answer": "item.expected_answer",
+    "provided_context": "item.context",
+    "candidate_answer": "answer",
+}
+_QUESTIONS = {
+    "accuracy": "Is the answer correct and complete?",
+    "faithfulness": "Are all material claims of the answer grounded in the context, the tools or the references?",
+}
+
+
+@cache
+def rubric_v1() -> RubricSpec:
+    """`rubric@v1` out of its frozen files, whose form is older than that of a rubric as data."""
+    return _compiled(load_spec(RUBRIC_V1))
+
+
+def _compiled(frozen: FrozenSpec) -> RubricSpec:
+    settings = frozen.settings
+    limits, targets, scores = settings["pass"], settings["targets"], settings["reply"]["scores"]
+    names = ("accuracy", "faithfulness", "latency", "token_efficiency")
+    weights = dict(zip(names, whole_weights(settings["weights"][name] for name in names), strict=True))
+    prompt = frozen.text("prompt.txt")
+    for theirs, ours in _FILLED.items():
+        prompt = prompt.replace(f"{{{{{theirs}}}}}", f"{{{{{ours}}}}}")
+
+    def criterion(name: str, *, no_answer: int | None, shown: tuple[Shown, ...]) -> Criterion:
+        least, question = limits[f"min_{name}_score"], _QUESTIONS[name]
+        return Criterion(name, question, scores[0], scores[-1], weights[name], least, no_answer, shown)
+
+    return RubricSpec(
+        id=frozen.id,
+        sha256=frozen.sha256,
+        criteria=(
+            criterion("accuracy", no_answer=scores[0], shown=("mean", "full_credit_rate")),
+            criterion("faithfulness", no_answer=None, shown=("mean", "failure_rate")),
+        ),
+        measures=(
+            Measure("latency", targets["latency_e2e_ms"], limits["max_latency_e2e_ms"], weights["latency"]),
+            Measure("tokens", targets["total_tokens"], limits["max_total_tokens"], weights["token_efficiency"]),
+        ),
+        gates=tuple(threshold_of(gate) for gate in settings["gates"]),
+        correct="accuracy",
+        max_rationale_words=settings["reply"]["max_rationale_words"],
+        messages=(Message("user", prompt),),
+        prompt_sha256=frozen.file_sha256("prompt.txt"),
+        generation=settings["generation"],
+    )
