@@ -18,6 +18,7 @@ from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
+from rubric_v1 import ROW
 from running import benchbook, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
@@ -30,7 +31,7 @@ def cached(folder: Path, server: ScriptedServer, name: str, **settings: Any) -> 
 
 
 def rows(result: RunResult) -> list[RubricRow]:
-    return list(read_rows(result.record.samples, RubricRow))
+    return list(read_rows(result.record.samples, ROW))
 
 
 def test_it_is_off_by_default() -> None:

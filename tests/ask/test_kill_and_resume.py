@@ -20,13 +20,13 @@ from benchbook.ask.loop import run_async
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordLockedError, UsageError
 from benchbook.evaluators.registry import resume_run
-from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Interrupted, Reply, Resumed
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
+from rubric_v1 import ROW
 from running import benchbook, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
@@ -123,7 +123,7 @@ def check_whole(record: Record) -> None:
     """Every sample is there once, with one answer and one verdict, and the record verifies."""
     replies = [line.fact for line in read_journal(record.journal) if isinstance(line.fact, Reply)]
     assert Counter((reply.sample, reply.role) for reply in replies).most_common(1)[0][1] == 1
-    rows = list(read_rows(record.samples, RubricRow))
+    rows = list(read_rows(record.samples, ROW))
     assert [row.sample for row in rows] == list(range(SAMPLES))
     assert all(row.accuracy_score == 2 for row in rows)
     assert (verify(record).findings, verify(record).state) == ((), "complete")
@@ -159,7 +159,7 @@ def test_the_first_interrupt_finishes_what_is_under_way(tmp_path: Path, number: 
         process = start(options(tmp_path, server))
         held.send(number, process, server)
         assert process.wait() == 3
-        rows = list(read_rows(tmp_path / "runs" / "run" / "samples.parquet", RubricRow))
+        rows = list(read_rows(tmp_path / "runs" / "run" / "samples.parquet", ROW))
         assert 0 < len(rows) < 3_000
         assert all(row.evaluator_error is None for row in rows), "a sample that was begun was not finished"
         assert verify(Record(tmp_path / "runs" / "run")).state == "interrupted"

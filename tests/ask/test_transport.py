@@ -14,12 +14,12 @@ from benchbook.ask import asking
 from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
 from benchbook.evaluators.registry import start_run
-from benchbook.evaluators.rubric.rows import CausedRow, RubricRow
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure, Reply
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
+from rubric_v1 import CAUSED_ROW, ROW
 from running import options, run
 from scripted_server import OK_CANDIDATE, OK_JUDGE, ScriptedServer, always_good, running
 from support import cases, peak_memory_mb
@@ -75,7 +75,7 @@ def test_a_server_does_and_the_sample_becomes(
         started = time.monotonic()
         result = run_async(start_run(config_of(case, server, tmp_path)))
         took_ms = 1000 * (time.monotonic() - started)
-    (row,) = read_rows(result.record.samples, CausedRow)
+    (row,) = read_rows(result.record.samples, CAUSED_ROW)
     expect = dict(case["expect"])
     expect.pop("note", None)
     if row.candidate_error is not None:
@@ -150,7 +150,7 @@ def test_tokens_that_only_the_total_holds_count_and_cost(tmp_path: Path) -> None
             tmp_path, server, 3, model_output_price=Decimal(10), max_cost_usd=Decimal("0.1"), max_connections=1
         )
     assert "cost limit" in (result.stop.reason or "")
-    (row, *_) = read_rows(result.record.samples, RubricRow)
+    (row, *_) = read_rows(result.record.samples, ROW)
     assert (row.output_tokens, row.total_tokens) == (9005, 9025)
     replies = [line.fact for line in read_journal(result.record.journal) if isinstance(line.fact, Reply)]
     assert replies[0].output_tokens_reported == 5

@@ -20,12 +20,12 @@ from benchbook.cli.main import COMMANDS
 from benchbook.evaluators.gates import Gate
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric import rows
+from benchbook.evaluators.rubric.aggregates import aggregates_type
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.rows import PanelRow, PanelVote
-from benchbook.evaluators.rubric.tally import RubricAggregates
 from benchbook.evaluators.settings import SETTINGS
 from benchbook.record import facts
 from docs.sessions import RUN, Block, blocks_of, links_of, matches, steps_of, tables_of
+from rubric_v1 import AGGREGATES_FILE, CAUSED_ROW, PANEL_ROW, ROW, SLICE, V1, VOTE
 from scripted_server import ScriptedServer, running
 from support import ROOT
 
@@ -165,8 +165,8 @@ def test_every_column_of_samples_is_in_the_reference() -> None:
     """In the order of the file, with its type; a column that may be null says when."""
     described = [row for table in tables_of(DOCS / "reference/samples.md") for row in table if "column" in row]
     found = [(row["column"], row["type"], row["null"] != "never") for row in described]
-    of_a_panel = columns_of(PanelRow)[len(columns_of(rows.RubricRow)) :]
-    assert found == columns_of(rows.CausedRow) + columns_of(rows.JudgeReply) + of_a_panel + columns_of(PanelVote)
+    of_a_panel = columns_of(PANEL_ROW)[len(columns_of(ROW)) :]
+    assert found == columns_of(CAUSED_ROW) + columns_of(rows.JudgeReply) + of_a_panel + columns_of(VOTE)
 
 
 def fields_of(struct: Any) -> list[str]:
@@ -176,13 +176,13 @@ def fields_of(struct: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "struct"),
     [
-        ("aggregates.md", RubricAggregates),
-        ("aggregates.md", rows.AggregatesFile),
+        ("aggregates.md", aggregates_type(V1)),
+        ("aggregates.md", AGGREGATES_FILE),
         ("aggregates.md", rows.Ledger),
         ("aggregates.md", Unanswered),
         ("aggregates.md", rows.RepeatSummary),
         ("aggregates.md", rows.ItemAgreement),
-        ("aggregates.md", rows.Slice),
+        ("aggregates.md", SLICE),
         ("aggregates.md", Decision),
         ("aggregates.md", Gate),
         ("aggregates.md", Interval),

@@ -5,17 +5,19 @@ from __future__ import annotations
 import pytest
 
 from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.intervals import intervals_of
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import Decision, decide
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.one_sided import one_sided_bound
 from docs.sessions import tables_of
+from rubric_v1 import V1, outcome_v1
 from support import ROOT
 
 PAGE = ROOT / "docs/explanation/how-a-decision-is-made.md"
-SCALE = rubric_scale()
+SCALE = V1
 SAMPLES, SCORES, AGGREGATES, GATES, ENDS, SHOWN = tables_of(PAGE)[:6]
 
 
@@ -31,7 +33,7 @@ def whole(cell: str) -> int | None:
 def outcome(row: dict[str, str], **changes: int | None) -> Outcome:
     no_answer = row["answer"] == "none"
     unscored = row["accuracy"] == "–" and not changes
-    return Outcome(
+    return outcome_v1(
         accuracy_score=0 if no_answer else changes.get("score", whole(row["accuracy"])),
         faithfulness_score=None if no_answer else changes.get("score", whole(row["faithfulness"])),
         score_origin=NO_ANSWER if no_answer else None,
@@ -50,8 +52,7 @@ OUTCOMES = [outcome(row) for row in SAMPLES]
 )
 def test_a_sample_is_worth_what_the_page_says(one: Outcome, row: dict[str, str]) -> None:
     score = score_sample(one, SCALE)
-    norms = (score.accuracy_norm_nano, score.faithfulness_norm_nano, score.latency_norm_nano)
-    assert [as_float(norm) for norm in (*norms, score.token_efficiency_norm_nano)] == [
+    assert [as_float(norm) for norm in score.norms_nano] == [
         number(row[name]) for name in ("accuracy", "faithfulness", "latency", "tokens")
     ]
     assert as_float(score.sample_score_nano) == number(row["sample score"])
@@ -59,7 +60,7 @@ def test_a_sample_is_worth_what_the_page_says(one: Outcome, row: dict[str, str])
 
 
 def test_the_aggregates_are_those_of_the_page() -> None:
-    found = tally(OUTCOMES, SCALE).aggregates()
+    found = aggregates_of(tally(OUTCOMES, SCALE))
     assert {row["aggregate"]: getattr(found, row["aggregate"]) for row in AGGREGATES} == {
         row["aggregate"]: number(row["value"]) for row in AGGREGATES
     }

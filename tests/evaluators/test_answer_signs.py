@@ -11,6 +11,7 @@ from benchbook.evaluators.answer_signs import AnswerSigns
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.record.facts import Reply
+from rubric_v1 import V1
 
 
 def plan(provider: str = "openai", tags: tuple[str, ...] = (), unmeasured: tuple[str, ...] = ()) -> Plan:
@@ -28,7 +29,7 @@ def signs(plan: Plan, *replies: dict[str, Any]) -> AnswerSigns:
     for sample, values in enumerate(replies):
         known = {"text": "x", "latency_e2e_ms": 5, "input_tokens": 1, "output_tokens": 1}
         reply = Reply(sample=sample, role="candidate", **known | values)
-        found.add(reply, read_history([reply], plan).answer)
+        found.add(reply, read_history([reply], plan, V1).answer)
     return found
 
 
@@ -120,5 +121,5 @@ def test_why_no_text_came_is_told_and_apart_from_what_was_judged(
 def test_thoughts_without_an_opening_tag_are_moved_from_derivation_3_on(
     derivation: int, answer: str, reasoning: str | None
 ) -> None:  # R3.7
-    history = read_history([Reply(sample=0, role="candidate", text="Hm.</think>Seven.")], THINK, derivation)
+    history = read_history([Reply(sample=0, role="candidate", text="Hm.</think>Seven.")], THINK, V1, derivation)
     assert (history.answer, history.reasoning) == (answer, reasoning)

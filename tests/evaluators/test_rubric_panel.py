@@ -34,7 +34,7 @@ some_scores = st.lists(st.sampled_from(SCORES), min_size=1, max_size=7)
     ],
 )
 def test_scores_make_one(scores: tuple[int, ...], majority: int, mean: int, worst: int) -> None:
-    assert [panel_score(scores, rule) for rule in ("majority", "mean", "worst")] == [majority, mean, worst]
+    assert [panel_score(scores, rule, 0, 2) for rule in ("majority", "mean", "worst")] == [majority, mean, worst]
 
 
 @pytest.mark.parametrize(
@@ -52,32 +52,32 @@ def test_scores_make_one(scores: tuple[int, ...], majority: int, mean: int, wors
 def test_a_missing_score_leaves_open_what_it_could_change(
     scores: tuple[int | None, ...], majority: int | None, mean: int | None, worst: int | None
 ) -> None:
-    assert [panel_score(scores, rule) for rule in ("majority", "mean", "worst")] == [majority, mean, worst]
+    assert [panel_score(scores, rule, 0, 2) for rule in ("majority", "mean", "worst")] == [majority, mean, worst]
 
 
 @given(scores=some_scores)
 def test_a_majority_is_what_more_than_half_give(scores: list[int]) -> None:
     score, count = Counter(scores).most_common(1)[0]
     if 2 * count > len(scores):
-        assert panel_score(scores, "majority") == score
+        assert panel_score(scores, "majority", 0, 2) == score
 
 
 @given(scores=some_scores)
 def test_the_mean_is_to_the_nearest_and_halves_go_down(scores: list[int]) -> None:
     mean = Fraction(sum(scores), len(scores))
     nearest = min(SCORES, key=lambda score: (abs(score - mean), score))
-    assert panel_score(scores, "mean") == nearest
+    assert panel_score(scores, "mean", 0, 2) == nearest
 
 
 @given(scores=st.lists(st.sampled_from((*SCORES, None)), min_size=1, max_size=5), rule=st.sampled_from(RULES))
 def test_missing_scores_count_as_every_score_that_they_could_be(scores: list[int | None], rule: PanelRule) -> None:
     choices = [SCORES if score is None else (score,) for score in scores]
-    possible = {panel_score(whole, rule) for whole in product(*choices)}
-    assert panel_score(scores, rule) == (possible.pop() if len(possible) == 1 else None)
+    possible = {panel_score(whole, rule, 0, 2) for whole in product(*choices)}
+    assert panel_score(scores, rule, 0, 2) == (possible.pop() if len(possible) == 1 else None)
 
 
 @given(scores=some_scores, rule=st.sampled_from(RULES), seed=st.randoms())
 def test_the_order_of_the_judges_does_not_matter(scores: list[int], rule: PanelRule, seed: object) -> None:
     shuffled = list(scores)
     seed.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert panel_score(shuffled, rule) == panel_score(scores, rule)
+    assert panel_score(shuffled, rule, 0, 2) == panel_score(scores, rule, 0, 2)

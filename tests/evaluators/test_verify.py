@@ -17,7 +17,6 @@ import pytest
 from benchbook.ask.loop import run_async
 from benchbook.canonical import canonical_json
 from benchbook.evaluators.registry import resume_run
-from benchbook.evaluators.rubric.rows import CausedRow, RubricRow
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, derive
 from benchbook.evaluators.verify import verify
 from benchbook.record.derived_files import Finding
@@ -25,6 +24,7 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
+from rubric_v1 import CAUSED_ROW, ROW
 from running import run
 from scripted_server import OK_JUDGE, always_good, running
 
@@ -282,9 +282,9 @@ def test_a_number_that_was_improved_is_named_with_its_line(copy: Record, name: s
 def test_a_row_that_was_improved_is_named_with_sample_and_column(copy: Record) -> None:
     from benchbook.record.tables import write_table
 
-    rows = list(read_rows(copy.samples, CausedRow))
+    rows = list(read_rows(copy.samples, CAUSED_ROW))
     rows[3] = msgspec.structs.replace(rows[3], accuracy_score=1, passed=False)
-    write_table(copy.samples, CausedRow, rows)
+    write_table(copy.samples, CAUSED_ROW, rows)
     (finding,) = (one for one in verify(copy).findings if one.file == "samples.parquet")
     assert finding.line == 4
     assert finding.what == "row of sample 3: accuracy_score, passed differ"
@@ -459,7 +459,7 @@ def test_lone_surrogates_are_kept_in_the_journal_and_shown_escaped(tmp_path: Pat
     texts = [getattr(line.fact, "text", None) for line in read_journal(record.journal)]
     assert texts[1:4] == [answer, rejected, OK_JUDGE["content"]]
     assert answer in judged  # the judge read what the model wrote
-    (row,) = read_rows(record.samples, RubricRow)
+    (row,) = read_rows(record.samples, ROW)
     assert row.candidate_answer == "half a \\ud835 pair"
     assert row.judge_replies[0].text == '{"rationale": "\\udc00"'
     assert row.accuracy_score == 2

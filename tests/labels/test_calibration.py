@@ -13,22 +13,24 @@ from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.gates import Cap
+from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.release import Decision, decide
-from benchbook.evaluators.rubric.scoring import Outcome, rubric_scale, score_sample
+from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.labels.calibration import Counted, calibrate
 from benchbook.labels.calibration_results import Calibration, Corrected, JudgedSample
 from benchbook.record.facts import LabelField
 from benchbook.statistics import Stratum, post_stratified_rate, rogan_gladen
+from rubric_v1 import V1, outcome_v1
 
-SCALE = rubric_scale()
+SCALE = V1
 QUICK: dict[str, Any] = {"n_resamples": 300}
 Scores = tuple[int, int]
 Gold = dict[int, dict[LabelField, int]]
 
 
 def outcome(scores: Scores) -> Outcome:
-    return Outcome(
+    return outcome_v1(
         accuracy_score=scores[0], faithfulness_score=scores[1], latency_e2e_ms=1000, input_tokens=100, output_tokens=50
     )
 
@@ -55,8 +57,8 @@ def frozen(outcomes: list[Outcome], **how: Any) -> tuple[Decision, Counted]:
     tally = RubricTally(SCALE)
     for one in outcomes:
         tally.add(one, score_sample(one, SCALE))
-    found = tally.aggregates()
-    counted = Counted(found.n_samples, found.n_scored, tally.faithfulness_counts.total(), found.n_unscored)
+    found = aggregates_of(tally)
+    counted = Counted(found.n_samples, found.n_scored, tally.counts[1].total(), found.n_unscored)
     return decide(tally, **how), counted
 
 
@@ -265,8 +267,8 @@ def test_what_no_judge_scored_stays_as_it_is() -> None:
     """80 judged samples, 10 without an answer, 10 whose judge failed. People say of all judged what the judge says,
     so nothing moves: values, worst and best of points are those of the frozen decision."""
     scores: list[Scores] = [(2, 2)] * 76 + [(0, 0)] * 4
-    rest = [Outcome(accuracy_score=0, score_origin="rule:no_answer", latency_e2e_ms=500)] * 10
-    rest += [Outcome(evaluator_error="parse_error", latency_e2e_ms=1000, input_tokens=100, output_tokens=50)] * 10
+    rest = [outcome_v1(accuracy_score=0, score_origin="rule:no_answer", latency_e2e_ms=500)] * 10
+    rest += [outcome_v1(evaluator_error="parse_error", latency_e2e_ms=1000, input_tokens=100, output_tokens=50)] * 10
     found = trial(scores, people(dict(enumerate(scores))), rest)
     assert found.corrected_decision is not None
     assert found.frozen_decision is not None
@@ -283,7 +285,7 @@ def test_what_no_judge_scored_stays_as_it_is() -> None:
 def test_the_worst_case_counts_unscored_samples_and_the_interval() -> None:
     """By hand: the pass rate's interval over 80 judged moves by its distance from the judge's rate, 80 parts of 100."""
     scores: list[Scores] = [(2, 2)] * 76 + [(0, 0)] * 4
-    failed = Outcome(evaluator_error="parse_error", latency_e2e_ms=1000, input_tokens=100, output_tokens=50)
+    failed = outcome_v1(evaluator_error="parse_error", latency_e2e_ms=1000, input_tokens=100, output_tokens=50)
     found = trial(scores, people(dict(enumerate(scores))), [failed] * 20)
     one = corrected(found, "pass_rate")
     assert one.as_judged == pytest.approx(0.95)

@@ -10,10 +10,10 @@ from krippendorff import alpha
 
 from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
-from benchbook.evaluators.rubric.rows import PanelRow
 from benchbook.labels.panel import PanelAnalysis, panel_analysis
 from benchbook.record.tables import read_rows
 from panels import Said, replies_of, run_panel
+from rubric_v1 import PANEL_ROW
 from running import run
 from scripted_server import always_good, running
 
@@ -32,7 +32,7 @@ def panel_run(folder: Path, votes: dict[str, list[Said]], items: int, repeats: i
 
 
 def analysis(result: RunResult, n_resamples: int = 200) -> PanelAnalysis:
-    rows = read_rows(result.record.samples, PanelRow)
+    rows = read_rows(result.record.samples, PANEL_ROW)
     return panel_analysis(result.derived.manifest, result.derived.aggregates, rows, n_resamples=n_resamples)
 
 

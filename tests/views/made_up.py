@@ -19,10 +19,11 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.exact import as_float, sample_sd
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_of
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import decide
+from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import (
-    AggregatesFile,
     ItemAgreement,
     JudgeReply,
     Ledger,
@@ -31,12 +32,14 @@ from benchbook.evaluators.rubric.rows import (
     RubricRow,
     Slice,
 )
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale, score_sample
-from benchbook.evaluators.rubric.tally import RubricAggregates, tally
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
+from benchbook.evaluators.rubric.tally import tally
 from benchbook.views.digest import RunReport
 from benchbook.views.rubric import write_reports
+from rubric_v1 import AGGREGATES_FILE, ROW, SLICE, V1, outcome_v1
 
-SCALE = rubric_scale()
+SCALE = V1
+NORMS = [*(one.norm for one in V1.criteria), *(one.norm for one in V1.measures)]
 ITEM = Item(id="i", prompt="When is a refund paid?", context="Within seven days.", expected_answer="Within seven days.")
 HASH = "9f2c41d6a07be385c1d94e60b7a2f8135dce07946b1a8f52e3c0d7968ab4f517"
 
@@ -73,7 +76,7 @@ def row(sample: int, outcome: Outcome, **given: Any) -> RubricRow:
         "difficulty": None,
         "group": None,
         "candidate_answer": None if outcome.no_answer else "Seven working days.",
-        "rationale": "The answer agrees with the reference." if outcome.accuracy_score is not None else None,
+        "rationale": "The answer agrees with the reference." if outcome.scores[0] is not None else None,
         "parse_error_reason": "malformed_json" if outcome.evaluator_error == "parse_error" else None,
         "error_detail": None,
         "time_to_first_token_ms": None,
@@ -97,17 +100,13 @@ def row(sample: int, outcome: Outcome, **given: Any) -> RubricRow:
         "answer_sha256": HASH,
     }
     scored: dict[str, Any] = {
-        "accuracy_score": outcome.accuracy_score,
-        "faithfulness_score": outcome.faithfulness_score,
+        **dict(zip((one.score_key for one in V1.criteria), outcome.scores, strict=True)),
         "score_origin": outcome.score_origin,
         "evaluator_error": outcome.evaluator_error,
         "sample_score": as_float(score.sample_score_nano),
         "passed": score.passed,
         "fail_reasons": list(score.fail_reasons),
-        "accuracy_norm": as_float(score.accuracy_norm_nano),
-        "faithfulness_norm": as_float(score.faithfulness_norm_nano),
-        "latency_norm": as_float(score.latency_norm_nano),
-        "token_efficiency_norm": as_float(score.token_efficiency_norm_nano),
+        **dict(zip(NORMS, map(as_float, score.norms_nano), strict=True)),
         "latency_e2e_ms": outcome.latency_e2e_ms,
         "latency_model_ms": outcome.latency_model_ms,
         "timed_out": outcome.timed_out,
@@ -116,12 +115,12 @@ def row(sample: int, outcome: Outcome, **given: Any) -> RubricRow:
         "total_tokens": outcome.total_tokens,
         "token_efficiency_ratio": as_float(score.token_efficiency_ratio_nano),
     }
-    return RubricRow(**{**values, **scored, **given})
+    return ROW(**{**values, **scored, **given})
 
 
 def outcome_of(one: RubricRow) -> Outcome:
-    names = Outcome.__struct_fields__
-    return Outcome(**{name: getattr(one, name, False) for name in names})
+    rest = {name: getattr(one, name, False) for name in Outcome.__struct_fields__ if name != "scores"}
+    return Outcome(scores=scores_of(one, V1), **rest)
 
 
 def report(
@@ -142,7 +141,7 @@ def report(
     Decided by what is shown at the confidence `bounds`, or else as before derivation 3.
     """
     counted = tally(map(outcome_of, rows), SCALE)
-    aggregates = counted.aggregates()
+    aggregates = aggregates_of(counted)
     ledger = Ledger(
         n_planned=len(rows) if n_planned is None else n_planned,
         n_attempted=len(rows),
@@ -153,14 +152,14 @@ def report(
         no_answer_by_reason=dict(Counter("timeout" if one.timed_out else "empty" for one in rows if one.score_origin)),
     )
     intervals = _intervals(aggregates)
-    file = AggregatesFile(
+    file = AGGREGATES_FILE(
         spec="rubric@v1",
         ledger=ledger,
         aggregates=aggregates,
         intervals=intervals,
         fail_reasons=dict(counted.fail_reasons),
-        accuracy_counts={str(score): counted.accuracy_counts[score] for score in (0, 1, 2)},
-        faithfulness_counts={str(score): counted.faithfulness_counts[score] for score in (0, 1, 2)},
+        accuracy_counts={str(score): counted.counts[0][score] for score in (0, 1, 2)},
+        faithfulness_counts={str(score): counted.counts[1][score] for score in (0, 1, 2)},
         repeats=_repeats(rows, repeats),
         item_agreement=_agreement(rows) if repeats > 1 else None,
         slices=_slices(rows),
@@ -208,7 +207,7 @@ def _repeats(rows: Sequence[RubricRow], repeats: int) -> list[RepeatSummary]:
     found = []
     for name in ("aggregate_score", "latency_e2e_p95_ms"):
         per = [
-            getattr(tally([outcome_of(one) for one in rows if one.repeat == index], SCALE).aggregates(), name)
+            getattr(aggregates_of(tally([outcome_of(one) for one in rows if one.repeat == index], SCALE)), name)
             for index in range(repeats)
         ]
         nano = [round(value * 1e9) for value in per if value is not None]
@@ -238,9 +237,9 @@ def _slices(rows: Sequence[RubricRow]) -> list[Slice]:
     for field in ("section", "category", "difficulty"):
         for value in sorted({getattr(one, field) for one in rows} - {None}):
             some = [outcome_of(one) for one in rows if getattr(one, field) == value]
-            part = tally(some, SCALE).aggregates()
+            part = aggregates_of(tally(some, SCALE))
             names = ("n_samples", "n_scored", "pass_rate", "accuracy_mean", "faithfulness_mean", "aggregate_score")
-            found.append(Slice(field=field, value=value, **{name: getattr(part, name) for name in names}))
+            found.append(SLICE(field=field, value=value, **{name: getattr(part, name) for name in names}))
     return found
 
 
@@ -296,7 +295,7 @@ def _manifest(n_items: int, repeats: int, missing: list[str], given: dict[str, A
 
 
 def good(sample: int = 0, **given: Any) -> RubricRow:
-    outcome = Outcome(
+    outcome = outcome_v1(
         accuracy_score=2,
         faithfulness_score=2,
         latency_e2e_ms=900,
@@ -311,7 +310,7 @@ def good(sample: int = 0, **given: Any) -> RubricRow:
 
 
 def unscored(sample: int = 0, **given: Any) -> RubricRow:
-    outcome = Outcome(evaluator_error="parse_error", latency_e2e_ms=1100, input_tokens=400, output_tokens=50)
+    outcome = outcome_v1(evaluator_error="parse_error", latency_e2e_ms=1100, input_tokens=400, output_tokens=50)
     replies = [
         JudgeReply(
             attempt=1, text="Sure! The answer is good.", parse_error_reason="malformed_json", detail="at byte 0", seq=7
@@ -322,7 +321,7 @@ def unscored(sample: int = 0, **given: Any) -> RubricRow:
 
 
 def silent(sample: int = 0, **given: Any) -> RubricRow:
-    outcome = Outcome(accuracy_score=0, score_origin=NO_ANSWER, latency_e2e_ms=30_000, timed_out=True)
+    outcome = outcome_v1(accuracy_score=0, score_origin=NO_ANSWER, latency_e2e_ms=30_000, timed_out=True)
     return row(sample, outcome, **{"error_detail": "no answer within 30 s", "rationale": None, **given})
 
 
@@ -429,7 +428,7 @@ def realistic(n_items: int = 40, repeats: int = 3, seed: int = 7) -> list[Rubric
                 seq=2 * sample + 1,
             )
             replies = [early, JudgeReply(attempt=2, text=text, seq=2 * sample + 2)]
-        outcome = Outcome(
+        outcome = outcome_v1(
             accuracy_score=accuracy,
             faithfulness_score=faithfulness,
             latency_e2e_ms=latency,

@@ -12,6 +12,7 @@ import pytest
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.text import visible
 from benchbook.views.csv_files import csv_report, inert
+from rubric_v1 import ROW
 from views.made_up import HOSTILE, good, hostile_rows, silent, unscored
 
 
@@ -23,7 +24,7 @@ def _long_cells() -> Iterator[None]:
 
 
 def read(rows: list[RubricRow]) -> list[dict[str, str]]:
-    written = "".join(csv_report(rows))
+    written = "".join(csv_report(rows, ROW))
     written.encode("utf-8")
     return list(csv.DictReader(io.StringIO(written, newline=""), strict=True))
 
@@ -32,19 +33,19 @@ def test_every_field_is_a_column_and_every_row_a_record() -> None:
     rows = hostile_rows()
     back = read(rows)
     assert len(back) == len(rows)
-    assert tuple(back[0]) == RubricRow.__struct_fields__
+    assert tuple(back[0]) == ROW.__struct_fields__
     assert [one["sample"] for one in back] == [str(n) for n in range(len(rows))]
 
 
 def test_lines_end_as_rfc_4180_asks() -> None:
-    lines = "".join(csv_report([good(0), good(1)])).split("\r\n")
+    lines = "".join(csv_report([good(0), good(1)], ROW)).split("\r\n")
     assert len(lines) == 4
     assert lines[-1] == ""
 
 
 def test_null_and_empty_are_told_apart() -> None:
-    (line,) = list(csv_report([good(0, candidate_answer="", rationale=None, judge_replies=[])]))[1:]
-    fields = dict(zip(RubricRow.__struct_fields__, line.split(","), strict=False))
+    (line,) = list(csv_report([good(0, candidate_answer="", rationale=None, judge_replies=[])], ROW))[1:]
+    fields = dict(zip(ROW.__struct_fields__, line.split(","), strict=False))
     assert (fields["candidate_answer"], fields["rationale"]) == ('""', "")
 
 

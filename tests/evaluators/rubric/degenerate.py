@@ -14,11 +14,12 @@ from benchbook.evaluators.gates import Cap, DecisionName
 from benchbook.evaluators.rubric.intervals import intervals_of
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.views.words import reason
+from rubric_v1 import V1, outcome_v1
 
-_quick = partial(Outcome, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
+_quick = partial(outcome_v1, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
 GOOD = _quick(accuracy_score=2, faithfulness_score=2)
 HALF = _quick(accuracy_score=1, faithfulness_score=1)
 WRONG = _quick(accuracy_score=0, faithfulness_score=2)
@@ -26,13 +27,13 @@ MADE_UP = _quick(accuracy_score=2, faithfulness_score=0)
 BAD = _quick(accuracy_score=0, faithfulness_score=0)
 UNSCORED = _quick(evaluator_error="parse_error")
 SILENT = _quick(accuracy_score=0, score_origin=NO_ANSWER)
-TIMED_OUT = Outcome(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True, latency_e2e_ms=60_000)
-UNANSWERED = Outcome(unanswered=True)
-SLOW = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
-EDGE = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=10_000, input_tokens=500, output_tokens=100)
-BARE = Outcome(accuracy_score=2, faithfulness_score=2)  # neither latency nor tokens
-NO_TOKENS = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=1000)
-AT_ZERO = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=0, input_tokens=0, output_tokens=0)
+TIMED_OUT = outcome_v1(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True, latency_e2e_ms=60_000)
+UNANSWERED = outcome_v1(unanswered=True)
+SLOW = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
+EDGE = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=10_000, input_tokens=500, output_tokens=100)
+BARE = outcome_v1(accuracy_score=2, faithfulness_score=2)  # neither latency nor tokens
+NO_TOKENS = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=1000)
+AT_ZERO = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=0, input_tokens=0, output_tokens=0)
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,10 @@ class Single:
 
 
 def tally_of(row: Single) -> RubricTally:
-    counted = RubricTally(rubric_scale(row.unmeasured))
+    counted = RubricTally(V1.without(row.unmeasured))
     numbers = [number for number, size in enumerate(row.clusters) for _ in range(size)]
     for place, outcome in enumerate(row.outcomes):
-        counted.add(outcome, score_sample(outcome, counted.scale), numbers[place] if numbers else None)
+        counted.add(outcome, score_sample(outcome, counted.spec), numbers[place] if numbers else None)
     return counted
 
 
@@ -126,7 +127,7 @@ SINGLE: tuple[Single, ...] = (
     Single("unmeasured-both", "100 perfect answers, latency and tokens declared unmeasured", [BARE] * 100,
            "INCONCLUSIVE", False, "latency was declared unmeasured", unmeasured=frozenset({"latency", "tokens"})),
     Single("unmeasured-bad", "100 wrong answers, latency and tokens declared unmeasured",
-           [Outcome(accuracy_score=0, faithfulness_score=0)] * 100, "NOT_READY", False, "Pass rate is 0",
+           [outcome_v1(accuracy_score=0, faithfulness_score=0)] * 100, "NOT_READY", False, "Pass rate is 0",
            unmeasured=frozenset({"latency", "tokens"})),
     Single("incomplete-good", "60 perfect samples of a run that was interrupted", [GOOD] * 60, "INCONCLUSIVE", True,
            "incomplete", caps=[_INCOMPLETE]),

@@ -17,6 +17,7 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
+from rubric_v1 import ROW
 from running import run
 from scripted_server import OK_JUDGE, always_good, running
 
@@ -92,7 +93,7 @@ def test_rows_are_the_same_but_for_their_places_in_the_journal(
                 answer_seq=None,
                 judge_replies=[msgspec.structs.replace(reply, seq=0) for reply in row.judge_replies],
             )
-            for row in read_rows(made.samples, RubricRow)
+            for row in read_rows(made.samples, ROW)
         ]
 
     made = rewritten(record, tmp_path, order)
@@ -104,7 +105,7 @@ def test_samples_are_asked_and_listed_repeat_by_repeat(tmp_path: Path) -> None:
         record = run(tmp_path, server, 3, repeats=2, max_connections=1).record
         asked = [request["messages"][0]["content"] for request in server.asked["candidate"]]
     assert asked == [f"What is {item} + 1?" for item in (0, 1, 2, 0, 1, 2)]
-    assert [(row.sample, row.repeat, row.item_id) for row in read_rows(record.samples, RubricRow)] == [
+    assert [(row.sample, row.repeat, row.item_id) for row in read_rows(record.samples, ROW)] == [
         (0, 0, "i0"), (1, 0, "i1"), (2, 0, "i2"), (3, 1, "i0"), (4, 1, "i1"), (5, 1, "i2")
     ]  # fmt: skip
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.intervals import further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.release import decide
 from benchbook.views.words import reason
@@ -41,7 +42,7 @@ def test_what_is_said_of_a_run_at_the_rim(row: Single) -> None:
 @pytest.mark.parametrize("row", SINGLE, ids=lambda row: row.id)
 def test_intervals_and_bounds_keep_their_scale_and_hold_their_value(row: Single) -> None:
     counted = tally_of(row)
-    values = counted.aggregates()
+    values = aggregates_of(counted)
     for name, one in (intervals_of(counted, 0.95) | further_intervals_of(counted, 0.95)).items():
         value = getattr(values, name)
         assert one.reason is not None or None not in (one.low, one.high)

@@ -11,24 +11,26 @@ from hypothesis import strategies as st
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Cap
+from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop_gates import EarlyStopping, values_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome
 from benchbook.evaluators.rubric.tally import tally
+from rubric_v1 import V1, outcome_v1
 
-SCALE = rubric_scale()
-_answer = partial(Outcome, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
+SCALE = V1
+_answer = partial(outcome_v1, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
 GOOD = _answer(accuracy_score=2, faithfulness_score=2)
 WRONG = _answer(accuracy_score=0, faithfulness_score=1)
 MADE_UP = _answer(accuracy_score=2, faithfulness_score=0)
 UNSCORED = _answer(evaluator_error="parse_error")
-SILENT = Outcome(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True, latency_e2e_ms=60_000)
-REFUSED = Outcome(accuracy_score=0, score_origin=NO_ANSWER)
+SILENT = outcome_v1(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True, latency_e2e_ms=60_000)
+REFUSED = outcome_v1(accuracy_score=0, score_origin=NO_ANSWER)
 
 
 def stopped(outcomes: list[Outcome], error: float = 0.05, seed: int = 0) -> EarlyStopping:
     """Each outcome is an item's, in the order in which they are asked; they finish in another."""
-    rule = EarlyStopping(range(len(outcomes)), 1, error)
+    rule = EarlyStopping(range(len(outcomes)), 1, error, V1)
     for item in random.Random(seed).sample(range(len(outcomes)), len(outcomes)):
         rule.add(item, outcomes[item])
     return rule
@@ -73,7 +75,7 @@ def test_what_finishes_first_changes_nothing() -> None:
 
 
 def test_nothing_is_decided_beyond_an_item_that_is_not_finished() -> None:
-    rule = EarlyStopping(range(200), 1, 0.05)
+    rule = EarlyStopping(range(200), 1, 0.05, V1)
     for item in range(199, 0, -1):
         rule.add(item, GOOD)
     assert rule.decision is None
@@ -82,7 +84,7 @@ def test_nothing_is_decided_beyond_an_item_that_is_not_finished() -> None:
 
 
 def test_all_repeats_of_an_item_are_waited_for() -> None:
-    rule = EarlyStopping(range(100), 3, 0.05)
+    rule = EarlyStopping(range(100), 3, 0.05, V1)
     for repeat in range(3):
         for item in range(100):
             assert rule.decision is None
@@ -118,12 +120,14 @@ def test_with_hardly_any_error_nothing_is_claimed_that_counting_does_not_prove(
 @given(st.lists(st.sampled_from([100, 9_999, 10_000, 10_001, 50_000, None]), min_size=1, max_size=90))
 def test_the_share_over_the_limit_says_where_the_percentile_is_for_sure(latencies: list[int | None]) -> None:
     outcomes = [
-        GOOD if ms is not None and ms == 1000 else Outcome(accuracy_score=0, score_origin=NO_ANSWER, latency_e2e_ms=ms)
+        GOOD
+        if ms is not None and ms == 1000
+        else outcome_v1(accuracy_score=0, score_origin=NO_ANSWER, latency_e2e_ms=ms)
         for ms in latencies
     ]
     n = len(outcomes)
     total = sum(values_of(outcome, SCALE)[3].worst for outcome in outcomes)
-    p95 = tally(outcomes, SCALE).aggregates().latency_e2e_p95_ms
+    p95 = aggregates_of(tally(outcomes, SCALE)).latency_e2e_p95_ms
     if 100 * total >= 95 * NANO * n + 105 * NANO:
         assert p95 is not None
         assert p95 <= 10_000

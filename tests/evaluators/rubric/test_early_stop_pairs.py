@@ -16,10 +16,11 @@ from benchbook.evaluators.rubric.early_stop_pairs import (
     pair_values,
     pass_mark,
 )
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, rubric_scale
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome
+from rubric_v1 import V1, outcome_v1
 
-SCALE = rubric_scale()
-_answer = partial(Outcome, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
+SCALE = V1
+_answer = partial(outcome_v1, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
 GOOD = _answer(accuracy_score=2, faithfulness_score=2)
 WRONG = _answer(accuracy_score=0, faithfulness_score=1)
 UNSCORED = _answer(evaluator_error="parse_error")
@@ -46,9 +47,9 @@ def held(here: str, there: str, *, error: float = 0.05, repeats: int = 1, seed: 
         pytest.param(GOOD, "1", id="passed"),
         pytest.param(WRONG, "0", id="wrong"),
         pytest.param(UNSCORED, "?", id="unscored"),
-        pytest.param(Outcome(unanswered=True), "?", id="unanswered"),
-        pytest.param(Outcome(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True), "0", id="timed-out"),
-        pytest.param(Outcome(evaluator_error="parse_error", latency_e2e_ms=8001), "0", id="unscored-and-too-slow"),
+        pytest.param(outcome_v1(unanswered=True), "?", id="unanswered"),
+        pytest.param(outcome_v1(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True), "0", id="timed-out"),
+        pytest.param(outcome_v1(evaluator_error="parse_error", latency_e2e_ms=8001), "0", id="unscored-and-too-slow"),
     ],
 )
 def test_a_sample_passed_or_did_not_or_nobody_knows(outcome: Outcome, mark: str) -> None:

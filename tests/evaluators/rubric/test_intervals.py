@@ -23,6 +23,7 @@ from benchbook.record.tables import read_rows
 from benchbook.statistics.bounded_means import rescaled
 from benchbook.statistics.intraclass import mean_of_clusters
 from benchbook.views.rubric import VIEW, html_report, markdown_report
+from rubric_v1 import ROW
 from running import benchbook, run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
 
@@ -53,7 +54,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[int, RunResult]:
 
 
 def rows(result: RunResult) -> list[RubricRow]:
-    return list(read_rows(result.record.samples, RubricRow))
+    return list(read_rows(result.record.samples, ROW))
 
 
 def values(result: RunResult, aggregate: str) -> list[tuple[float, int]]:

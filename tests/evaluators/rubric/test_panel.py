@@ -24,6 +24,7 @@ from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
 from panels import Said, replies_of, run_panel
+from rubric_v1 import PANEL_ROW
 from running import benchbook, benchbook_here, write_items
 from scripted_server import running
 
@@ -32,7 +33,7 @@ JUDGES = ("a", "b", "c")
 
 
 def rows_of(record: Record) -> list[PanelRow]:
-    return list(read_rows(record.samples, PanelRow))
+    return list(read_rows(record.samples, PANEL_ROW))
 
 
 def judge_facts(record: Record) -> list[Reply]:
@@ -48,7 +49,7 @@ def test_every_sample_has_the_score_that_the_rule_gives(tmp_path: Path, rule: Pa
         result = run_panel(tmp_path, server, JUDGES, 30, panel_rule=rule)
     rows = rows_of(result.record)
     for item, row in enumerate(rows):
-        expected = [panel_score([votes[name][item][field] for name in JUDGES], rule) for field in (0, 1)]
+        expected = [panel_score([votes[name][item][field] for name in JUDGES], rule, 0, 2) for field in (0, 1)]
         assert [row.accuracy_score, row.faithfulness_score] == expected
         assert [(vote.accuracy_score, vote.faithfulness_score) for vote in row.votes] == [
             votes[name][item] for name in JUDGES

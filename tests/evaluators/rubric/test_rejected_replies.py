@@ -14,6 +14,7 @@ from benchbook.evaluators.rubric.rejected import RejectedReplies
 from benchbook.evaluators.rubric.steps import History, read_history
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
+from rubric_v1 import V1
 from running import run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
 
@@ -41,7 +42,7 @@ def judged(plan: Plan, *replies: tuple[int, str | None], **more: Any) -> History
     facts = [Reply(sample=0, role="candidate", text="Seven.")]
     for judge, text in replies:
         facts += [Reply(sample=0, role="judge", judge=judge, attempt=one, text=text, **more) for one in (1, 2)]
-    return read_history(facts, plan)
+    return read_history(facts, plan, V1)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_a_reply_that_is_read_or_another_reason_begins_the_count_again() -> None
         watched = RejectedReplies(["judge"])
         assert [watched.note(one) for one in [fenced] * 9 + [between] + [fenced] * 9] == [None] * 19
     watched = RejectedReplies(["judge"])
-    no_reply = read_history([Reply(sample=0, role="candidate", text=None)], of)
+    no_reply = read_history([Reply(sample=0, role="candidate", text=None)], of, V1)
     assert watched.note(no_reply) is None
     assert [watched.note(fenced) is None for _ in range(10)] == [True] * 9 + [False]
     assert watched.note(no_reply) is None

@@ -15,6 +15,7 @@ from benchbook.ask.starting import RunResult
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
+from rubric_v1 import ROW
 from running import run
 from scripted_server import OK_JUDGE, running
 
@@ -43,7 +44,7 @@ def output(item: int, repeat: int, says: str, latency_ms: int | None = 100, **mo
 
 
 def rows(result: RunResult) -> list[RubricRow]:
-    return list(read_rows(result.record.samples, RubricRow))
+    return list(read_rows(result.record.samples, ROW))
 
 
 def summary(result: RunResult, aggregate: str) -> tuple[list[float | None], float | None, float | None]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from benchbook.ask.reasoning import split_reasoning
 from benchbook.canonical import StrictJsonError, parse_strict
 from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
+from rubric_v1 import V1
 from support import cases, shared_data
 
 
@@ -19,11 +20,11 @@ from support import cases, shared_data
 @pytest.mark.parametrize("case", cases("judge_reply"))
 def test_a_reply_is_read_as_the_case_says(case: dict[str, Any]) -> None:
     expect = case["expect"]
-    found = parse_reply(case["reply"], case.get("options", {}).get("reasoning_tags", ()))
+    found = parse_reply(case["reply"], V1, case.get("options", {}).get("reasoning_tags", ()))
     if expect["ok"]:
         assert isinstance(found, Parsed)
-        for key in expect.keys() - {"ok"}:
-            assert getattr(found, key) == expect[key]
+        read = dict(zip(V1.reply_keys, (*found.scores, found.rationale), strict=True)) | {"reasoning": found.reasoning}
+        assert {key: read[key] for key in expect if key != "ok"} == {key: expect[key] for key in expect if key != "ok"}
     else:
         assert isinstance(found, Rejected)
         allowed = expect.get("parse_error_reason_one_of", [expect.get("parse_error_reason")])
@@ -62,14 +63,14 @@ def test_strict_json_agrees_with_the_json_test_suite() -> None:  # R3.1
     ],
 )  # fmt: skip
 def test_further_replies_are_rejected_with_their_reason(reply: str, reason: str) -> None:
-    assert isinstance(found := parse_reply(reply), Rejected)
+    assert isinstance(found := parse_reply(reply, V1), Rejected)
     assert found.reason == reason
     assert found.detail
 
 
 @given(st.text())
 def test_no_text_makes_the_parser_raise(text: str) -> None:
-    assert isinstance(parse_reply(text, ["think"]), Parsed | Rejected)
+    assert isinstance(parse_reply(text, V1, ["think"]), Parsed | Rejected)
 
 
 @given(
@@ -81,7 +82,7 @@ def test_a_reply_that_keeps_the_rules_is_read(
 ) -> None:
     rationale = " ".join(words)
     value = {"accuracy_score": accuracy, "faithfulness_score": faithfulness, "rationale": rationale}
-    assert parse_reply(json.dumps(more | value)) == Parsed(accuracy, faithfulness, rationale)
+    assert parse_reply(json.dumps(more | value), V1) == Parsed((accuracy, faithfulness), rationale)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,6 @@ def test_thoughts_without_an_opening_tag_stay_where_that_is_not_asked_for() -> N
 
 def test_a_judges_thoughts_without_an_opening_tag() -> None:
     verdict = '{"accuracy_score": 2, "faithfulness_score": 2, "rationale": "Right."}'
-    found = parse_reply(f"hm</think>{verdict}", ["think"], lone_closing=True)
-    assert found == Parsed(2, 2, "Right.", "hm")
-    assert isinstance(parse_reply(f"hm</think>{verdict}", ["think"]), Rejected)
+    found = parse_reply(f"hm</think>{verdict}", V1, ["think"], lone_closing=True)
+    assert found == Parsed((2, 2), "Right.", "hm")
+    assert isinstance(parse_reply(f"hm</think>{verdict}", V1, ["think"]), Rejected)

@@ -16,12 +16,13 @@ from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
+from rubric_v1 import ROW
 from running import config, run
 from scripted_server import GOOD_VERDICT, OK_CANDIDATE, OK_JUDGE, ScriptedServer, always_good, running
 
 
 def rows(result: RunResult) -> list[RubricRow]:
-    return list(read_rows(result.record.samples, RubricRow))
+    return list(read_rows(result.record.samples, ROW))
 
 
 def verdict(accuracy: int, faithfulness: int) -> dict[str, Any]:

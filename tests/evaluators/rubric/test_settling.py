@@ -11,17 +11,18 @@ from benchbook.evaluators.gates import ToSettle
 from benchbook.evaluators.rubric.intervals import intervals_of
 from benchbook.evaluators.rubric.needed import WHY_NOT
 from benchbook.evaluators.rubric.release import Decision, decide
-from benchbook.evaluators.rubric.scoring import Outcome, rubric_scale, score_sample
+from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
+from rubric_v1 import V1, outcome_v1
 
-SCALE = rubric_scale()
-_answer = partial(Outcome, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
+SCALE = V1
+_answer = partial(outcome_v1, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
 GOOD = _answer(accuracy_score=2, faithfulness_score=2)
 HALF = _answer(accuracy_score=1, faithfulness_score=2)
 WRONG = _answer(accuracy_score=0, faithfulness_score=2)
 MADE_UP = _answer(accuracy_score=2, faithfulness_score=0)
 UNSCORED = _answer(evaluator_error="parse_error")
-SLOW = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
+SLOW = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
 
 
 def decided(outcomes: Sequence[Outcome], *, repeats: int = 1, confidence: float = 0.95) -> Decision:

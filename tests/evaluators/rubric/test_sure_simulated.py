@@ -15,15 +15,16 @@ import pytest
 
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import Outcome, rubric_scale, score_sample
+from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from evaluators.rubric.degenerate import GOOD, HALF, MADE_UP, SLOW, UNSCORED, WRONG
+from rubric_v1 import V1, outcome_v1
 from sure_table import NAMES, SURE
 
-SCALE = rubric_scale()
+SCALE = V1
 DRAWS, FEWER_DRAWS, ERROR = 4000, 600, 5.0
-LONG = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=7000, input_tokens=5000, output_tokens=900)
-NOTHING = Outcome(accuracy_score=0, faithfulness_score=None, score_origin="rule:no_answer")
+LONG = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=7000, input_tokens=5000, output_tokens=900)
+NOTHING = outcome_v1(accuracy_score=0, faithfulness_score=None, score_origin="rule:no_answer")
 _LONG = (score_sample(LONG, SCALE).sample_score_nano or 0) / 1e9
 _HALF = (score_sample(HALF, SCALE).sample_score_nano or 0) / 1e9
 
@@ -48,11 +49,14 @@ def tally_of(counts: Mapping[Outcome, int]) -> RubricTally:
     return whole
 
 
+_NOT_ADDED = ("spec", "scores", "at_unanswered", "clusters", "values", "unanswered_clusters")
+
+
 def _add(whole: object, one: object, times: int) -> None:
     for field in fields(one):  # type: ignore[arg-type]
         value, sum_so_far = getattr(one, field.name), getattr(whole, field.name)
         match value:
-            case _ if not times or field.name in ("scale", "score", "clusters", "values", "unanswered_clusters"):
+            case _ if not times or field.name in _NOT_ADDED:
                 pass
             case _ if field.name in ("least", "most"):
                 if value is not None:
@@ -60,6 +64,9 @@ def _add(whole: object, one: object, times: int) -> None:
                     setattr(whole, field.name, min(both) if field.name == "least" else max(both))
             case int():
                 setattr(whole, field.name, sum_so_far + times * value)
+            case tuple():
+                for count, count_so_far in zip(value, sum_so_far, strict=True):
+                    count_so_far.update({key: times * n for key, n in count.items()})
             case Counter():
                 sum_so_far.update({key: times * count for key, count in value.items()})
             case _:

@@ -23,6 +23,7 @@ from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Interrupted, Reply, RunEnded
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
+from rubric_v1 import ROW
 from running import benchbook, options, run, write_items
 from scripted_server import GOOD_VERDICT, OK_JUDGE, ScriptedServer, always_good, running
 
@@ -34,7 +35,7 @@ def early(result: RunResult) -> EarlyStop:
 
 
 def rows(result: RunResult) -> list[RubricRow]:
-    return list(read_rows(result.record.samples, RubricRow))
+    return list(read_rows(result.record.samples, ROW))
 
 
 def facts(result: RunResult) -> list[Any]:

@@ -16,21 +16,22 @@ import pytest
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.early_stop_gates import EarlyStopping, values_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import Outcome, rubric_scale
+from benchbook.evaluators.rubric.scoring import Outcome
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.sequences import FRACTIONS
+from rubric_v1 import V1, outcome_v1
 from until_decided_table import SIMULATED
 
 pytestmark = pytest.mark.slow
 
 ORDERS, ERROR = 2000, 0.05
-SCALE = rubric_scale()
-_answer = partial(Outcome, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
+SCALE = V1
+_answer = partial(outcome_v1, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
 GOOD = _answer(accuracy_score=2, faithfulness_score=2)
 HALF = _answer(accuracy_score=1, faithfulness_score=1)
 WRONG = _answer(accuracy_score=0, faithfulness_score=1)
 MADE_UP = _answer(accuracy_score=1, faithfulness_score=0)
-SLOW = Outcome(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
+SLOW = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
 UNSCORED = _answer(evaluator_error="parse_error")
 
 
@@ -138,7 +139,7 @@ def test_the_simulated_rule_is_the_one_that_runs_use(name: str) -> None:
     outcomes, orders = the_set(name, n), orders_of(n, seed=3, how_many=25)
     found = simulate(outcomes, orders)
     for order, decision, asked in zip(orders.tolist(), found.decisions, found.asked, strict=True):
-        rule = EarlyStopping(order, 1, ERROR)
+        rule = EarlyStopping(order, 1, ERROR, V1)
         for item in random.Random(4).sample(range(n), n):  # finished in any order
             rule.add(item, outcomes[item])
         expected = None if decision == 0 else ("READY" if decision == 1 else "NOT_READY", asked)

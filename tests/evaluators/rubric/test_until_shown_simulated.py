@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from benchbook.evaluators.rubric.early_stop_pairs import OtherRun, PairedStopping
-from benchbook.evaluators.rubric.scoring import Outcome, rubric_scale
 from benchbook.statistics import mcnemar
 from benchbook.statistics.sequences import FRACTIONS
+from rubric_v1 import V1, outcome_v1
 from until_decided_table import SIMULATED_PAIRS
 
 pytestmark = pytest.mark.slow
 
 PAIRS, ERROR = 2000, 0.05
 PASSED, FAILED = (
-    Outcome(accuracy_score=score, faithfulness_score=score, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
+    outcome_v1(accuracy_score=score, faithfulness_score=score, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
     for score in (2, 0)
 )
 
@@ -97,7 +97,7 @@ def test_the_simulated_rule_is_the_one_that_runs_use(points: float, differ: floa
     for row, verdict, asked in zip(differences.tolist(), found.verdicts, found.asked, strict=True):
         passes = "".join("1" if one < 0 else "0" for one in row)
         other = OtherRun(run_id="other", journal_sha256="", repeats=1, passes=passes)
-        rule = PairedStopping(range(items), 1, ERROR, other, rubric_scale())
+        rule = PairedStopping(range(items), 1, ERROR, other, V1)
         for item, (one, there) in enumerate(zip(row, passes, strict=True)):
             rule.add(item, PASSED if int(there) + one else FAILED)
         expected = None if verdict == 0 else ("better" if verdict == 1 else "worse", asked)

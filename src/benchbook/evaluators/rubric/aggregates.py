@@ -206,10 +206,9 @@ def _share_of(name: str, number: int, at: int, end: Literal["n_lowest", "n_highe
 
 
 class RubricAggregates(Made, frozen=True, kw_only=True):
-    """The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds.
+    """The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds."""
 
-    Those of the criteria go by the rubric; `aggregates_type` makes the struct.
-    """
+    # Those of the criteria go by the rubric; `aggregates_type` makes the struct.
 
     __slots__ = ()
 

@@ -223,7 +223,9 @@ class EarlyStop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AggregatesFile(Made, frozen=True, kw_only=True):
-    """aggregates.json. How often each score was given, `accuracy_counts`, comes after the reasons."""
+    """aggregates.json."""
+
+    # How often each score was given, `accuracy_counts`, comes after the reasons.
 
     __slots__ = ()
 

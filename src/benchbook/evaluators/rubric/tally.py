@@ -163,6 +163,7 @@ class LatenciesOfClusters:
             self.values.append(value)
 
 
+@dataclass(slots=True)
 class RubricTally:
     """Counts and exact sums over samples: nothing is kept of a sample itself, but its latency where it has a cluster.
 
@@ -170,22 +171,36 @@ class RubricTally:
     its own.
     """
 
-    def __init__(self, spec: RubricSpec) -> None:
-        self.spec = spec
-        self.n_samples = self.n_no_answer = self.n_unanswered = self.n_timed_out = self.n_evaluator_errors = 0
-        self.counts: tuple[Counter[int], ...] = tuple(Counter() for _ in spec.criteria)
-        self.fail_reasons: Counter[str] = Counter()
-        self.input_tokens = self.output_tokens = self.total_tokens = 0
-        self.n_ratios = self.ratio_nano = self.ratio_nano_squared = 0
-        self.n_passed = self.n_scored = self.score_nano = 0
-        self.spread = ScoreSpread()
-        self.latencies_e2e_ms: Counter[int] = Counter()
-        self.latencies_model_ms: Counter[int] = Counter()
-        self.clusters: dict[int, ClusterSums] = {}
-        self.e2e_of_clusters = LatenciesOfClusters()
-        self.model_of_clusters = LatenciesOfClusters()
-        self.worst = Extreme(spec, spec.lowest, (0, False))
-        self.best = Extreme(spec, spec.highest, (NANO, True))
+    spec: RubricSpec
+    n_samples: int = 0
+    n_no_answer: int = 0
+    n_unanswered: int = 0
+    n_timed_out: int = 0
+    n_evaluator_errors: int = 0
+    counts: tuple[Counter[int], ...] = field(init=False)
+    fail_reasons: Counter[str] = field(default_factory=Counter)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    n_ratios: int = 0
+    ratio_nano: int = 0
+    ratio_nano_squared: int = 0
+    n_passed: int = 0
+    n_scored: int = 0
+    score_nano: int = 0
+    spread: ScoreSpread = field(default_factory=ScoreSpread)
+    latencies_e2e_ms: Counter[int] = field(default_factory=Counter)
+    latencies_model_ms: Counter[int] = field(default_factory=Counter)
+    clusters: dict[int, ClusterSums] = field(default_factory=dict)
+    e2e_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
+    model_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
+    worst: Extreme = field(init=False)
+    best: Extreme = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counts = tuple(Counter() for _ in self.spec.criteria)
+        self.worst = Extreme(self.spec, self.spec.lowest, (0, False))
+        self.best = Extreme(self.spec, self.spec.highest, (NANO, True))
 
     def extreme(self, case: Case) -> Extreme | None:
         """What the unscored samples would add; None as scored."""
