@@ -14,6 +14,7 @@ from benchbook.ask import asking
 from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
 from benchbook.evaluators.registry import start_run
+from benchbook.evaluators.rubric.rows import CausedRow
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure, Reply
