@@ -10,18 +10,24 @@ import msgspec
 
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.intervals import Interval
+from benchbook.statistics.results import REASONS
 
 __all__ = [
+    "FEWEST",
+    "WHY_NOT",
     "Cap",
     "CapCode",
     "Claim",
     "DecisionName",
     "Direction",
     "Gate",
+    "Reason",
+    "ReasonCode",
     "Threshold",
     "ToSettle",
     "is_incomplete",
     "is_of_a_part",
+    "reason_words",
     "threshold_of",
 ]
 
@@ -29,6 +35,8 @@ __all__ = [
 DecisionName = Literal["READY", "NOT_READY", "INCONCLUSIVE"]
 Direction = Literal["at_least", "at_most"]
 Claim = Literal["holds", "fails", "open"]
+
+FEWEST = 10  # samples, or clusters of them: fewer say too little of how far the next ones will lie apart
 
 _NANO = Decimal(10) ** 9
 
@@ -59,7 +67,7 @@ class Threshold(msgspec.Struct, frozen=True):
 
 class ToSettle(msgspec.Struct, frozen=True, kw_only=True):
     """What would settle a gate, if its value stayed what it is. Numbers are of samples that count for it; None, with a
-    reason, where none can be told (`rubric.needed.WHY_NOT`).
+    reason, where none can be told (`WHY_NOT`).
 
     `would`: its bound would then `hold`, or the value would `fail` though its interval be allowed for. `n_unscored`
     samples have no score: whatever `n_in_all` says, they may still move the gate (R6.3).
@@ -125,3 +133,125 @@ def is_incomplete(caps: Iterable[Cap]) -> bool:
 def is_of_a_part(codes: Iterable[CapCode]) -> bool:
     """Whether items are missing of which nobody knows whether they would change the decision."""
     return not _REST_UNKNOWN.isdisjoint(codes)
+
+
+# ── why a decision is what it is ─────────────────────────────────────────────────────────────────────────────
+
+WHY_NOT: Mapping[str, str] = {
+    "on_the_limit": "its value is the limit itself, so no number of samples is enough",
+    "too_few": f"fewer than {FEWEST} samples, or clusters of samples, say too little of what more of them would show",
+    "too_many": "more than a million samples would not be enough",
+    "unscored_alone": "more samples are not what it lacks: it depends on those that have no score",
+    "no_variance": "all samples score alike, so nothing tells how far others would lie apart",
+    "no_data": "there is no value to go by",
+}
+"""Every `reason` for which no number can be told, with its sentence."""
+
+ReasonCode = Literal[
+    "no_samples",
+    "all_hold",  # of all gates: in the worst case too
+    "does_not_hold",  # a gate, by its value in the case
+    "bound_does_not_hold",
+    "shown_to_fail",  # a gate, by its bound
+    "open",  # a gate of which neither is shown
+    "by_rule",  # what the rule says by the values alone
+    "capped",
+]
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """One reason of a decision. What it says of a gate beyond its value and limit stands in the gate.
+
+    `confidence` is what it is shown at, or is not; None where points decide.
+    """
+
+    code: ReasonCode
+    aggregate: str | None = None
+    value: float | None = None
+    limit: float | None = None
+    case: Literal["scored", "worst", "best"] = "scored"
+    confidence: float | None = None
+    cap: Cap | None = None
+    holds: bool | None = None  # by_rule: whether all gates do
+    found: str | None = None  # by_rule: what there is of samples or clusters, where that can't show it
+    least: int | None = None  # and how many can
+    early: str | None = None  # what a part of the items was that was enough
+
+
+def reason_words(reason: Reason, gates: Iterable[Gate], lowest: str = "0") -> str:
+    """A reason in plain words. `gates` are the decision's; unscored samples are taken at `lowest` in the worst case."""
+    gate = next((one for one in gates if one.aggregate == reason.aggregate), None)
+    words = _words_of_gate(reason, gate, lowest) if gate is not None else _words(reason)
+    return words if reason.early is None else f"{words}; {reason.early}"
+
+
+def _words(reason: Reason) -> str:
+    match reason.code:
+        case "all_hold" if reason.confidence is not None:
+            return f"all gates hold at {_percent(reason.confidence)} confidence, in the worst case too"
+        case "all_hold":
+            return "all gates hold, in the worst case too"
+        case "capped" if reason.cap is not None:
+            return reason.cap.text
+        case "by_rule":
+            words = f"{'release-ready' if reason.holds else 'not release-ready'} by the rubric's rule"
+            if reason.found is None:
+                return words
+            shown = "it" if reason.holds else "READY"
+            return f"{words}; {reason.found} can't show {shown}: at least {reason.least:,} can"
+        case _:
+            return reason.code
+
+
+def _words_of_gate(reason: Reason, gate: Gate, lowest: str) -> str:
+    asks = f"the gate asks for {'at least' if gate.direction == 'at_least' else 'at most'} {gate.limit:g}"
+    match reason.code:
+        case "bound_does_not_hold":
+            return f"{gate.aggregate}: its confidence bound does not hold"
+        case "does_not_hold":
+            found = "was not measured" if reason.value is None else f"is {_number(reason.value)}"
+            taken = f" in the worst case, unscored samples taken at {lowest}" if reason.case == "worst" else ""
+            return f"{gate.aggregate} {found}{taken}; {asks}"
+        case "shown_to_fail":
+            return f"{gate.aggregate} {_found(gate)}{_at(gate.best_bound, 'best', reason.confidence)}; {asks}"
+        case _:
+            return _words_of_open(reason, gate, asks)
+
+
+def _words_of_open(reason: Reason, gate: Gate, asks: str) -> str:
+    if gate.value is None and gate.worst is None and gate.best is None:
+        return f"{gate.aggregate} was not measured; {asks}"
+    settle = gate.n_to_settle if isinstance(gate.n_to_settle, ToSettle) else None
+    bound = gate.best_bound if reason.case == "best" else gate.bound
+    shown = _at(bound, reason.case, reason.confidence)
+    if not shown:
+        why = gate.bound_reason if isinstance(gate.bound_reason, str) else "no_data"
+        shown = f", with no bound at {_percent(reason.confidence)} confidence: {REASONS[why]}"
+    words = f"{gate.aggregate} {_found(gate)}{shown}; {asks}"
+    if settle is None or settle.n_in_all is None or settle.n_more is None:
+        lacking = None if settle is None or settle.reason in (None, "too_few", gate.bound_reason) else settle.reason
+        return words if lacking is None else f"{words}: {WHY_NOT.get(lacking, lacking)}"
+    more = f"{settle.n_more:,} more {'sample' if settle.n_more == 1 else 'samples'} ({settle.n_in_all:,} in all)"
+    outcome = "holds" if settle.would == "hold" else "does not"
+    return f"{words}: {more} would show that it {outcome}, if they were like these"
+
+
+def _found(gate: Gate) -> str:
+    if gate.value is None:
+        return "has no value"
+    worst = "" if gate.worst in (gate.value, None) else f" and {_number(gate.worst)} in the worst case"
+    return f"is {_number(gate.value)}{worst}"
+
+
+def _at(bound: float | msgspec.UnsetType | None, end: str, confidence: float | None) -> str:
+    if bound is None or isinstance(bound, msgspec.UnsetType):
+        return ""
+    return f", and {_number(bound)} at {end} at {_percent(confidence)} confidence"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1e9 else f"{value:.9g}"
+
+
+def _percent(confidence: float | None) -> str:
+    return f"{100 * (confidence or 0):.6g} %"

@@ -7,9 +7,8 @@ from functools import partial
 
 import pytest
 
-from benchbook.evaluators.gates import ToSettle
+from benchbook.evaluators.gates import WHY_NOT, ToSettle
 from benchbook.evaluators.rubric.intervals import intervals_of
-from benchbook.evaluators.rubric.needed import WHY_NOT
 from benchbook.evaluators.rubric.release import Decision, decide
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import ceil, sqrt
 from typing import Literal
 
-from benchbook.evaluators.gates import Gate, Threshold, ToSettle
+from benchbook.evaluators.gates import FEWEST, Gate, Threshold, ToSettle
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregate_kinds import Bounded, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import bounded, is_unmeasured, table_of
@@ -30,20 +30,7 @@ from benchbook.statistics.planning import (
 )
 from benchbook.statistics.results import Estimate
 
-__all__ = ["FEWEST", "METHOD", "WHY_NOT", "least_by_gate", "least_for_ready", "needed", "to_settle"]
-
-
-FEWEST = 10  # samples, or clusters of them: fewer say too little of how far the next ones will lie apart
-
-WHY_NOT: Mapping[str, str] = {
-    "on_the_limit": "its value is the limit itself, so no number of samples is enough",
-    "too_few": f"fewer than {FEWEST} samples, or clusters of samples, say too little of what more of them would show",
-    "too_many": "more than a million samples would not be enough",
-    "unscored_alone": "more samples are not what it lacks: it depends on those that have no score",
-    "no_variance": "all samples score alike, so nothing tells how far others would lie apart",
-    "no_data": "there is no value to go by",
-}
-"""Every `reason` for which no number can be told, with its sentence."""
+__all__ = ["METHOD", "least_by_gate", "least_for_ready", "needed", "to_settle"]
 
 
 def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:

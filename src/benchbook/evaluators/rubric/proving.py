@@ -13,17 +13,16 @@ from typing import Literal
 import msgspec
 
 from benchbook.evaluators.exact import order_statistic
-from benchbook.evaluators.gates import Cap, DecisionName, Gate, Threshold, is_incomplete
+from benchbook.evaluators.gates import Cap, DecisionName, Gate, Reason, Threshold, ToSettle, is_incomplete, reason_words
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import is_bounded, table_of
 from benchbook.evaluators.rubric.gate_sums import GateSums
-from benchbook.evaluators.rubric.needed import WHY_NOT, least_for_ready, needed
+from benchbook.evaluators.rubric.needed import least_for_ready, needed
 from benchbook.evaluators.rubric.release import DecidedBy, Decision, all_caps, gates_by_points
 from benchbook.evaluators.rubric.tally import Case, RubricTally
 from benchbook.statistics.one_sided import Side
 from benchbook.statistics.percentiles import percentile_bound_of_clusters, percentile_ranks
-from benchbook.statistics.results import REASONS
 
 __all__ = ["DEFAULT_CONFIDENCE", "ClusterWord", "decide_by_bounds"]
 
@@ -73,10 +72,12 @@ def decide_by_bounds(
             )
             for gate, threshold in zip(gates, tally.spec.gates, strict=True)
         )
+    rule = _by_rule(tally, ready, confidence, clusters_are)
+    reasons = _reasons(decision, gates, capped, rule, confidence, to_fail)
     return Decision(
         decision=decision,
         release_ready=ready,
-        reasons=_reasons(decision, gates, capped, tally, ready, confidence, to_fail, clusters_are),
+        reasons=tuple(reason_words(one, gates, tally.spec.lowest_words) for one in reasons),
         gates=gates,
         confidence=confidence,
         capped_by=tuple(cap.text for cap in capped),
@@ -162,94 +163,47 @@ def _percentile(one: Percentile, tally: RubricTally, case: Case, side: Side, con
     return None if rank > counts.total() else float(order_statistic(counts, rank))
 
 
-# ── in words ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── why ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _reasons(
-    decision: DecisionName,
-    gates: Sequence[Gate],
-    caps: Sequence[Cap],
-    tally: RubricTally,
-    ready: bool,
-    confidence: float,
-    to_fail: float,
-    clusters_are: ClusterWord,
-) -> tuple[str, ...]:
+    decision: DecisionName, gates: Sequence[Gate], caps: Sequence[Cap], rule: Reason, confidence: float, to_fail: float
+) -> list[Reason]:
     if decision == "READY":
-        return (f"all gates hold at {_percent(confidence)} confidence, in the worst case too",)
+        return [Reason(code="all_hold", confidence=confidence)]
     if decision == "NOT_READY":
-        return tuple(_failing(gate, to_fail) for gate in gates if gate.claim == "fails")
-    rule = _by_rule(tally, ready, confidence, clusters_are)
-    return (*(cap.text for cap in caps), rule, *(_open(gate, confidence, to_fail) for gate in gates if _is_open(gate)))
+        return [
+            Reason(
+                code="shown_to_fail", aggregate=gate.aggregate, value=gate.value, limit=gate.limit, case="best",
+                confidence=to_fail,
+            )
+            for gate in gates
+            if gate.claim == "fails"
+        ]  # fmt: skip
+    capped = [Reason(code="capped", cap=cap) for cap in caps]
+    is_open = (gate for gate in gates if not gate.unmeasured and gate.claim != "holds")
+    return [*capped, rule, *(_open(gate, confidence, to_fail) for gate in is_open)]
 
 
-def _is_open(gate: Gate) -> bool:
-    return not gate.unmeasured and gate.claim != "holds"
-
-
-def _by_rule(tally: RubricTally, ready: bool, confidence: float, clusters_are: ClusterWord) -> str:
-    """What the rubric's rule says by the values, and what keeps that from being shown."""
-    n, n_clusters = tally.n_samples, len(tally.clusters)
-    least = least_for_ready(tally.spec, confidence)
-    words = f"{'release-ready' if ready else 'not release-ready'} by the rubric's rule"
-    if (n_clusters or n) >= least:
-        return words
-    if not n_clusters:
-        found, could = _plural(n, "sample"), f"{least:,} can"
-    else:
-        found, could = _plural(n_clusters, clusters_are.removesuffix("s")), f"{least:,} can"
-    return f"{words}; {found} can't show {'it' if ready else 'READY'}: at least {could}"
-
-
-def _plural(n: int, one: str) -> str:
-    return f"{n:,} {one if n == 1 else one + 's'}"
-
-
-def _failing(gate: Gate, to_fail: float) -> str:
-    return f"{gate.aggregate} {_found(gate)}{_at(gate.best_bound, 'best', to_fail)}; the gate asks for {_asks(gate)}"
-
-
-def _open(gate: Gate, to_hold: float, to_fail: float) -> str:
-    if gate.value is None and gate.worst is None and gate.best is None:
-        return f"{gate.aggregate} was not measured; the gate asks for {_asks(gate)}"
-    settle = gate.n_to_settle if not isinstance(gate.n_to_settle, msgspec.UnsetType) else None
-    if settle is not None and settle.would == "fail":
-        bound = _at(gate.best_bound, "best", to_fail)
-    else:
-        bound = _at(gate.bound, "worst", to_hold)
-    bound = bound or f", with no bound at {_percent(to_hold)} confidence: {_why(gate)}"
-    words = f"{gate.aggregate} {_found(gate)}{bound}; the gate asks for {_asks(gate)}"
-    if settle is None or settle.n_in_all is None or settle.n_more is None:
-        why = None if settle is None or settle.reason in (None, "too_few", gate.bound_reason) else settle.reason
-        return words if why is None else f"{words}: {WHY_NOT.get(why, why)}"
-    shown = "holds" if settle.would == "hold" else "does not"
-    more = f"{_plural(settle.n_more, 'more sample')} ({settle.n_in_all:,} in all)"
-    return f"{words}: {more} would show that it {shown}, if they were like these"
-
-
-def _found(gate: Gate) -> str:
-    unscored = ", unscored samples taken at 0" if gate.worst != gate.value and gate.value is not None else ""
-    if gate.value is None:
-        return "has no value"
-    return f"is {gate.value:.9g}" + (
-        f" and {gate.worst:.9g} in the worst case" if unscored and gate.worst is not None else ""
+def _open(gate: Gate, to_hold: float, to_fail: float) -> Reason:
+    """Told by the bound that more samples would move: the best case's where they would show that it fails."""
+    fails = isinstance(gate.n_to_settle, ToSettle) and gate.n_to_settle.would == "fail"
+    at_best = fails and gate.best_bound is not None
+    return Reason(
+        code="open",
+        aggregate=gate.aggregate,
+        value=gate.value,
+        limit=gate.limit,
+        case="best" if fails else "worst",
+        confidence=to_fail if at_best else to_hold,
     )
 
 
-def _at(bound: float | msgspec.UnsetType | None, end: str, confidence: float) -> str:
-    if bound is None or isinstance(bound, msgspec.UnsetType):
-        return ""
-    return f", and {bound:.9g} at {end} at {_percent(confidence)} confidence"
-
-
-def _why(gate: Gate) -> str:
-    reason = gate.bound_reason if isinstance(gate.bound_reason, str) else "no_data"
-    return REASONS[reason]
-
-
-def _asks(gate: Gate) -> str:
-    return f"{'at least' if gate.direction == 'at_least' else 'at most'} {gate.limit:g}"
-
-
-def _percent(confidence: float) -> str:
-    return f"{100 * confidence:.6g} %"
+def _by_rule(tally: RubricTally, ready: bool, confidence: float, clusters_are: ClusterWord) -> Reason:
+    """What the rubric's rule says by the values, and what keeps that from being shown."""
+    n, n_clusters = tally.n_samples, len(tally.clusters)
+    least = least_for_ready(tally.spec, confidence)
+    if (n_clusters or n) >= least:
+        return Reason(code="by_rule", holds=ready)
+    one, n = (clusters_are.removesuffix("s"), n_clusters) if n_clusters else ("sample", n)
+    return Reason(code="by_rule", holds=ready, found=f"{n:,} {one if n == 1 else one + 's'}", least=least)

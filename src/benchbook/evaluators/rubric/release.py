@@ -10,13 +10,13 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.evaluators.gates import Cap, CapCode, DecisionName, Gate, Threshold, is_incomplete
+from benchbook.evaluators.gates import Cap, CapCode, DecisionName, Gate, Reason, Threshold, is_incomplete, reason_words
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import is_bounded, is_unmeasured, table_of
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.needed import to_settle
-from benchbook.evaluators.rubric.tally import RubricTally
+from benchbook.evaluators.rubric.tally import Case, RubricTally
 
 __all__ = ["DecidedBy", "Decision", "all_caps", "by_points", "decide", "gates_by_points"]
 
@@ -67,12 +67,13 @@ def decide(
     if tally.n_samples == 0:
         return Decision(decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=gates)
     decision, reasons = _decided(gates, capped_by) if early is None else _decided_early(gates, capped_by, early)
+    reasons = reasons or [Reason(code="all_hold")]
     if confidence is not None and settle:
         gates = tuple(_with_settling(gate, decision, tally) for gate in gates)
     return Decision(
         decision=decision,
         release_ready=decision == "READY",
-        reasons=tuple(reasons) or ("all gates hold, in the worst case too",),
+        reasons=tuple(reason_words(one, gates, tally.spec.lowest_words) for one in reasons),
         gates=gates,
         confidence=confidence,
         capped_by=tuple(cap.text for cap in capped_by),
@@ -107,25 +108,28 @@ def all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
     return (*caps, *(Cap("unmeasured", f"{name} was declared unmeasured") for name in names))
 
 
-def _decided(gates: Sequence[Gate], capped_by: Sequence[Cap]) -> tuple[DecisionName, list[str]]:
+def _decided(gates: Sequence[Gate], capped_by: Sequence[Cap]) -> tuple[DecisionName, list[Reason]]:
     failing = [gate for gate in gates if not gate.unmeasured and not gate.holds_in_best_case]
     if failing and not is_incomplete(capped_by):
-        return "NOT_READY", [_describe(gate, gate.value if gate.value is not None else gate.best) for gate in failing]
-    doubts = [_describe_doubt(gate) for gate in gates if not gate.unmeasured and _doubtful(gate)]
-    return ("INCONCLUSIVE" if capped_by or doubts else "READY"), [*(cap.text for cap in capped_by), *doubts]
+        return "NOT_READY", [_does_not_hold(gate, "scored" if gate.value is not None else "best") for gate in failing]
+    doubts = [_doubt(gate) for gate in gates if not gate.unmeasured and _doubtful(gate)]
+    return ("INCONCLUSIVE" if capped_by or doubts else "READY"), [*_caps(capped_by), *doubts]
+
+
+def _caps(capped_by: Sequence[Cap]) -> list[Reason]:
+    return [Reason(code="capped", cap=cap) for cap in capped_by]
 
 
 def _decided_early(
     gates: Sequence[Gate], capped_by: Sequence[Cap], early: EarlyDecision
-) -> tuple[DecisionName, list[str]]:
+) -> tuple[DecisionName, list[Reason]]:
     """What the part of the items says that was enough; the values of the gates are of that part."""
     if early.decision == "NOT_READY" and not is_incomplete(capped_by):
-        return "NOT_READY", [
-            f"{_describe(gate, gate.value)}; {early.words}" for gate in gates if gate.aggregate in early.by
-        ]
+        failing = [gate for gate in gates if gate.aggregate in early.by]
+        return "NOT_READY", [_does_not_hold(gate, "scored", early.words) for gate in failing]
     if early.decision == "READY" and not capped_by:
-        return "READY", [f"all gates hold, in the worst case too; {early.words}"]
-    return "INCONCLUSIVE", [cap.text for cap in capped_by]
+        return "READY", [Reason(code="all_hold", early=early.words)]
+    return "INCONCLUSIVE", _caps(capped_by)
 
 
 def _with_settling(gate: Gate, decision: DecisionName, tally: RubricTally) -> Gate:
@@ -175,15 +179,14 @@ def _doubtful(gate: Gate) -> bool:
     return not (gate.holds and gate.holds_in_worst_case) or gate.bound_holds is False
 
 
-def _describe_doubt(gate: Gate) -> str:
+def _doubt(gate: Gate) -> Reason:
     if not gate.holds:
-        return _describe(gate, gate.value)
+        return _does_not_hold(gate, "scored")
     if not gate.holds_in_worst_case:
-        return _describe(gate, gate.worst, " in the worst case, unscored samples taken at 0")
-    return f"{gate.aggregate}: its confidence bound does not hold"
+        return _does_not_hold(gate, "worst")
+    return Reason(code="bound_does_not_hold", aggregate=gate.aggregate, value=gate.value, limit=gate.limit)
 
 
-def _describe(gate: Gate, value: float | None, case: str = "") -> str:
-    found = "was not measured" if value is None else f"is {value:.9g}"
-    relation = "at least" if gate.direction == "at_least" else "at most"
-    return f"{gate.aggregate} {found}{case}; the gate asks for {relation} {gate.limit:g}"
+def _does_not_hold(gate: Gate, case: Case, early: str | None = None) -> Reason:
+    value = {"scored": gate.value, "worst": gate.worst, "best": gate.best}[case]
+    return Reason(code="does_not_hold", aggregate=gate.aggregate, value=value, limit=gate.limit, case=case, early=early)

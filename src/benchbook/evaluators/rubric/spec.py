@@ -186,6 +186,11 @@ class RubricSpec:
     def highest(self) -> tuple[int, ...]:
         return tuple(one.highest for one in self.criteria)
 
+    @property
+    def lowest_words(self) -> str:
+        """What unscored samples are taken at, at their worst."""
+        return "0" if not any(self.lowest) else "the lowest scores"
+
     @cached_property
     def unscored(self) -> tuple[None, ...]:
         """No criterion has a score."""
