@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.checks import REASONS, ChecksSpecError, Gate, aggregate_names, read_checks
+from benchbook.evaluators.checks import REASONS, Gate, aggregate_names, read_checks
 from benchbook.evaluators.checks.compared import Part
 from benchbook.evaluators.checks.kinds.texts import Contains
+from benchbook.specs.faults import SpecError
 from checking import HEAD
 
 IT = f'{HEAD}[[checks]]\nname = "it"\n'  # its next line is the sixth
 
 
 def _faults(text: str, files: dict[str, bytes] | None = None) -> list[str]:
-    with pytest.raises(ChecksSpecError) as caught:
+    with pytest.raises(SpecError) as caught:
         read_checks(text, "mine/spec.toml", files)
     assert all(fault.path == "mine/spec.toml" for fault in caught.value.faults)
     return [str(fault).removeprefix("mine/spec.toml") for fault in caught.value.faults]
@@ -118,7 +119,7 @@ aggregate = "pass_rat"
     [
         ("a =", [":1: no TOML: Invalid value; expected lines such as name = value"]),
         ("\nb", [":2: no TOML: Expected '=' after a key in a key/value pair; expected lines such as name = value"]),
-        ("a = " + "[" * 5000, [": found values nested too deeply; expected a spec of checks"]),
+        ("a = " + "[" * 5000, [": found values nested too deeply; expected a spec"]),
         ("a = 1" + "0" * 5000, [": found a number beyond reading; expected numbers of at most 1000 digits"]),
         ("a = 1e99999999999999999999", [": found a number beyond reading; expected numbers of at most 1000 digits"]),
         (HEAD, [": checks: found nothing; expected at least one [[checks]] table"]),

@@ -9,10 +9,10 @@ from typing import Any
 
 from benchbook.evaluators.checks.compared import OTHERWISE, Otherwise, Part, PartName
 from benchbook.evaluators.checks.expected import NO_ITEM, ItemError
-from benchbook.evaluators.checks.faults import Table, near
-from benchbook.evaluators.checks.fields import WrongValueError, of_these, read_text, read_truth, read_weight, said
 from benchbook.evaluators.checks.kinds import KINDS, Kind
 from benchbook.evaluators.checks.spec import ONE, WHOLE, CheckSpec
+from benchbook.specs.faults import Table, near
+from benchbook.specs.fields import WrongValueError, of_these, read_text, read_truth, read_weight, said
 from benchbook.text import quoted
 
 __all__ = ["NAME_WORDS", "read_check", "read_name"]

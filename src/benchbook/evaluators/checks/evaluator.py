@@ -8,12 +8,13 @@ from pathlib import Path
 
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-from benchbook.evaluators.checks.files import SPEC_FILE, read_spec_files, read_spec_folder
+from benchbook.evaluators.checks.files import read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.metric import ChecksMetric
 from benchbook.evaluators.contract import ComparedColumns, Confidence, DerivedFiles
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import load_spec, sha256_of_files
+from benchbook.specs.folders import SPEC_FILE
 
 __all__ = ["EVALUATORS", "ChecksEvaluator", "evaluator_in", "evaluator_kept_in"]
 
@@ -82,7 +83,7 @@ EVALUATORS: Mapping[str, ChecksEvaluator] = {
 def evaluator_in(folder: str | Path) -> ChecksEvaluator:
     """The evaluator of a folder with a spec.toml.
 
-    Raises: ChecksSpecError with every fault of it; UsageError where there is none.
+    Raises: SpecError with every fault of it; UsageError where there is none.
     """
     found = read_spec_folder(folder)
     inputs = {f"{_KEPT}{name}": path for name, path in found.paths.items()}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from benchbook.errors import UsageError
+from benchbook.specs.fields import WrongValueError, said, text_of
 from benchbook.text import quoted
 
-__all__ = ["EXPECTED_ANSWER", "NO_ITEM", "Expected", "ItemError", "field_named", "text_of"]
+__all__ = ["EXPECTED_ANSWER", "NO_ITEM", "Expected", "ItemError", "field_named", "read_expected"]
 
+_ONE_OR_MORE = 'text, a number, a list of these, or one field of the item such as "{{item.expected_answer}}"'
 _REFERENCE = re.compile(r"\{\{\s*item\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 
 NO_ITEM: Mapping[str, Any] = {}
@@ -66,26 +67,6 @@ def field_named(text: str) -> str | None:
     return found[1] if found else None
 
 
-def text_of(value: Any) -> str | None:
-    """A value of an item or a spec as it is compared; None for what is no text, truth value or number.
-
-    A number is written as JSON or TOML would, the truth values as `true` and `false`.
-    """
-    match value:
-        case str():
-            return value
-        case bool():
-            return "true" if value else "false"
-        case int() if abs(value) >= 10**4000:
-            return None  # Python refuses to write it, and no one did
-        case int() | float():
-            return repr(value)
-        case Decimal():
-            return str(value)
-        case _:
-            return None
-
-
 def _said(value: Any) -> str:
     match value:
         case None:
@@ -96,3 +77,15 @@ def _said(value: Any) -> str:
             return "a list of other things" if value else "an empty list"
         case _:
             return f"a value of type {type(value).__name__}"
+
+
+def read_expected(value: Any) -> Expected:
+    if isinstance(value, str) and (field := field_named(value)) is not None:
+        return Expected(field)
+    values = value if isinstance(value, list) else [value]
+    if not values or any(text_of(one) is None for one in values):
+        raise WrongValueError(said(value), _ONE_OR_MORE)
+    for text in values:
+        if isinstance(text, str) and re.search(r"\{\{\s*item\b", text):
+            raise WrongValueError(quoted(text), 'one field and nothing else, such as "{{item.expected_answer}}"')
+    return Expected(None, tuple(values))

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchbook.errors import InputError, UsageError
 from benchbook.evaluators.checks.check_reading import NAME_WORDS, read_check, read_name
-from benchbook.evaluators.checks.faults import Faults, Table, near
-from benchbook.evaluators.checks.fields import read_about, read_count, read_share
 from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, Gate, aggregate_names, column_names
-from benchbook.evaluators.checks.toml_lines import KeyPath, key_lines
+from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
+from benchbook.specs.fields import read_about, read_count, read_share
 from benchbook.text import quoted
 
-__all__ = ["RESERVED", "ChecksSpecError", "read_checks"]
+__all__ = ["RESERVED", "read_checks"]
 
 # Columns of a row that no check may take (A5, and the columns of every record).
 RESERVED = frozenset((
@@ -27,26 +22,14 @@ RESERVED = frozenset((
     "total_tokens", "model_reported", "own", "fact_seq", "primary_score", "pass_rate",
     "no_prediction_rate", "miss_reason",
 ))  # fmt: skip
-_PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$")
-
-
-class ChecksSpecError(UsageError):
-    """A spec of checks has faults: `faults` are all of them, by line; its text has one a line."""
-
-    def __init__(self, faults: tuple[InputError, ...]) -> None:
-        super().__init__(faults)
-        self.faults = faults
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.faults))
 
 
 def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, bytes] | None = None) -> ChecksSpec:
     """The spec that a `spec.toml` is. `path` names it in messages; `files` are those beside it, by name.
 
-    Raises: ChecksSpecError with every fault.
+    Raises: SpecError with every fault.
     """
-    values, lines = _parsed(text, path)
+    values, lines = parsed(text, path)
     faults = Faults(path, lines)
     table = Table(values, (), faults)
     name = table.read("name", read_name, needed=NAME_WORDS)
@@ -61,24 +44,8 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
     table.say_unknown()
     found = faults.in_order()
     if found or name is None or version is None or about is None:
-        raise ChecksSpecError(found)
+        raise SpecError(found)
     return ChecksSpec(name, version, about, tuple(one for one in checks if one), gates)
-
-
-def _parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:
-    """The text as TOML, its numbers exact, and the lines of its keys."""
-    line: int | None = None
-    try:
-        return tomllib.loads(text, parse_float=Decimal), key_lines(text)
-    except RecursionError:
-        found, expected = "values nested too deeply", "a spec of checks"
-    except tomllib.TOMLDecodeError as error:
-        place = _PLACE.search(str(error))
-        line = int(place[1]) if place and place[1] else text.count("\n") + 1
-        found, expected = f"no TOML: {quoted(_PLACE.sub('', str(error)), 200)[1:-1]}", "lines such as name = value"
-    except (ValueError, ArithmeticError):  # of Python's own limits on numbers
-        found, expected = "a number beyond reading", "numbers of at most 1000 digits"
-    raise ChecksSpecError((InputError(path, line=line, found=found, expected=expected),))
 
 
 def _compare_checks(tables: list[Table], checks: list[CheckSpec | None], faults: Faults) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["TextRules", "UnicodeForm", "holds_words", "is_word"]
+from benchbook.specs.fields import of_these
+
+__all__ = ["TextRules", "UnicodeForm", "holds_words", "is_word", "read_unicode"]
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]
+
+
+def read_unicode(value: Any) -> UnicodeForm:
+    forms: tuple[UnicodeForm, ...] = ("none", "NFC", "NFKC")
+    return of_these(value, forms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

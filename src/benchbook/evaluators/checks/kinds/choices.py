@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, NO_ITEM, Expected
-from benchbook.evaluators.checks.fields import WrongValueError, read_expected, said
+from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, NO_ITEM, Expected, read_expected
 from benchbook.evaluators.checks.kinds.choice_reading import choices_in, holds_option
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
+from benchbook.specs.fields import WrongValueError, said
 from benchbook.text import quoted
 
 __all__ = ["Choice"]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from benchbook.evaluators.checks.expected import Expected
-from benchbook.evaluators.checks.fields import read_expected, read_truth, read_unicode
+from benchbook.evaluators.checks.expected import Expected, read_expected
 from benchbook.evaluators.checks.result import CheckResult
+from benchbook.evaluators.checks.text_rules import read_unicode
+from benchbook.specs.fields import read_truth
 
 __all__ = ["TEXT_SETTINGS", "Kind", "Reader"]
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from benchbook.evaluators.checks.fields import LIMIT_DIGITS
+from benchbook.specs.fields import LIMIT_DIGITS
 
 __all__ = ["DecimalMark", "ReadNumber", "numbers_in"]
 

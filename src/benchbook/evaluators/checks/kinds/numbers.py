@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected, text_of
-from benchbook.evaluators.checks.fields import of_these, read_expected, read_tolerance
+from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected, read_expected
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.kinds.number_reading import DecimalMark, ReadNumber, numbers_in
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
+from benchbook.specs.fields import of_these, read_tolerance, text_of
 from benchbook.text import quoted
 
 __all__ = ["Number"]

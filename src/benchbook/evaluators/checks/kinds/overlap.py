@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected
-from benchbook.evaluators.checks.fields import read_expected, read_share
+from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected, read_expected
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, shown
+from benchbook.specs.fields import read_share
 from benchbook.text import quoted
 
 __all__ = ["TokenF1", "token_f1", "tokens"]

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from benchbook.evaluators.checks.fields import WrongValueError, read_text
 from benchbook.evaluators.checks.kinds.kind import Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
+from benchbook.specs.fields import WrongValueError, read_text
 from benchbook.text import quoted, storable
 
 __all__ = ["LONGEST_PATTERN", "Regex", "first_match", "read_pattern"]

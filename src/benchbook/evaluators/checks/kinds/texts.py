@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from benchbook.evaluators.checks.expected import EXPECTED_ANSWER, Expected
-from benchbook.evaluators.checks.fields import read_count, read_truth
 from benchbook.evaluators.checks.kinds.kind import TEXT_SETTINGS, Kind, Reader
 from benchbook.evaluators.checks.result import CheckResult, hit, miss
 from benchbook.evaluators.checks.text_rules import TextRules, holds_words
+from benchbook.specs.fields import read_count, read_truth
 from benchbook.text import quoted
 
 __all__ = ["Contains", "ContainsAll", "Equals", "MaxWords"]

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import datetime
-import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from benchbook.evaluators.checks.expected import Expected, field_named, text_of
-from benchbook.evaluators.checks.text_rules import UnicodeForm
 from benchbook.text import quoted
 
 __all__ = [
-    "LIMIT_DIGITS", "WrongValueError", "as_fraction", "of_these", "read_about", "read_count", "read_expected",
-    "read_share", "read_text", "read_tolerance", "read_truth", "read_unicode", "read_weight", "said",
+    "LIMIT_DIGITS", "WrongValueError", "as_fraction", "of_these", "read_about", "read_count", "read_share", "read_text",
+    "read_tolerance", "read_truth", "read_weight", "said", "text_of",
 ]  # fmt: skip
 
 # Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
 LIMIT_DIGITS = 1000
 
-_ONE_OR_MORE = 'text, a number, a list of these, or one field of the item such as "{{item.expected_answer}}"'
+
+def text_of(value: Any) -> str | None:
+    """A value of a spec or an item as text; None for what is no text, truth value or number.
+
+    A number is written as JSON or TOML would, the truth values as `true` and `false`.
+    """
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() if abs(value) >= 10**4000:
+            return None  # Python refuses to write it, and no one did
+        case int() | float():
+            return repr(value)
+        case Decimal():
+            return str(value)
+        case _:
+            return None
 
 
 class WrongValueError(ValueError):
@@ -89,11 +104,6 @@ def _listed(words: tuple[str, ...]) -> str:
     return f"{', '.join(named[:-1])} or {named[-1]}" if len(named) > 1 else named[0]
 
 
-def read_unicode(value: Any) -> UnicodeForm:
-    forms: tuple[UnicodeForm, ...] = ("none", "NFC", "NFKC")
-    return of_these(value, forms)
-
-
 def as_fraction(value: Any) -> Fraction | None:
     """A number of a spec, exactly; None for what is no finite number of bounded size."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -124,15 +134,3 @@ def read_weight(value: Any) -> Fraction:
     if weight is None or not 0 < weight <= 1_000_000:
         raise WrongValueError(said(value), "a number above 0, of at most 1000000")
     return weight
-
-
-def read_expected(value: Any) -> Expected:
-    if isinstance(value, str) and (field := field_named(value)) is not None:
-        return Expected(field)
-    values = value if isinstance(value, list) else [value]
-    if not values or any(text_of(one) is None for one in values):
-        raise WrongValueError(said(value), _ONE_OR_MORE)
-    for text in values:
-        if isinstance(text, str) and re.search(r"\{\{\s*item\b", text):
-            raise WrongValueError(quoted(text), 'one field and nothing else, such as "{{item.expected_answer}}"')
-    return Expected(None, tuple(values))

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchbook.errors import InputError
-from benchbook.evaluators.checks.fields import WrongValueError, said
-from benchbook.evaluators.checks.toml_lines import KeyPath
+from benchbook.errors import InputError, UsageError
+from benchbook.specs.fields import WrongValueError, said
+from benchbook.specs.toml_lines import KeyPath, key_lines
 from benchbook.text import quoted
 
-__all__ = ["Faults", "Table", "near"]
+__all__ = ["Faults", "SpecError", "Table", "near", "parsed"]
 
 _Value = TypeVar("_Value")
+_PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$")
+
+
+class SpecError(UsageError):
+    """A spec has faults: `faults` are all of them, by line; its text has one a line."""
+
+    def __init__(self, faults: tuple[InputError, ...]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+
+def parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:
+    """The text as TOML, its numbers exact, and the lines of its keys."""
+    line: int | None = None
+    try:
+        return tomllib.loads(text, parse_float=Decimal), key_lines(text)
+    except RecursionError:
+        found, expected = "values nested too deeply", "a spec"
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1
+        found, expected = f"no TOML: {quoted(_PLACE.sub('', str(error)), 200)[1:-1]}", "lines such as name = value"
+    except (ValueError, ArithmeticError):  # of Python's own limits on numbers
+        found, expected = "a number beyond reading", "numbers of at most 1000 digits"
+    raise SpecError((InputError(path, line=line, found=found, expected=expected),))
 
 
 def near(name: str, known: tuple[str, ...]) -> str:

@@ -1,0 +1,74 @@
+"""The folder of a user's own spec: spec.toml, and the files beside it that it names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchbook.errors import InputError, UsageError
+from benchbook.specs.faults import SpecError
+from benchbook.specs.frozen import sha256_of_files
+
+__all__ = ["SPEC_FILE", "FilesBeside", "spec_path", "spec_text"]
+
+
+SPEC_FILE = "spec.toml"
+_MOST_BYTES = 1 << 20  # of one file
+
+
+class FilesBeside(Mapping[str, bytes]):
+    """The files of a folder by their names, each read when it is asked for; `read` are those that were."""
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+        self.read: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self.read:
+            self.read[name] = _bytes_of(self._paths[name])
+        return self.read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    @property
+    def read_paths(self) -> dict[str, Path]:
+        """Where those lie that were read: they define the spec."""
+        return {name: self._paths[name] for name in self.read}
+
+    @property
+    def sha256(self) -> str:
+        """The hash that names those that were read, together."""
+        return sha256_of_files({name: hashlib.sha256(data).hexdigest() for name, data in self.read.items()})
+
+
+def spec_path(folder: Path, starts_with: str) -> Path:
+    """The spec.toml of a folder. `starts_with` is the command that writes one. Raises: UsageError where none is."""
+    path = folder / SPEC_FILE
+    if not path.is_file():
+        what = "no spec.toml in it" if folder.is_dir() else "there is no such folder"
+        raise UsageError(f"{folder}: {what}; `{starts_with}` writes one to start from")
+    return path
+
+
+def spec_text(data: bytes, path: str | Path) -> str:
+    """The text of a spec.toml; `path` names it in messages. Raises: SpecError where it is no UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        fault = InputError(path, line=line, found=f"byte {data[error.start]:#04x}", expected="UTF-8")
+        raise SpecError((fault,)) from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"{path}: more than 1 MiB; a spec and its schemas are small")
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from None
