@@ -69,8 +69,15 @@ class Faults:
             InputError(self._path, line=self._line(where), field=_named(where), found=found, expected=expected)
         )
 
+    def beside(self, file: str, line: int | None, found: str, expected: str) -> None:
+        """Of a file that lies beside this one."""
+        self._found.append(InputError(Path(self._path).parent / file, line=line, found=found, expected=expected))
+
     def in_order(self) -> tuple[InputError, ...]:
-        return tuple(sorted(self._found, key=lambda fault: fault.line or 0))
+        """By line; first those of the file itself."""
+        return tuple(
+            sorted(self._found, key=lambda fault: (fault.path != str(self._path), fault.path, fault.line or 0))
+        )
 
     def _line(self, where: KeyPath) -> int | None:
         """The line of a key; of one that is not there, that of the table which lacks it."""
@@ -120,6 +127,21 @@ class Table:
         except WrongValueError as wrong:
             self.fault(key, wrong.found, wrong.expected)
             return None
+
+    def items(self) -> Mapping[str, Any]:
+        """All keys and values, as they stand."""
+        self._known += self._values
+        return self._values
+
+    def table(self, key: str) -> Table | None:
+        """The table of a key such as `[reply]`; None where it is not there, or none, which is a fault."""
+        value = self.raw(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            self.fault(key, said(value), f"a table [{key}]")
+            return None
+        return Table(value, (*self.where, key), self._faults)
 
     def say_unknown(self) -> None:
         """Once all known keys were asked for: names those that nobody reads, and the near name."""

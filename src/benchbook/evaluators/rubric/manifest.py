@@ -12,18 +12,17 @@ from benchbook.evaluators.candidate import FOUR_PARAMS
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.rows import Manifest, PanelJudge, PanelManifest
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.warnings import roles_of
 from benchbook.record.state import JournalState
 from benchbook.record.tables import writer_version
-from benchbook.specs import load_spec
 
 __all__ = ["manifest_of", "refusal", "undeclared"]
 
 
-def manifest_of(state: JournalState, plan: Plan) -> Manifest:
+def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> Manifest:
     """The manifest, but for the hashes of the derived files and its own."""
     started = state.started
-    spec = load_spec(plan.spec)
     version, *versions = _versions(state, plan)
     last_at = state.ended or state.interrupted
     known: dict[str, Any] = {
@@ -37,7 +36,7 @@ def manifest_of(state: JournalState, plan: Plan) -> Manifest:
         "evaluator_model_version": None if None in versions else " + ".join(str(version) for version in versions),
         "prompt_template_id": plan.prompt_template_id or None,
         "prompt_template_version_or_hash": f"sha256:{plan.prompt_template_sha256}" if plan.prompt_template_id else None,
-        "evaluator_prompt_template_version_or_hash": f"sha256:{spec.file_sha256('prompt.txt')}",
+        "evaluator_prompt_template_version_or_hash": f"sha256:{spec.prompt_sha256}",
         "generation_params": started.identity["generation_params"]["model"],
         "code_version": started.code_version,
         "environment": started.environment,

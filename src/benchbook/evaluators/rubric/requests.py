@@ -13,10 +13,10 @@ from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.spec import RubricSpec, reply_schema
 from benchbook.specs import as_text
 
-__all__ = ["JudgePrompt", "Requests"]
+__all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "item_fields"]
 
 
-_PLACEHOLDER = re.compile(r"\{\{(answer|item\.[A-Za-z0-9_]+)\}\}")
+PLACEHOLDER = re.compile(r"\{\{(answer|item\.(?:" + "|".join(Item.__struct_fields__) + r"))\}\}")
 
 
 class JudgePrompt:
@@ -24,7 +24,7 @@ class JudgePrompt:
 
     def __init__(self, spec: RubricSpec) -> None:
         (message,) = spec.messages
-        pieces = _PLACEHOLDER.split(message.text)
+        pieces = PLACEHOLDER.split(message.text)
         self._literals = pieces[0::2]
         self._values: list[Callable[[Item, str], str]] = [_value(name) for name in pieces[1::2]]
 
@@ -37,12 +37,15 @@ class JudgePrompt:
         return "".join(pieces)
 
 
+def item_fields() -> tuple[str, ...]:
+    """What `{{item.NAME}}` may name."""
+    return Item.__struct_fields__
+
+
 def _value(name: str) -> Callable[[Item, str], str]:
     if name == "answer":
         return lambda _, answer: answer
     field = name.removeprefix("item.")
-    if field not in Item.__struct_fields__:
-        return lambda _, __: ""
 
     def of_item(item: Item, _: str) -> str:
         value = getattr(item, field)

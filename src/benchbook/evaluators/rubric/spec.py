@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
 from math import gcd, lcm
@@ -26,7 +25,7 @@ __all__ = [
     "Criterion",
     "Measure",
     "MeasureName",
-    "Message",
+    "PromptMessage",
     "RubricSpec",
     "Shown",
     "reply_schema",
@@ -103,7 +102,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PromptMessage:
     """One message of those that the judge is asked with; `{{item.NAME}}` and `{{answer}}` are replaced (R2.2)."""
 
     role: Literal["system", "user", "assistant"]
@@ -116,12 +115,13 @@ class RubricSpec:
 
     id: str
     sha256: str
+    about: str
     criteria: tuple[Criterion, ...]
     measures: tuple[Measure, ...]
     gates: tuple[Threshold, ...]
     correct: str | None  # the criterion whose full credit makes an answer correct, as tokens per correct answer counts
     max_rationale_words: int
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     prompt_sha256: str
     generation: Mapping[str, Any]  # the parameters that model and judge are asked with, unless others are given (R2.3)
     unmeasured: frozenset[str] = field(default_factory=frozenset)  # declared so (R1.4)
@@ -213,7 +213,7 @@ def reply_schema(spec: RubricSpec) -> dict[str, Any]:
     }
 
 
-def whole_weights(weights: Iterable[int | Decimal]) -> tuple[int, ...]:
+def whole_weights(weights: Iterable[int | Fraction]) -> tuple[int, ...]:
     """The same proportions in the smallest whole numbers: sums of them are exact."""
     exact = [Fraction(one) for one in weights]
     common = lcm(*(one.denominator for one in exact))
@@ -258,6 +258,7 @@ def _compiled(frozen: FrozenSpec) -> RubricSpec:
     return RubricSpec(
         id=frozen.id,
         sha256=frozen.sha256,
+        about=settings["title"],
         criteria=(
             criterion("accuracy", no_answer=scores[0], shown=("mean", "full_credit_rate")),
             criterion("faithfulness", no_answer=None, shown=("mean", "failure_rate")),
@@ -269,7 +270,7 @@ def _compiled(frozen: FrozenSpec) -> RubricSpec:
         gates=tuple(threshold_of(gate) for gate in settings["gates"]),
         correct="accuracy",
         max_rationale_words=settings["reply"]["max_rationale_words"],
-        messages=(Message("user", prompt),),
+        messages=(PromptMessage("user", prompt),),
         prompt_sha256=frozen.file_sha256("prompt.txt"),
         generation=settings["generation"],
     )

@@ -103,7 +103,7 @@ def derive(
     with recorded_evalset(record, state.started) as evalset:
         write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(evalset, check))
     aggregates = counts.aggregates_file()
-    manifest_without_files = manifest_of(state, counts.plan)
+    manifest_without_files = manifest_of(state, counts.plan, counts.spec)
     decision = None
     if not manifest_without_files.missing_metadata:
         decision = _decision(counts, aggregates, confidence)

@@ -1,0 +1,361 @@
+"""Reads a user's own rubric, a folder with spec.toml and the judge's prompt, and finds every fault in it at once.
+
+`rubric@v1` can be written in this form, too, and gives the same bytes: a test holds that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args, get_type_hints
+
+from benchbook.errors import InputError
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.gates import Direction, Threshold
+from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
+from benchbook.evaluators.rubric.aggregates import RubricAggregates, table_of
+from benchbook.evaluators.rubric.requests import PLACEHOLDER, item_fields
+from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
+from benchbook.evaluators.rubric.spec import (
+    MEASURES,
+    Criterion,
+    Measure,
+    MeasureName,
+    PromptMessage,
+    RubricSpec,
+    Shown,
+    whole_weights,
+)
+from benchbook.specs import FROZEN
+from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
+from benchbook.specs.fields import (
+    WrongValueError,
+    as_fraction,
+    of_these,
+    read_about,
+    read_count,
+    read_text,
+    read_weight,
+    said,
+)
+from benchbook.specs.folders import SPEC_FILE, FilesBeside, spec_path, spec_text
+from benchbook.text import quoted
+
+__all__ = ["RubricFolder", "load_rubric", "read_rubric"]
+
+
+_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+_NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
+_SHOWN: tuple[Shown, ...] = get_args(Shown)
+_MOST_STEPS = 100
+_PROMPT = "prompt.txt"
+# What tables of every rubric have; no criterion's own columns may be called so.
+_TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type_hints(RubricAggregates)} | {
+    one.norm for one in MEASURES.values()
+}
+_GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
+
+
+@dataclass(frozen=True, slots=True)
+class RubricFolder:
+    """A rubric as it stands in a folder, and the files that define it."""
+
+    spec: RubricSpec
+    paths: Mapping[str, Path]
+
+
+def load_rubric(folder: str | Path) -> RubricFolder:
+    """A user's own rubric. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
+    folder = Path(folder)
+    path = spec_path(folder, "benchbook rubric init NAME")
+    files = FilesBeside(folder)
+    spec = read_rubric(files, path)
+    if spec.id in FROZEN:
+        expected = "a name of your own, or another version"
+        raise SpecError((InputError(path, field="name", found=f"{spec.id}, which is shipped", expected=expected),))
+    return RubricFolder(replace(spec, sha256=files.sha256), files.read_paths)
+
+
+def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256: str = "") -> RubricSpec:
+    """The rubric of these files. `path` names spec.toml in messages. Raises: SpecError with every fault."""
+    values, lines = parsed(spec_text(files[SPEC_FILE], path), path)
+    faults = Faults(path, lines)
+    table = Table(values, (), faults)
+    name = table.read("name", _read_name, needed=_NAME_WORDS)
+    version = table.read("version", read_count, needed="a whole number from 1")
+    about = table.read("about", read_about, needed="one sentence, shown in reports")
+    criteria, weights = _read_criteria(table)
+    measures, more_weights = _read_measures(table)
+    whole = whole_weights([*weights, *more_weights])
+    criteria = [replace(one, weight=weight) for one, weight in zip(criteria, whole, strict=False)]
+    measures = [replace(one, weight=weight) for one, weight in zip(measures, whole[len(weights) :], strict=True)]
+    spec = RubricSpec(
+        id=f"{name}@v{version}",
+        sha256=sha256,
+        about=about or "",
+        criteria=tuple(criteria),
+        measures=tuple(measures),
+        gates=(),
+        correct=_read_correct(table, [one.name for one in criteria]),
+        max_rationale_words=_read_max_words(table),
+        messages=_read_messages(table, files, faults),
+        prompt_sha256="",
+        generation=_read_generation(table),
+    )
+    gates = _read_gates(table, table_of(spec))
+    table.say_unknown()
+    found = faults.in_order()
+    if found:
+        raise SpecError(found)
+    return replace(spec, gates=gates, prompt_sha256=_prompt_sha256(spec.messages))
+
+
+def _prompt_sha256(messages: tuple[PromptMessage, ...]) -> str:
+    """Of one user message, that of its text; else of all messages with their roles."""
+    if [one.role for one in messages] == ["user"]:
+        return hashlib.sha256(messages[0].text.encode("utf-8")).hexdigest()
+    parts = [f"{one.role}\0{hashlib.sha256(one.text.encode('utf-8')).hexdigest()}\n" for one in messages]
+    return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
+
+
+# ── criteria ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read_criteria(table: Table) -> tuple[list[Criterion], list[Fraction]]:
+    tables = table.tables("criteria")
+    if table.raw("criteria") in (None, []):
+        table.fault("criteria", "nothing", "at least one [[criteria]] table")
+    found = [_read_criterion(one) for one in tables]
+    taken: set[str] = set()
+    for one, (criterion, _) in zip(tables, found, strict=True):
+        if criterion.name in taken:
+            one.fault("name", f"{quoted(criterion.name)} a second time", "a name of its own for each criterion")
+        taken.add(criterion.name)
+    return [criterion for criterion, _ in found], [weight for _, weight in found]
+
+
+def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
+    name = table.read("name", _read_criterion_name, needed=_NAME_WORDS)
+    question = table.read("question", read_text, needed="what the judge is asked about an answer")
+    scale = table.read("scale", _read_scale, needed='a scale such as [0, 1, 2], or grades = ["wrong", "right"]')
+    lowest, highest = scale or (0, 1)
+    weight = table.read("weight", read_weight)
+    at_least = table.read("at_least", partial(_read_score, lowest=lowest, highest=highest))
+    no_answer = table.read("no_answer", _read_no_answer)
+    shown = table.read("show", _read_shown)
+    table.say_unknown()
+    made = Criterion(
+        name=name or "",
+        question=question or "",
+        lowest=lowest,
+        highest=highest,
+        weight=0,
+        at_least=at_least,
+        no_answer=None if no_answer == "nothing" else lowest,
+        shown=shown or _SHOWN,
+    )
+    return made, weight or Fraction(1)
+
+
+def _read_name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise WrongValueError(said(value), _NAME_WORDS)
+    return value
+
+
+def _read_criterion_name(value: Any) -> str:
+    name = _read_name(value)
+    own = {f"{name}_score", f"{name}_norm", f"{name}_counts", *(f"{name}_{shown}" for shown in _SHOWN)}
+    if meets := sorted(own & _TAKEN):
+        raise WrongValueError(f"{quoted(name)}, whose column {meets[0]} every record has", "another name")
+    return name
+
+
+def _read_scale(value: Any) -> tuple[int, int]:
+    expected = "whole numbers one after the other, lowest first, such as [0, 1, 2]"
+    if not isinstance(value, list) or not all(type(one) is int for one in value):
+        raise WrongValueError(said(value), expected)
+    if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > _MOST_STEPS + 1:
+        raise WrongValueError(f"[{', '.join(map(str, value[:8]))}{', …' if len(value) > 8 else ''}]", expected)
+    return value[0], value[-1]
+
+
+def _read_score(value: Any, lowest: int, highest: int) -> int:
+    if type(value) is not int or not lowest <= value <= highest:
+        raise WrongValueError(said(value), f"a score of its scale, {lowest} to {highest}")
+    if value == lowest:
+        raise WrongValueError(f"{value}, which every score is at least", f"{lowest + 1} to {highest}, or no at_least")
+    return int(value)
+
+
+def _read_no_answer(value: Any) -> Literal["lowest", "nothing"]:
+    words: tuple[Literal["lowest", "nothing"], ...] = ("lowest", "nothing")
+    return of_these(value, words)
+
+
+def _read_shown(value: Any) -> tuple[Shown, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        raise WrongValueError(said(value), f"a list of {', '.join(_SHOWN)}")
+    found = [of_these(one, _SHOWN) for one in value]
+    return tuple(one for one in _SHOWN if one in found)
+
+
+# ── measures ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read_measures(table: Table) -> tuple[list[Measure], list[Fraction]]:
+    measures, weights = [], []
+    inner = table.table("measures")
+    for name in MEASURES if inner is not None else ():
+        one = inner.table(name) if inner is not None else None
+        if one is not None:
+            measure, weight = _read_measure(one, name)
+            measures.append(measure)
+            weights.append(weight)
+    if inner is not None:
+        inner.say_unknown()
+    return measures, weights
+
+
+def _read_measure(table: Table, name: MeasureName) -> tuple[Measure, Fraction]:
+    at_most = table.read("at_most", read_count)
+    weight = table.read("weight", read_weight)
+    target = table.read("target", read_count)
+    table.say_unknown()
+    if "at_most" not in table and "weight" not in table:
+        table.fault(None, "neither at_most nor weight", "at_most, or target and weight, or all three")
+    for key, other in (("target", "weight"), ("weight", "target")):
+        if key in table and other not in table:
+            table.fault(other, "nothing", f"a {other}, for there is a {key}")
+    if target is not None and at_most is not None and target > at_most:
+        table.fault("target", f"{target}, more than at_most", f"at most {at_most}")
+    return Measure(name, target or at_most or 1, at_most, 0), weight or Fraction(0)
+
+
+# ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read_correct(table: Table, names: list[str]) -> str | None:
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or value not in names:
+            raise WrongValueError(said(value), near(value if isinstance(value, str) else "", tuple(names)))
+        return value
+
+    return table.read("correct", read)
+
+
+def _read_max_words(table: Table) -> int:
+    reply = table.table("reply")
+    if reply is None:
+        return 80
+    found = reply.read("max_rationale_words", read_count)
+    reply.say_unknown()
+    return found or 80
+
+
+def _read_generation(table: Table) -> Mapping[str, Any]:
+    inner = table.table("generation")
+    if inner is None:
+        return _GENERATION
+    found = {key: float(value) if isinstance(value, Decimal) else value for key, value in inner.items().items()}
+    return {**_GENERATION, **found}
+
+
+def _read_gates(table: Table, known: Mapping[str, Aggregate]) -> tuple[Threshold, ...]:
+    gates: dict[str, Threshold] = {}
+    for one in table.tables("gates"):
+        name = one.raw("aggregate")
+        limits = {key: one.read(key, _read_limit) for key in ("at_least", "at_most")}
+        one.say_unknown()
+        given = [key for key in limits if key in one]
+        if not isinstance(name, str) or name not in known:
+            found = "nothing" if name is None else said(name)
+            one.fault("aggregate", found, near(name if isinstance(name, str) else "", tuple(known)))
+        elif name in gates:
+            one.fault("aggregate", f"{quoted(name)} a second time", "one gate for each aggregate")
+        elif len(given) != 1:
+            one.fault("at_least", "both at_least and at_most" if given else "nothing", "one of at_least and at_most")
+        elif (limit := limits[given[0]]) is not None:
+            direction: Direction = "at_least" if given == ["at_least"] else "at_most"
+            if (wrong := _wrong_limit(known[name], direction, limit)) is None:
+                gates[name] = Threshold(name, direction, limit)
+            else:
+                one.fault(direction, *wrong)
+    return tuple(gates.values())
+
+
+def _read_limit(value: Any) -> int:
+    """A limit in billionths: a number, or a decimal as text."""
+    try:
+        exact = as_fraction(Decimal(value) if isinstance(value, str) else value)
+    except InvalidOperation:
+        exact = None
+    if exact is None or (exact * NANO).denominator != 1:
+        raise WrongValueError(said(value), "a number of at most nine decimals")
+    return int(exact * NANO)
+
+
+def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple[str, str] | None:
+    """What is wrong with a limit that an aggregate can't meet, or can't miss; None for nothing."""
+    limit = Fraction(limit_nano, NANO)
+    if isinstance(one, OfSamples) and not one.lowest <= limit <= one.lowest + one.span:
+        return f"{float(limit):g}", f"a number from {one.lowest} to {one.lowest + one.span}, as {one.name} is"
+    if isinstance(one, Percentile) and direction == "at_least":
+        return "at_least", "at_most: a percentile is gated by how many samples are beyond a limit"
+    if limit < 0:
+        return f"{float(limit):g}", "a number that is not negative"
+    return None
+
+
+# ── the judge's messages ─────────────────────────────────────────────────────────────────────────────────────
+
+_ROLES: tuple[Literal["system", "user", "assistant"], ...] = ("system", "user", "assistant")
+
+
+def _read_messages(table: Table, files: Mapping[str, bytes], faults: Faults) -> tuple[PromptMessage, ...]:
+    """Those that `[[judge.messages]]` lists, or prompt.txt as one of the user's."""
+    judge = table.table("judge")
+    tables = judge.tables("messages") if judge is not None else []
+    if judge is not None:
+        judge.say_unknown()
+    if not tables:
+        text = _text_of_file(_PROMPT, files, faults)
+        messages = [PromptMessage("user", text)] if text is not None else []
+    else:
+        messages = [one for one in map(partial(_read_message, files=files, faults=faults), tables) if one is not None]
+    text = "".join(one.text for one in messages)
+    if messages and "{{answer}}" not in text:
+        table.fault("judge", "no {{answer}} in what the judge is asked", "{{answer}} where the answer is to stand")
+    return tuple(messages)
+
+
+def _read_message(table: Table, files: Mapping[str, bytes], faults: Faults) -> PromptMessage | None:
+    role = table.read("role", partial(of_these, words=_ROLES), needed='"system", "user" or "assistant"')
+    name = table.read("file", read_text, needed=f"the name of a file beside the spec, such as {_PROMPT}")
+    table.say_unknown()
+    text = None if name is None else _text_of_file(name, files, faults)
+    return None if role is None or text is None else PromptMessage(role, text)
+
+
+def _text_of_file(name: str, files: Mapping[str, bytes], faults: Faults) -> str | None:
+    if name not in files:
+        there = ", ".join(sorted(set(files) - {SPEC_FILE})) or "none"
+        faults.beside(name, None, "no such file", f"a file beside the spec; there are {there}")
+        return None
+    try:
+        text = files[name].decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = files[name].count(b"\n", 0, error.start) + 1
+        faults.beside(name, line, f"byte {files[name][error.start]:#04x}", "UTF-8")
+        return None
+    known = ("answer", *(f"item.{one}" for one in item_fields()))
+    for found in re.finditer(r"\{\{\s*([^{}]*?)\s*\}\}", text):
+        if not PLACEHOLDER.fullmatch(found[0]):
+            faults.beside(name, text.count("\n", 0, found.start()) + 1, quoted(found[0]), near(found[1], known))
+    return text
