@@ -12,10 +12,9 @@ import msgspec
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.document import Bin, Cell, Columns, Kind, Mark, Plot, Table, table
-from benchbook.evaluators.gates import thresholds
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, Manifest, RubricRow
-from benchbook.evaluators.rubric.scoring import rubric_scale
+from benchbook.evaluators.rubric.spec import MeasureName, rubric_v1
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.specs.template import as_text
 from benchbook.views import numbers
@@ -225,8 +224,12 @@ def _range(kind: Kind, one: Bin) -> str:
     return f"{low} and above" if one.high is None else f"{low} to {numbers.limit(kind, one.high)}"
 
 
+def _pass_limit(measure: MeasureName) -> int:
+    return next(one.at_most or 0 for one in rubric_v1().measures if one.name == measure)
+
+
 def _gate_limit(aggregate: str) -> float:
-    return next(one.limit for one in thresholds() if one.aggregate == aggregate)
+    return next(one.limit for one in rubric_v1().gates if one.aggregate == aggregate)
 
 
 def _scores(report: RunReport, digest: Digest) -> Plot:
@@ -249,7 +252,7 @@ def _scores(report: RunReport, digest: Digest) -> Plot:
 
 def _latencies(report: RunReport, digest: Digest) -> Plot:
     spread, totals = digest.latency_e2e_ms, report.aggregates.aggregates
-    gate, limit = _gate_limit("latency_e2e_p95_ms"), rubric_scale().max_latency_e2e_ms
+    gate, limit = _gate_limit("latency_e2e_p95_ms"), _pass_limit("latency")
     marks = [
         Mark(limit, f"a sample's limit {numbers.limit('ms', limit)}", "limit"),
         Mark(gate, f"p95's gate ≤ {numbers.limit('ms', gate)}", "limit"),
@@ -265,7 +268,7 @@ def _latencies(report: RunReport, digest: Digest) -> Plot:
 
 def _tokens(report: RunReport, digest: Digest) -> Plot:
     del report
-    spread, limit = digest.total_tokens, rubric_scale().max_total_tokens
+    spread, limit = digest.total_tokens, _pass_limit("tokens")
     marks = (Mark(limit, f"a sample's limit {numbers.limit('tokens', limit)}", "limit"),)
     description = _told(spread.n, "samples", digest.n_rows - spread.n, "have no token count")
     return _spread_plot(("tokens", "Tokens, input and output", description, "tokens"), spread, limit * 1.2, marks)

@@ -26,18 +26,17 @@ from benchbook.evaluators.document import (
 )
 from benchbook.evaluators.recorded_set import items_of
 from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.row_types import row_type
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
-    CausedPanelRow,
-    CausedRow,
     EarlyStop,
     Ledger,
     PairedStop,
     PanelManifest,
-    PanelRow,
     RepeatSummary,
     RubricRow,
 )
+from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
 from benchbook.text import one_line
@@ -291,9 +290,8 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
 
 
 def _row_type(report: RunReport) -> type[RubricRow]:
-    if report.aggregates.unanswered is msgspec.UNSET:
-        return RubricRow if report.panel is None else PanelRow
-    return CausedRow if report.panel is None else CausedPanelRow
+    caused = report.aggregates.unanswered is not msgspec.UNSET
+    return row_type(rubric_v1(), panel=report.panel is not None, caused=caused)
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:

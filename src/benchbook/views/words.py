@@ -12,8 +12,7 @@ from benchbook.ask.unanswered import Unanswered
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.correctness.rows import CorrectnessManifest
 from benchbook.evaluators.document import Kind, Tone, Value
-from benchbook.evaluators.gates import Gate, ToSettle
-from benchbook.evaluators.rubric.needed import WHY_NOT
+from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import Manifest, RubricRow
 from benchbook.record.facts import LabelField
