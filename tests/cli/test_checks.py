@@ -122,3 +122,13 @@ def test_gates_of_a_spec_stand_in_the_report(folder: Path) -> None:
     said = " ".join(done.stdout.decode().split())
     assert "By its gates NOT_READY: pass_rate is 0.5; the gate asks for at least 0.8." in said
     assert "Items that passed at least 80 %" in said
+    assert benchbook_here("gate", "one", cwd=folder).returncode == 1
+    refused = benchbook_here("gate", "one", "--confidence", "0.9", cwd=folder)
+    assert (refused.returncode, b"the gates of own@v1 decide by their values" in refused.stderr) == (2, True)
+
+
+def test_checks_without_gates_are_told_so(folder: Path) -> None:
+    words = ["--evalset", "items.jsonl", "--predictions", "said.jsonl", "--run-id", "one", "--quiet"]
+    assert benchbook_here("score", "contains@v1", *words, cwd=folder).returncode == 0
+    done = benchbook_here("gate", "one", cwd=folder)
+    assert (done.returncode, b"contains@v1 has no release gates; ask with --min-score" in done.stderr) == (2, True)

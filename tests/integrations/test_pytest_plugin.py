@@ -31,14 +31,15 @@ def evalset(folder: Path, answers: dict[str, str], name: str = "set") -> Path:
     return path
 
 
-def scored(folder: Path, run_id: str, predicted: dict[str, str], items: dict[str, str] = RIGHT) -> Path:
+def scored(
+    folder: Path, run_id: str, predicted: dict[str, str], items: dict[str, str] = RIGHT, **settings: str
+) -> Path:
     """A record of these predictions, in `folder/runs`."""
     predictions = folder / "predictions.jsonl"
     rows = [{"item_id": one, "predicted": text} for one, text in predicted.items()]
     predictions.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    config = ScoreConfig(
-        evalset=str(evalset(folder, items)), predictions=str(predictions), runs=str(folder / "runs"), run_id=run_id
-    )
+    values = {"evalset": str(evalset(folder, items)), "predictions": str(predictions), "runs": str(folder / "runs")}
+    config = ScoreConfig(**(values | settings), run_id=run_id)
     return score_predictions(config).record.path
 
 
@@ -63,6 +64,16 @@ def run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
 
 def against(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
     return run(pytester, "-v", "-rs", "--benchbook-run", "new", "--benchbook-baseline", "old", *words)
+
+
+def test_items_under_checks_are_tests_too(tmp_path: Path) -> None:
+    for run_id, said in (("old", RIGHT), ("new", RIGHT | {"b": "two", "c": "It is 3."})):
+        scored(tmp_path, run_id, said, spec="contains@v1")
+    cases = regression_cases("new", "old", runs=tmp_path / "runs")
+    assert {case.name: case.outcome for case in cases} == {
+        "what-was-measured": "passed", "a": "passed", "b": "failed", "c": "passed"
+    }  # fmt: skip
+    assert "not_inside" in next(case.words for case in cases if case.name == "b")
 
 
 def test_an_item_that_regressed_fails_and_the_others_pass(pytester: pytest.Pytester) -> None:

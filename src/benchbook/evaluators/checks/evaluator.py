@@ -43,8 +43,8 @@ class ChecksEvaluator(AnswersEvaluator):
     def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> DerivedFiles:
         if not self.metric.spec.gates:
             return super().gated(record, target, confidence)
-        if confidence is not None:
-            raise UsageError(f"{record.path}: the gates of {self.id} go by the confidence that its spec.toml names")
+        if confidence not in (None, "none"):
+            raise UsageError(f"--confidence: the gates of {self.id} decide by their values")
         return self.derive(record, target)
 
     @property
