@@ -67,7 +67,9 @@ def folder(tmp_path: Path) -> Path:
         pytest.param(
             {"model": "scripted/m@1", "model-path": "script.json"}, "model_path: found script.json", id="no-script"
         ),
-        pytest.param({"spec": "rubric@v9"}, "spec: found 'rubric@v9'; expected rubric@v1, which is near", id="no-such-spec"),
+        pytest.param(
+            {"spec": "rubric@v9"}, "spec: found 'rubric@v9'; expected rubric@v1, which is near", id="no-such-spec"
+        ),
         pytest.param({"spec": "judge_protocol@v1"}, "spec: found judge_protocol@v1", id="another-commands-spec"),
         pytest.param({"prompt-template": "absent.txt"}, "prompt_template: found absent.txt", id="no-template"),
         pytest.param({"prompt-template": "template.txt"}, "which has no {{prompt}}", id="a-template-without-its-place"),

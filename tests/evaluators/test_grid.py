@@ -80,7 +80,7 @@ def test_the_same_command_goes_on_after_a_stop_and_asks_nobody_twice(
     def answering(role: str, n: int, request: Mapping[str, Any]) -> Reply:
         del n
         if request["model"] == "b" and refuses:
-            return Reply(status=401, body=b'{"error": {"message": "no"}}')
+            return {"status": 401, "body": {"error": {"message": "no"}}}
         if role != "judge":
             asked.append((request["model"], request["messages"][0]["content"].split()[0]))
         return OK_JUDGE if role == "judge" else OK_CANDIDATE

@@ -1,10 +1,15 @@
-"""Which evaluators there are. A module of one is imported when a record of it, or its name, is met."""
+"""Which evaluators there are. A module of one is imported when a record of it, or its name, is met.
+
+An installed package adds its own by an entry point of the group `benchbook.evaluators`: `name@vN = module:object`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +48,32 @@ _MODULES: Mapping[str, str] = {
 }
 
 
-def evaluator_named(spec: str) -> Evaluator:
-    """The evaluator of that name that Benchbook ships.
+_GROUP = "benchbook.evaluators"
 
-    Raises: RecordError for one that this version of Benchbook does not know.
+
+def _installed() -> dict[str, EntryPoint]:
+    """The evaluators of other packages, by name. One that Benchbook ships is never another's."""
+    return {one.name: one for one in entry_points(group=_GROUP) if one.name not in _MODULES}
+
+
+@cache
+def _loaded(entry: EntryPoint) -> Evaluator:
+    """Raises: RecordError where the package gives something else."""
+    found = entry.load()
+    if not isinstance(found, Evaluator) or found.id != entry.name:
+        raise RecordError(f"{entry.value}: is no evaluator {entry.name!r}, as the package that has it says")
+    return found
+
+
+def evaluator_named(spec: str) -> Evaluator:
+    """The evaluator of that name, of Benchbook or of another package that is installed.
+
+    Raises: RecordError for one that is not known here.
     """
     module = _MODULES.get(spec)
     if module is None:
+        if (entry := _installed().get(spec)) is not None:
+            return _loaded(entry)
         raise RecordError(f"spec {spec[:80]!r}: not known here; expected {', '.join(_MODULES)}")
     found = import_module(module)
     evaluator: Evaluator = found.EVALUATORS[spec] if module == _CHECKS else found.EVALUATOR
@@ -57,7 +81,7 @@ def evaluator_named(spec: str) -> Evaluator:
 
 
 def evaluator_asked_for(spec: str) -> Evaluator:
-    """The evaluator that settings name: one that is shipped, or a folder with a user's own checks.
+    """The evaluator that settings name: one that is shipped or installed, or a folder with a user's own checks.
 
     Raises: ConfigError for one that there is not; UsageError for a folder's spec.toml with faults.
     """
@@ -66,8 +90,11 @@ def evaluator_asked_for(spec: str) -> Evaluator:
     if is_spec_folder(spec):
         own: Evaluator = import_module(_CHECKS).evaluator_in(spec)
         return own
-    close = get_close_matches(spec, _MODULES, n=1)
-    near = f"{close[0]}, which is near" if close else f"one of {', '.join(_MODULES)}"
+    names = (*_MODULES, *_installed())
+    if spec in names:
+        return evaluator_named(spec)
+    close = get_close_matches(spec, names, n=1)
+    near = f"{close[0]}, which is near" if close else f"one of {', '.join(names)}"
     raise ConfigError("spec", repr(shorten(spec, 80)), f"{near}; or the folder of checks of your own")
 
 

@@ -21,7 +21,7 @@ from benchbook.evaluators.registry import answers_evaluator, resume_run, score_p
 from benchbook.evaluators.settings import config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
-from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, run_of
+from benchbook.library.objects import RubricRun, Run, run_of
 from benchbook.record.folder import open_record
 
 __all__ = [
@@ -144,7 +144,7 @@ def score(
     run_id: str | None = None,
     on_progress: ProgressHandler | None = None,
     **settings: Any,
-) -> CorrectnessRun | ChecksRun:
+) -> Run:
     """Score answers and record every item, as `benchbook score` does.
 
     `spec` is the evaluator: `answer_correctness@v1`, checks that are shipped (`contains@v1`, `number@v1`, `choice@v1`),
@@ -202,7 +202,7 @@ async def score_async(
     run_id: str | None = None,
     on_progress: ProgressHandler | None = None,
     **settings: Any,
-) -> CorrectnessRun | ChecksRun:
+) -> Run:
     """As `score` of a model that is asked, inside an event loop."""
     evaluator = answers_evaluator(str(spec))
     given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": str(spec)}
@@ -210,10 +210,10 @@ async def score_async(
         return _scored(await start_with(evaluator, evaluator.settings(values, "score"), on_progress))
 
 
-def _scored(result: RunResult[Any]) -> CorrectnessRun | ChecksRun:
+def _scored(result: RunResult[Any]) -> Run:
     """The object for a run of answers, in the class of its evaluator."""
     found = run_of(result.record, result.derived, result.stop.reason)
-    assert isinstance(found, CorrectnessRun | ChecksRun)  # noqa: S101 - by what answers_evaluator gives
+    assert isinstance(found, Run)  # noqa: S101 - by what answers_evaluator gives
     return found
 
 
