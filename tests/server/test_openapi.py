@@ -35,6 +35,18 @@ def test_the_document_is_whole() -> None:
         assert one.method == "GET" or one.name in {"login", "logout", "verifyRun"} or one.scope in ("label", "write")
 
 
+def test_what_is_answered_may_lack_only_what_is_unset() -> None:
+    """A field with a default is in every answer; in what is asked it may be left out."""
+    schemas = openapi_document(OPERATIONS)["components"]["schemas"]
+    gate = schemas["Gate"]
+    assert gate["properties"].keys() - set(gate["required"]) == {
+        "n_to_settle", "bound", "best_bound", "bound_reason", "claim",
+    }  # fmt: skip
+    assert "default" not in json.dumps(gate)
+    asked = schemas["LabelGiven"]
+    assert asked["properties"].keys() - set(asked["required"]) == {"labeller", "note", "adjudicate"}
+
+
 def test_the_server_gives_it(api: Api) -> None:
     assert api.json("/api/v1/openapi.json") == json.loads(json.dumps(openapi_document(OPERATIONS)))
 

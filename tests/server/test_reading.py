@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +15,10 @@ from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
 from benchbook.record.folder import Record
 from benchbook.views.words import reason
-from server.making import HOSTILE, Api
+from running import run
+from scripted_server import always_good
+from scripted_server import running as scripted
+from server.making import HOSTILE, Api, api_over
 
 ITEM_IDS = ["a", "b", "c", "d", "e"]
 
@@ -84,6 +88,46 @@ def test_derived_files_are_those_of_the_record(api: Api, run_id: str, name: str)
 def test_reasons_are_said_as_reports_say_them(api: Api) -> None:
     found = api.json("/api/v1/runs/rubric/decision")
     assert found["said"] == [reason(one) for one in found["reasons"]]
+
+
+def test_a_gate_is_said_as_reports_say_it(api: Api) -> None:
+    """Four perfect answers: all gates hold by their values, and of none is that shown."""
+    words = api.json("/api/v1/runs/rubric/decision")["words"]
+    assert (words["headline"], words["tone"]) == ("Inconclusive", "doubt")
+    assert words["meaning"][1:] == ["Decided by what is shown at 95 % confidence. By the rubric's rule: release-ready."]
+    assert [(one["title"], len(one["entries"])) for one in words["reasons"]] == [("Why", 5)]
+    said = [(one["label"], one["rule"], one["value"]) for one in words["gates"]]
+    assert said[:3] == [
+        ("Mean sample score", "at least 0.80", "1.0000"),
+        ("Pass rate", "at least 85 %", "100.0 %"),
+        ("Faithfulness failure rate", "at most 5 %", "0.0 %"),
+    ]
+    states = {(one["tone"], one["text"], one["detail"]) for one in words["gates"]}
+    assert states == {("doubt", "Holds", "by its value; it is not shown")}
+    assert [row[0] for row in words["gates_table"]["rows"]] == [one["label"] for one in words["gates"]]
+
+
+def test_a_run_of_predictions_is_said_as_reports_say_it(api: Api) -> None:
+    words = api.json("/api/v1/runs/a/decision")["words"]
+    assert words["headline"] == "Score 0.4000 by answer_correctness@v1; the run itself completed"
+    assert words["meaning"][0].startswith("2 of 5 items correct; the score is ")
+    assert api.json("/api/v1/runs/dry/decision")["words"]["headline"] == "Nothing was scored"
+
+
+def test_a_refused_decision_is_said_as_reports_say_it(tmp_path: Path) -> None:  # R7.1
+    def nameless(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return always_good(role, n, request) | {"model": "m"}
+
+    with scripted(nameless) as server:
+        run(tmp_path, server, 2, run_id="nameless", model="openai/m", max_connections=1)
+    api = api_over(tmp_path / "runs", str(tmp_path / "catalog.sqlite"))
+    api.app.services.watcher.look()
+    found = api.json("/api/v1/runs/nameless/decision")
+    api.app.stop()
+    assert (found["decision"], found["release_ready"]) == (None, False)
+    assert found["reasons"] == ["refused: required metadata is missing (R7.1): model_version"]
+    assert (found["words"]["headline"], found["words"]["tone"]) == ("No decision", "none")
+    assert found["words"]["reasons"] == [{"title": "Missing metadata:", "entries": ["model_version"]}]
 
 
 def test_what_can_not_change_is_sent_once(api: Api) -> None:

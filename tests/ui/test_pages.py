@@ -224,6 +224,24 @@ def test_a_run_shows_gates_samples_and_that_it_holds(open_page: Open) -> None:
     expect(page.get_by_text("Every byte holds")).to_be_visible()
 
 
+def test_a_gate_that_is_not_shown_to_hold_is_said_as_the_report_says_it(open_page: Open) -> None:
+    page = open_page("/runs/judged")
+    latency = page.locator(".gate").filter(has_text="Latency end to end, p95")
+    expect(latency.locator(".state")).to_have_text("?Holds, by its value; it is not shown")
+    expect(latency.locator(".tone-doubt")).to_have_count(1)
+    page.get_by_text("The gates as a table").click()
+    table = page.get_by_role("region", name="The gates")
+    expect(table.get_by_role("columnheader", name="Bound in the worst case")).to_be_visible()
+    expect(table.get_by_role("row").nth(2)).to_contain_text("27.1 %")
+
+
+def test_a_run_whose_items_name_no_section_has_no_slices(open_page: Open) -> None:
+    page = open_page("/runs/many-a")
+    expect(page.get_by_label("Score", exact=True)).to_contain_text("8,000 of 12,000 items correct")
+    expect(rows(page, "Samples").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Slices")).to_have_count(0)
+
+
 def test_what_kept_a_run_without_answers_stands_before_any_number(open_page: Open) -> None:
     page = open_page("/runs/refused")
     article = page.get_by_role("article")

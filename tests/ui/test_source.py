@@ -6,7 +6,10 @@ import gzip
 import json
 import re
 from importlib.resources import files
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,69 @@ from benchbook.views.markup import DARK, LIGHT
 ROOT = Path(__file__).parents[2]
 UI = ROOT / "ui"
 STATIC = Path(str(files("benchbook.server"))) / "static"
+
+
+def generator() -> ModuleType:
+    """ui/generate.py, which is no module of a package."""
+    spec = spec_from_file_location("generate", UI / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    found = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_types_and_words_are_those_of_the_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (generator().main(["--check"]), capsys.readouterr().err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "wanted"),
+    [
+        ({"type": "string"}, "string"),
+        ({"type": "integer", "minimum": 0}, "number"),
+        ({"type": "boolean", "default": False}, "boolean"),
+        ({"enum": ["at_least", "at_most"]}, '"at_least" | "at_most"'),
+        ({"enum": [False]}, "false"),
+        ({"$ref": "#/components/schemas/Gate"}, "Gate"),
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "number | null"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Gate"}}, "Gate[]"),
+        ({"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "null"}]}}, "(number | null)[]"),
+        ({"type": "array"}, "unknown[]"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "Record<string, number>"),
+        ({"type": "object"}, "Record<string, unknown>"),
+        ({}, "unknown"),
+    ],
+)
+def test_a_schema_is_a_type(schema: dict[str, Any], wanted: str) -> None:
+    assert generator().ts_type(schema) == wanted
+
+
+def test_a_form_that_no_answer_had_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no TypeScript is known for .*prefixItems.*: teach ui/generate.py"):
+        generator().ts_type({"prefixItems": [{"type": "string"}]})
+
+
+def test_no_docstring_ends_its_comment() -> None:
+    assert list(generator().said("Ends */ here.\n\n    And goes on.")) == [
+        "/**",
+        " * Ends * / here.",
+        " *",
+        " * And goes on.",
+        " */",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "said"),
+    [
+        ("a\nb: string;\n", "a\nb: string | null;\n", "2: found `b: string;`; expected `b: string | null;`"),
+        ("a\n", "a\nb\n", "2: found nothing; expected `b`"),
+        ("a\nb\n", "a\n", "2: found `b`; expected nothing"),
+    ],
+)
+def test_the_first_difference_is_named(found: str, wanted: str, said: str) -> None:
+    assert generator().first_difference(found, wanted) == said
 
 
 def test_the_page_has_the_colours_of_the_report() -> None:

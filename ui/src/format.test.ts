@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { distinctNames, kindOf, localTime, modelName, pValue, signed, span, value, words } from "./format";
+import type { RunRow } from "./api/types";
+import { aggregate, distinctNames, localTime, modelName, reasonWords, rowInterval, words } from "./format";
 
-describe("numbers", () => {
-  it("null is not zero", () => expect([value(null), value(0), signed(null), pValue(null)]).toEqual(["–", "0.0000", "–", "–"]));
+describe("an aggregate has the report's label and kind", () => {
   it.each([
-    ["pass_rate", 0.8514, "85.1 %"],
-    ["latency_e2e_p95_ms", 9324.6, "9,325 ms"],
-    ["aggregate_score", 0.78208, "0.7821"],
-    ["accuracy_mean", 1.5, "1.500"],
-    ["total_tokens", 11700, "11,700"],
-    ["tokens_per_correct_answer", 2925.4, "2,925"],
-  ])("%s", (name, found, wanted) => expect(value(found, kindOf(name))).toBe(wanted));
-  it("a difference has its sign", () => expect([signed(0.05), signed(-0.05), signed(-0.00001)]).toEqual(["+0.0500", "−0.0500", "0.0000"]));
-  it("an interval may be open", () => expect([span(1, 2, String), span(1, null, String), span(null, 2, String), span(null, null, String)]).toEqual(["1 to 2", "from 1", "up to 2", "no interval"]));
-  it("a p is never 0", () => expect([pValue(0), pValue(0.0123), pValue(0.5)]).toEqual(["p < 0.0001", "p = 0.012", "p = 0.500"]));
+    ["pass_rate", "Pass rate", "rate"],
+    ["latency_e2e_p95_ms", "Latency end to end, p95", "ms"],
+    ["total_tokens", "Tokens in all", "tokens"],
+    ["primary_score", "Primary score", "score"],
+    ["n_samples", "N samples", "count"],
+    ["constructor", "Constructor", "ratio"],
+  ])("%s", (name, label, kind) => expect(aggregate(name)).toEqual([label, kind]));
 });
+
+it("a run without an interval has none, and one may be open", () =>
+  expect([[null, null], [0.5, null], [0.5, 0.75]].map(([low, high]) => rowInterval({ primary_low: low, primary_high: high } as RunRow))).toEqual(["no interval", "from 0.5000", "0.5000 to 0.7500"]));
 
 describe("names", () => {
   it.each([
@@ -26,7 +26,9 @@ describe("names", () => {
   ])("%s", (id, wanted) => expect(modelName(id)).toBe(wanted));
   it("shows where names differ", () => expect(distinctNames(["run-a-final", "run-b-final"])).toEqual(["a", "b"]));
   it("keeps names that are alike", () => expect(distinctNames(["x", "x"])).toEqual(["x", "x"]));
-  it("knows the spec's words", () => expect([words("pass_rate"), words("some_new_name"), words("FORMAT_COMPLIANCE")]).toEqual(["Pass rate", "Some new name", "Format compliance"]));
+  it("knows the spec's words", () => expect([words("accuracy_score"), words("some_new_name"), words("FORMAT_COMPLIANCE")]).toEqual(["Accuracy", "Some new name", "Format compliance"]));
+  it("knows why samples failed and items missed", () =>
+    expect(["latency_above_maximum", "expected_inside_longer_text", "parse_error", "toString"].map(reasonWords)).toEqual(["too slow", "the expected answer stands inside a longer text", "parse error", "tostring"]));
 });
 
 it("a time that is none is null", () => {

@@ -75,6 +75,12 @@ export function compareAddress(runIds: readonly string[], changes: Changes = {})
   return `/compare${changedQuery("", { run: runIds, ...changes })}`;
 }
 
+/** What the query has under some names; empty where it has nothing. */
+export function valuesOf<Name extends string>(query: URLSearchParams, names: readonly Name[]): Readonly<Record<Name, string>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each name is there, which `fromEntries` does not say
+  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ""])) as Record<Name, string>;
+}
+
 /** A row number in an address; null for what is none. */
 export function placeOf(text: string | null): number | null {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;

@@ -45,6 +45,7 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema_of, schemas)
     used = _used(paths, schemas)
+    asked_for = _used([schema_of[kind] for kind in asked], schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -56,7 +57,7 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
-            "schemas": {name: schemas[name] for name in sorted(used)},
+            "schemas": {name: schemas[name] if name in asked_for else _whole(schemas[name]) for name in sorted(used)},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "`benchbook token create`"},
                 "session": {"type": "apiKey", "in": "cookie", "name": "benchbook_session"},
@@ -73,6 +74,18 @@ def _in_short(found: tuple[Any, ...], schemas: dict[str, Any]) -> tuple[list[Any
         text = text.replace(f'{name}"', f'{module.title().replace("_", "")}{kind}"')
     short: tuple[list[Any], dict[str, Any]] = msgspec.json.decode(text, type=tuple[list[Any], dict[str, Any]])
     return short
+
+
+def _whole(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what is answered: a field with a default is written all the same, and only one without may be left
+    out (`msgspec.UNSET`)."""
+    there = [name for name, one in schema["properties"].items() if "default" in one]
+    bare = {
+        name: {word: value for word, value in one.items() if word != "default"}
+        for name, one in schema["properties"].items()
+    }
+    required = [name for name in schema["properties"] if name in schema["required"] or name in there]
+    return schema | {"properties": bare, "required": required}
 
 
 def _operation(operation: Operation, schema_of: dict[Any, Any], schemas: dict[str, Any]) -> dict[str, Any]:

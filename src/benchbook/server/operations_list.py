@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from benchbook.comparison.leaderboard import Leaderboard
-from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
+from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
 from benchbook.evaluators.rubric.rows import Manifest
@@ -54,17 +55,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
         summary="manifest.json: who, what, when, with what (R7.1).", handler=runs.get_manifest,
-        answers=(Manifest, CorrectnessManifest, ProtocolManifest),
+        answers=(Manifest, CorrectnessManifest, ChecksManifest, ProtocolManifest),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/aggregates", name="getAggregates", summary="aggregates.json.",
         handler=runs.get_aggregates,
-        answers=(aggregates_file_type(rubric_v1()), CorrectnessAggregates, ProtocolAggregates),
+        answers=(aggregates_file_type(rubric_v1()), CorrectnessAggregates, ChecksAggregates, ProtocolAggregates),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",
         summary="decision.json, or why a decision is refused.", handler=runs.get_decision,
-        answers=(types.DecisionOfRun, types.RefusedDecision, CorrectnessDecision),
+        answers=(
+            types.DecisionOfRun, types.RefusedDecision, types.CorrectnessDecisionOfRun, types.ChecksDecisionOfRun,
+        ),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",

@@ -6,10 +6,13 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
-from benchbook.canonical import ready
 from benchbook.catalog.queries import RunFilter, RunRow, RunsPage, list_runs
+from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.correctness.rows import CorrectnessDecision
+from benchbook.evaluators.document import Opening
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.release import Decision
@@ -19,9 +22,23 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import RunsAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.training import spark_line
-from benchbook.server.types import DecisionOfRun, FindingRow, RefusedDecision, Tags, VerificationAnswer
+from benchbook.server.types import (
+    ChecksDecisionOfRun,
+    CorrectnessDecisionOfRun,
+    DecisionOfRun,
+    DecisionWords,
+    FindingRow,
+    HeadlineWords,
+    Reasons,
+    RefusedDecision,
+    Tags,
+    VerificationAnswer,
+)
 from benchbook.server.types import RunRow as RunAnswer
 from benchbook.server.types import RunsPage as RunsAnswer
+from benchbook.views.json import gate_words, table_json
+from benchbook.views.rubric_tables import gates_table
+from benchbook.views.views import view_of
 from benchbook.views.words import reason
 
 __all__ = [
@@ -100,18 +117,41 @@ def get_aggregates(call: Call) -> Any:
 
 
 def get_decision(call: Call) -> Any:
-    """decision.json; of a decision that is refused, why."""
+    """decision.json, and in words what reports say of it; of a decision that is refused, why."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "decision")
-    if not found.record.decision.is_file():
+    evaluator = evaluator_of(found.record)
+    opening = view_of(evaluator).opening
+    if opening is None or not found.record.decision.is_file():
         raise ProblemError(HTTPStatus.NOT_FOUND, f"{found.row.spec} decides nothing")
-    decision = _read(found).decision
+    derived = evaluator.read(found.record)
+    words, decision = _words(opening(derived)), derived.decision
     if decision is None:
-        return msgspec.json.decode(found.record.decision.read_bytes(), type=ready(RefusedDecision))
+        kept = msgspec.json.decode(found.record.decision.read_bytes(), type=dict[str, Any])
+        reasons = tuple(kept["reasons"])
+        return RefusedDecision(decision=None, release_ready=False, reasons=reasons, words=HeadlineWords(**words))
     if isinstance(decision, Decision):
-        values = {name: getattr(decision, name) for name in Decision.__struct_fields__}
-        return DecisionOfRun(**values, said=tuple(reason(one) for one in decision.reasons))
-    return decision
+        said = tuple(reason(one) for one in decision.reasons)
+        told = DecisionWords(**words, **_gates(decision), gates_table=table_json(gates_table(decision)))
+        return DecisionOfRun(**structs.asdict(decision), said=said, words=told)
+    if isinstance(decision, CorrectnessDecision):
+        return CorrectnessDecisionOfRun(**structs.asdict(decision), words=HeadlineWords(**words))
+    told = DecisionWords(**words, **_gates(decision), gates_table=None)
+    if isinstance(decision, ChecksDecision):
+        return ChecksDecisionOfRun(**structs.asdict(decision), words=told)
+    return msgspec.to_builtins(decision) | {"words": msgspec.to_builtins(told)}
+
+
+def _words(opening: Opening) -> dict[str, Any]:
+    """The fields of `HeadlineWords`, as the report has them."""
+    reasons = tuple(Reasons(title=one.title, entries=one.entries) for one in opening.reasons if one.entries)
+    return {"headline": opening.headline, "tone": opening.tone, "meaning": opening.meaning, "reasons": reasons}
+
+
+def _gates(decision: Any) -> dict[str, Any]:
+    """Each gate in words; of a decision that has some."""
+    gates = getattr(decision, "gates", ())
+    return {"gates": () if gates is msgspec.UNSET else tuple(gate_words(gate) for gate in gates)}
 
 
 def get_manifest(call: Call) -> Any:

@@ -6,10 +6,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.evaluators.checks.rows import ChecksDecision
+from benchbook.evaluators.correctness.rows import CorrectnessDecision
+from benchbook.evaluators.document import Tone
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 from benchbook.labels.panel import PanelAnalysis
-from benchbook.views.json import Table
+from benchbook.views.json import GateWords, Table
 from benchbook.views.judge_card import CardWords
 
 __all__ = [
@@ -18,9 +21,12 @@ __all__ = [
     "BookList",
     "CalibrationAnswer",
     "CancelAnswer",
+    "ChecksDecisionOfRun",
     "Composition",
+    "CorrectnessDecisionOfRun",
     "Curve",
     "DecisionOfRun",
+    "DecisionWords",
     "Dispute",
     "DisputesPage",
     "EvalSet",
@@ -30,6 +36,7 @@ __all__ = [
     "EvaluationsPage",
     "ExperimentList",
     "FindingRow",
+    "HeadlineWords",
     "JudgeReplyRow",
     "JudgesOfRun",
     "LabelQuestion",
@@ -43,6 +50,7 @@ __all__ = [
     "PredictionsUnavailable",
     "Problem",
     "Ready",
+    "Reasons",
     "RefusedDecision",
     "RunRow",
     "RunsPage",
@@ -115,10 +123,46 @@ class Tags(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
 
 
+class Reasons(msgspec.Struct, frozen=True, kw_only=True):
+    """Sentences under a title, if they have one."""
+
+    title: str | None
+    entries: tuple[str, ...]
+
+
+class HeadlineWords(msgspec.Struct, frozen=True, kw_only=True):
+    """What a report says first of a run: in large, what that means, why, and the colour it is shown in."""
+
+    headline: str
+    tone: Tone
+    meaning: tuple[str, ...]
+    reasons: tuple[Reasons, ...]
+
+
+class DecisionWords(HeadlineWords, frozen=True, kw_only=True):
+    """The same of a decision with gates: each as reports say it, in their order; `gates_table` has them all."""
+
+    gates: tuple[GateWords, ...]
+    gates_table: Table | None
+
+
 class DecisionOfRun(Decision, frozen=True, kw_only=True):
     """decision.json. `said` has its reasons as reports word them: rates in percent, aggregates by their labels."""
 
     said: tuple[str, ...]
+    words: DecisionWords
+
+
+class CorrectnessDecisionOfRun(CorrectnessDecision, frozen=True, kw_only=True):
+    """decision.json of `answer_correctness@v1`: how the run itself went, which is no verdict on its score (A3)."""
+
+    words: HeadlineWords
+
+
+class ChecksDecisionOfRun(ChecksDecision, frozen=True, kw_only=True):
+    """decision.json of an evaluator that is checks."""
+
+    words: DecisionWords
 
 
 class PanelOfRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +182,7 @@ class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):
     decision: None
     release_ready: Literal[False]
     reasons: tuple[str, ...]
+    words: HeadlineWords
 
 
 class FindingRow(msgspec.Struct, frozen=True, kw_only=True):

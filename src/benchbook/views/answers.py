@@ -41,19 +41,29 @@ from benchbook.views import numbers
 from benchbook.views.curves import CURVES_CSS
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
-from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
+from benchbook.views.views import (
+    FOOT,
+    Rows,
+    View,
+    end_sections,
+    named_model,
+    notices_around,
+    opening_of,
+    run_facts,
+    write_pieces,
+)
 from benchbook.views.words import asked_items, plural
 
 if TYPE_CHECKING:
     from benchbook.training.curves import Curve
 
-__all__ = ["AnswersReport", "Terms", "misses_by_run_or_item", "reason_words", "view_over"]
+__all__ = ["ERRORS", "AnswersReport", "Terms", "misses_by_run_or_item", "reason_words", "view_over"]
 
 
 MAX_MISSED = 200  # missed items that are shown; samples.jsonl and samples.parquet have them all
 _MAX_CHARS = 2_000  # of one text
 
-_ERRORS: Mapping[str, str] = {
+ERRORS: Mapping[str, str] = {
     "provider_error": "the call failed",
     "timeout": "timed out",
     "cancelled": "cancelled",
@@ -181,7 +191,7 @@ def _n_missed(report: AnswersReport) -> int:
 
 def reason_words(reasons: Mapping[str, str], name: str) -> str:
     """A reason of the metric's, an error, or what left an item unanswered, in words."""
-    return reasons.get(name) or _ERRORS.get(name) or name.replace("_", " ")
+    return reasons.get(name) or ERRORS.get(name) or name.replace("_", " ")
 
 
 def _missed_rows(report: AnswersReport) -> list[Any]:
@@ -348,4 +358,15 @@ def _write(report: AnswersReport, folder: Path) -> list[Path]:
 
 def view_over(terms: Terms) -> View:
     """How runs of an evaluator with these terms are shown."""
-    return View(report=partial(_report, terms), summary=_document, write=_write, fail_reasons=terms.why_missed)
+
+    def opening(derived: DerivedFiles) -> Opening:
+        found = (derived.manifest, derived.aggregates, derived.decision)
+        return opening_of(_document(AnswersReport(terms, *found, rows=lambda: iter(()), loss=lambda: None)))
+
+    return View(
+        report=partial(_report, terms),
+        summary=_document,
+        write=_write,
+        opening=opening,
+        fail_reasons=terms.why_missed,
+    )

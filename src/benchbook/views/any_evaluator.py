@@ -24,7 +24,7 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.registry import evaluator_named, evaluator_of
 from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
@@ -63,16 +63,20 @@ def _document(report: _Report, *, in_full: bool) -> Document:
     """With `in_full`, the items that did not pass as well, and how to do the numbers again."""
     manifest = report.manifest
     above, below = notices_around(report, list(getattr(report.aggregates, "warnings", ())))
-    headline, tone, code = _headline(report)
-    facts = (named_evalset(report), when(report))
+    opening = _opening(report)
     values = table("Aggregates", {"Aggregate": "text", "Value": "number"}, _values(report), titled=True)
-    blocks: list[Block] = [*above, Opening(headline, tone, code, facts=facts), *below]
+    blocks: list[Block] = [*above, opening, *below]
     blocks.append(Section("aggregates", "Aggregates", (values,)))
     if in_full:
         blocks += [*_missed(report), *end_sections(report)]
     else:
         blocks.append(Lines((f"{manifest.spec} over {one_line(manifest.dataset_id)}; run {manifest.run_id}",)))
-    return Document(f"{headline}: {manifest.run_id}", manifest.spec, blocks, FOOT, manifest.journal_sha256)
+    return Document(f"{opening.headline}: {manifest.run_id}", manifest.spec, blocks, FOOT, manifest.journal_sha256)
+
+
+def _opening(report: _Report) -> Opening:
+    headline, tone, code = _headline(report)
+    return Opening(headline, tone, code, facts=(named_evalset(report), when(report)))
 
 
 def _headline(report: _Report) -> tuple[str, Tone, str | None]:
@@ -139,6 +143,14 @@ def _item(row: Any, columns: ComparedColumns) -> Item:
     )
 
 
+def _first_words(derived: DerivedFiles) -> Opening:
+    evaluator = evaluator_named(derived.manifest.spec)
+    report = _Report(
+        derived.manifest, derived.aggregates, derived.decision, evaluator, lambda: iter(()), msgspec.Struct
+    )
+    return _opening(report)
+
+
 def _write(report: _Report, folder: Path) -> list[Path]:
     """report.html, report.md and samples.csv; each appears whole, or stays as it was. Raises: RecordError."""
     return [
@@ -152,5 +164,6 @@ VIEW = View(
     report=_report,
     summary=partial(_document, in_full=False),
     write=_write,
+    opening=_first_words,
     fail_reasons=lambda row: list(getattr(row, "fail_reasons", None) or ([] if row.passed else ["did not pass"])),
 )

@@ -21,6 +21,8 @@ from benchbook.views.words import plural
 
 __all__ = [
     "CHANGE_WORDS",
+    "CLASS_WORDS",
+    "HISTORY_WORDS",
     "classes_table",
     "containment_lines",
     "differences_table",
@@ -39,7 +41,7 @@ __all__ = [
 ]
 
 
-_CLASS_WORDS: dict[ItemClass, str] = {
+CLASS_WORDS: dict[ItemClass, str] = {
     "regressed": "Regressed",
     "improved": "Improved",
     "same_correct": "The same, right in both",
@@ -56,7 +58,7 @@ CHANGE_WORDS: dict[Change, str] = {
     "expected_changed": "another expected answer",
     "text_changed": "another text",
 }
-_HISTORY_WORDS: dict[HistoryName, str] = {
+HISTORY_WORDS: dict[HistoryName, str] = {
     "learned": "Learned: wrong, then right",
     "forgotten": "Forgotten: right, then wrong",
     "flipping": "Flipping",
@@ -264,7 +266,7 @@ def classes_table(pair: Comparison) -> Table:
 
     def words(name: ItemClass) -> str:
         n, run = lacking.get(name, (0, ""))
-        return f"{_CLASS_WORDS[name]} ({n:,} not answered in {run})" if n else _CLASS_WORDS[name]
+        return f"{CLASS_WORDS[name]} ({n:,} not answered in {run})" if n else CLASS_WORDS[name]
 
     rows = ((words(name), n) for name, n in pair.counts.items())
     return table("What became of the items", {"Class": "text", "Items": "count"}, rows)
@@ -279,7 +281,7 @@ def metadata_table(pair: Comparison) -> Table:
 def history_table(found: History) -> Table:
     """How many items went which way."""
     by = "" if found.by == "correct" else ", by the diagnosis: the expected answer is in the text"
-    rows = ((_HISTORY_WORDS[name], n) for name, n in found.counts.items())
+    rows = ((HISTORY_WORDS[name], n) for name, n in found.counts.items())
     return table(f"Items over {plural(len(found.runs), 'run')}{by}", {"History": "text", "Items": "count"}, rows)
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchbook.evaluators.correctness.rows import CorrectnessRow
 from benchbook.views.answers import Terms, misses_by_run_or_item, view_over
 
-__all__ = ["VIEW"]
+__all__ = ["MISS_REASONS", "VIEW"]
+
+
+MISS_REASONS: Mapping[str, str] = {
+    "no_prediction": "no prediction",
+    "expected_inside_longer_text": "the expected answer stands inside a longer text",
+    "numerically_equal": "the same number, written otherwise",
+    "different": "another answer",
+}
 
 
 def _why_missed(row: CorrectnessRow) -> list[str]:
@@ -17,12 +27,7 @@ VIEW = view_over(
         passed="correct",
         score_of="Score: mean correctness",
         passed_of="Correct items",
-        reasons={
-            "no_prediction": "no prediction",
-            "expected_inside_longer_text": "the expected answer stands inside a longer text",
-            "numerically_equal": "the same number, written otherwise",
-            "different": "another answer",
-        },
+        reasons=MISS_REASONS,
         n_passed=lambda file: int(file.n_correct),
         interval=lambda file: file.interval,
         why_missed=_why_missed,

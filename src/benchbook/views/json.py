@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from benchbook.evaluators import document
-from benchbook.evaluators.document import Curves, Document, Gates, Shown, Value
+from benchbook.evaluators.document import Curves, Document, Gates, Shown, Tone, Value
 from benchbook.evaluators.gates import Gate
 from benchbook.views import numbers
 from benchbook.views.curves import training_remarks, training_table
 from benchbook.views.words import aggregate_word, gate_rule, gate_state, gate_value
 
-__all__ = ["Column", "Table", "document_json", "table_json"]
+__all__ = ["Column", "GateWords", "Table", "document_json", "gate_words", "table_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,20 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateWords:
+    """What a gate asks for, its value (never rounded onto the limit), whether it holds (`text`), and how firmly."""
+
+    label: str
+    rule: str
+    value: str
+    n: int | None
+    interval: str
+    tone: Tone
+    text: str
+    detail: str | None
 
 
 def table_json(found: document.Table) -> Table:
@@ -50,7 +64,7 @@ def _plain(value: Any) -> Any:
             values = [[one if isinstance(one, int | float) else None for one in row] for row in kept]
             return {"block": "table", "values": values, **msgspec.to_builtins(table_json(value))}
         case Gates():
-            return {"block": "gates", "gates": [_gate(gate, n) for gate, n in value.gates]}
+            return {"block": "gates", "gates": [msgspec.to_builtins(gate_words(gate, n)) for gate, n in value.gates]}
         case Curves():
             table = _plain(training_table(value.curves))
             return {"block": "curves", "table": table, "remarks": list(training_remarks(value.curves))}
@@ -67,7 +81,8 @@ def _is_shown(block: Shown) -> bool:
     return not isinstance(block, document.Lines) and (block.only is None or "html" in block.only)
 
 
-def _gate(gate: Gate, n: int | None) -> dict[str, Any]:
+def gate_words(gate: Gate, n: int | None = None) -> GateWords:
+    """A gate in words; `n` is what its value is counted over."""
     word = aggregate_word(gate.aggregate)
-    said = {"label": word.label, "rule": gate_rule(gate), "value": gate_value(gate, gate.value), "n": n}
-    return {**said, "interval": numbers.interval(word.kind, gate.interval), **gate_state(gate)._asdict()}
+    value, reach = gate_value(gate, gate.value), numbers.interval(word.kind, gate.interval)
+    return GateWords(word.label, gate_rule(gate), value, n, reach, *gate_state(gate))

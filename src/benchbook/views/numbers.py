@@ -19,6 +19,9 @@ from benchbook.text import one_line
 
 __all__ = [
     "DASH",
+    "DECIMALS",
+    "MOST_DECIMALS",
+    "NO_INTERVAL",
     "Kind",
     "cell",
     "cells",
@@ -45,10 +48,10 @@ __all__ = [
 
 DASH = "–"
 _MINUS = "−"
-_DECIMALS: dict[Kind, int] = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3}
+DECIMALS: dict[Kind, int] = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3}
 _UNITS: dict[Kind, str] = {"rate": " %", "ms": " ms"}
 # Why two runs' difference has no interval, short enough for a cell of a table.
-_SHORT: dict[str, str] = {
+NO_INTERVAL: dict[str, str] = {
     "no_data": "no items",
     "one_value": "one item",
     "one_cluster": "one cluster",
@@ -56,7 +59,7 @@ _SHORT: dict[str, str] = {
     "no_discordant_pairs": "no pair differs",
 }
 _WEIGHTS = re.compile(r"sha256:([0-9a-f]{64})")
-_MOST_DECIMALS = 9  # what an aggregate is rounded to (C2)
+MOST_DECIMALS = 9  # what an aggregate is rounded to (C2)
 
 
 def cells(table: Table) -> list[list[str]]:
@@ -140,7 +143,7 @@ def show(
     never = [] if apart_from is None else [Decimal(repr(apart_from)) * scale]
     if kind in ("rate", "score"):
         never += [Decimal(0), Decimal(scale)]  # "100.0 %" is for all of them, and "0.0 %" for none
-    shown = _fixed(exact, _DECIMALS[kind], never) + _UNITS.get(kind, "")
+    shown = _fixed(exact, DECIMALS[kind], never) + _UNITS.get(kind, "")
     return shown if n is None else f"{shown} (n = {n:,})"
 
 
@@ -179,20 +182,20 @@ def points(found: Difference) -> str:
     """`0.2 points`: how far a difference of scores from 0 to 1 may lie from 0, either way."""
     reach = 100 * max(abs(found.low or 0.0), abs(found.high or 0.0))
     digits = 1 if reach >= 0.05 else 4
-    return f"{reach:.{digits}f} points"
+    return f"{Decimal(repr(reach)):.{digits}f} points"
 
 
 def p_value(p: float | None) -> str:
     """`0.118`; `< 0.001` for what is smaller, since no test here is that exact."""
     if p is None:
         return nothing()
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "< 0.001" if p < 0.001 else _places(Decimal(repr(p)), DECIMALS["p"])
 
 
 def difference_interval(found: Difference, kind: Kind = "score") -> str:
     """`−0.0067 to +0.1467`, or why there is none."""
     if found.low is None or found.high is None:
-        return nothing(None if found.reason is None else _SHORT.get(found.reason, found.reason))
+        return nothing(None if found.reason is None else NO_INTERVAL.get(found.reason, found.reason))
     return f"{signed(found.low, kind)} to {signed(found.high, kind)}"
 
 
@@ -234,11 +237,11 @@ def short_model(model_id: str) -> str:
 
 def _fixed(exact: Decimal, decimals: int, never: Sequence[Decimal]) -> str:
     """`exact` with the fewest decimals, from `decimals` on, that do not land on a value in `never` by rounding."""
-    for places in range(decimals, _MOST_DECIMALS + 1):
+    for places in range(decimals, MOST_DECIMALS + 1):
         text = _places(exact, places)
         if (shown := _number(text)) == exact or shown not in never:
             return text
-    return f"{exact:,f}"
+    return f"{exact.normalize():,f}"
 
 
 def _places(exact: Decimal, decimals: int) -> str:

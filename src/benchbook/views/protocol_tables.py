@@ -27,6 +27,8 @@ __all__ = [
     "FLAGS",
     "GAPS",
     "LOCATED",
+    "RULES",
+    "SHORT_REASONS",
     "STANDINGS",
     "dimensions_table",
     "drift_table",
@@ -39,8 +41,10 @@ __all__ = [
     "methods_table",
     "pairs_table",
     "probes_table",
+    "rule_outcome",
     "rule_words",
     "self_table",
+    "signed",
     "targets_table",
 ]
 
@@ -75,7 +79,7 @@ STANDINGS: Mapping[str, str] = {
     "too_few": "too few evaluations to say",
 }
 
-_RULES: Mapping[str, tuple[str, Kind]] = {
+RULES: Mapping[str, tuple[str, Kind]] = {
     "valid_share_at_least": ("evaluations that count, at least", "rate"),
     "found_share_at_least": ("quotes that were found, at least", "rate"),
     "severity_at_most": ("points (of 8) away from the other judges, at most", "grade"),
@@ -105,27 +109,27 @@ def measured(kind: Kind, found: Measured, confidence: float, units: str = "outpu
     return f"{value} ({numbers.interval(kind, span, bare=True)})"
 
 
-_SHORT = {"no_data": "no data", "no_variance": "all alike", "one_value": "one value alone"}
+SHORT_REASONS = {"no_data": "no data", "no_variance": "all alike", "one_value": "one value alone"}
 
 
 def _reason(reason: str | None) -> str:
-    return _SHORT.get(reason or "") or REASONS.get(reason or "", reason or "not known")
+    return SHORT_REASONS.get(reason or "") or REASONS.get(reason or "", reason or "not known")
 
 
-def _signed(words: str) -> str:
+def signed(words: str) -> str:
     """A difference: what is above 0 gets a plus, so that its direction is read at once."""
     return words if words.startswith(("-", "−", numbers.DASH, "0.000 ")) or words == "0.000" else f"+{words}"
 
 
 def rule_words(rule: str, limit: float) -> str:
     """`evaluations that count, at least 90 %`."""
-    words, kind = _RULES.get(rule, (rule, "ratio"))
+    words, kind = RULES.get(rule, (rule, "ratio"))
     return f"{words} {numbers.limit(kind, limit)}"
 
 
-def _rule_outcome(outcome: RuleOutcome) -> str:
+def rule_outcome(outcome: RuleOutcome) -> str:
     """`quotes that were found, at least 90 %: 20.3 %`."""
-    _, kind = _RULES.get(outcome.rule, (outcome.rule, "ratio"))
+    _, kind = RULES.get(outcome.rule, (outcome.rule, "ratio"))
     found = numbers.show(kind, outcome.found, apart_from=outcome.limit, unknown="not known")
     return f"{rule_words(outcome.rule, outcome.limit)}: {found}"
 
@@ -208,11 +212,11 @@ def drift_table(found: Analysis) -> Table:
 
 def _drift_row(one: Drift, found: Analysis) -> tuple[Cell, ...]:
     by_question = [
-        f"{shorten(question.question_id, 20)} {_signed(numbers.show('grade', question.difference))}"
+        f"{shorten(question.question_id, 20)} {signed(numbers.show('grade', question.difference))}"
         for question in one.questions[:8]
     ]
     more = [f"and {len(one.questions) - 8:,} more"] if len(one.questions) > 8 else []
-    change = _signed(measured("grade", one.difference, found.confidence, "questions"))
+    change = signed(measured("grade", one.difference, found.confidence, "questions"))
     names = (_name(one.target_model), _name(one.variant_a), _name(one.variant_b))
     return *names, change, one.difference.n, ", ".join([*by_question, *more])
 
@@ -234,7 +238,7 @@ def _judge_row(card: JudgeCard, found: Analysis) -> tuple[Cell, ...]:
         cross.n,
         measured("rate", cross.valid_share, found.confidence),
         measured("rate", cross.found_share, found.confidence),
-        _signed(measured("grade", card.severity, found.confidence)),
+        signed(measured("grade", card.severity, found.confidence)),
         Value("ratio", card.agreement, unknown="no other judge on enough of the same outputs"),
         f"{card.n_probes_passed:,} of {told:,} passed" if told else numbers.nothing("not probed"),
         f"{own.n_valid:,} of {own.n:,} valid" if own.n else numbers.nothing("none"),
@@ -279,7 +283,7 @@ def self_table(found: Analysis) -> Table:
 
 def _self_row(one: SelfMinusCross, found: Analysis) -> tuple[Cell, ...]:
     differences = (one.overall, *(one.dimensions[name] for name in protocol().dimensions))
-    shown = (_signed(measured("grade", difference, found.confidence)) for difference in differences)
+    shown = (signed(measured("grade", difference, found.confidence)) for difference in differences)
     return _name(one.model), one.n_outputs, *shown
 
 
@@ -292,7 +296,7 @@ def league_table(found: Analysis) -> Table:
 
 
 def _league_row(entry: LeagueEntry) -> tuple[Cell, ...]:
-    broken = "; ".join(_rule_outcome(one) for one in entry.outcomes if one.holds is False)
+    broken = "; ".join(rule_outcome(one) for one in entry.outcomes if one.holds is False)
     open_ones = "; ".join(rule_words(one.rule, one.limit) for one in entry.outcomes if one.holds is None)
     return _name(entry.judge_model), STANDINGS[entry.standing], entry.n, broken or None, open_ones or None
 

@@ -307,4 +307,16 @@ def _panel_of(derived: DerivedFiles, rows: Rows) -> PanelAnalysis | None:
     return panel_analysis(derived.manifest, derived.aggregates, rows())
 
 
-VIEW = View(report=_report, summary=run_document, write=write_reports, fail_reasons=lambda row: row.fail_reasons)
+def _first_words(derived: DerivedFiles) -> Opening:
+    return _opening(
+        RunReport(derived.manifest, derived.aggregates, derived.decision, lambda: iter(()), lambda _: iter(()))
+    )
+
+
+VIEW = View(
+    report=_report,
+    summary=run_document,
+    write=write_reports,
+    opening=_first_words,
+    fail_reasons=lambda row: row.fail_reasons,
+)

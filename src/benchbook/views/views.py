@@ -23,6 +23,7 @@ from benchbook.evaluators.document import (
     Document,
     Fact,
     Notices,
+    Opening,
     Paragraph,
     Section,
     Table,
@@ -42,6 +43,7 @@ __all__ = [
     "named_evalset",
     "named_model",
     "notices_around",
+    "opening_of",
     "run_facts",
     "view_of",
     "write_pieces",
@@ -61,6 +63,8 @@ class View:
     summary: Callable[[Any], Document]
     # Writes the report's files into a folder. Raises RecordError.
     write: Callable[[Any, Path], list[Path]]
+    # What is said first of it, without a look at its samples; None where nothing is decided.
+    opening: Callable[[DerivedFiles], Opening] | None = None
     # Why a row's sample did not pass, as the spec's words; nothing where it did.
     fail_reasons: Callable[[Any], Sequence[str]]
 
@@ -69,6 +73,11 @@ def view_of(evaluator: Evaluator) -> View:
     """How an evaluator's runs are shown."""
     view: View = import_module(evaluator.view).VIEW
     return view
+
+
+def opening_of(document: Document) -> Opening:
+    """What a document says first."""
+    return next(block for block in document.blocks if isinstance(block, Opening))
 
 
 def write_pieces(path: Path, pieces: Iterator[str]) -> Path:

@@ -22,7 +22,9 @@ from benchbook.views import numbers
 
 __all__ = [
     "AGGREGATES",
+    "FAIL_REASONS",
     "FIELD_WORDS",
+    "VERDICTS",
     "AggregateWord",
     "Base",
     "DecisionWord",
@@ -120,7 +122,7 @@ _REFUSED = DecisionWord(
 )
 
 # What decision.json of answer_correctness@v1 says is of the run, and not of its score (A3).
-_VERDICTS: Mapping[str, str] = {
+VERDICTS: Mapping[str, str] = {
     "pass": "completed",
     "fail": "failed",
     "incomplete": "incomplete",
@@ -129,7 +131,7 @@ _VERDICTS: Mapping[str, str] = {
 
 _REASONS: Mapping[str, str] = {"no_samples": "the run has no samples"}
 
-_FAIL_REASONS: Mapping[str, str] = {
+FAIL_REASONS: Mapping[str, str] = {
     "accuracy_below_minimum": "accuracy below the minimum",
     "accuracy_unscored": "accuracy not scored",
     "faithfulness_below_minimum": "faithfulness below the minimum",
@@ -160,7 +162,7 @@ def decision_word(decision: Decision | None) -> DecisionWord:
 
 def outcome_word(code: str) -> str:
     """A run's decision or verdict as a list of runs says it: no verdict on a run can be taken for one on its score."""
-    return _VERDICTS.get(code, code)
+    return VERDICTS.get(code, code)
 
 
 def reason(text: str) -> str:
@@ -193,7 +195,7 @@ def _rounded(kind: Kind, text: str) -> str:
 
 def fail_reason(name: str) -> str:
     """Why a sample did not pass (R5.1), in words."""
-    return _FAIL_REASONS.get(name, name)
+    return FAIL_REASONS.get(name, name)
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:

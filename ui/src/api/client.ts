@@ -1,6 +1,7 @@
 /** The only place that asks the server. Every answer is JSON or a problem (RFC 9457). */
 
 import { outer } from "../base";
+import type { Gets, Sends } from "./types";
 
 export class ApiError extends Error {
   readonly status: number;
@@ -21,32 +22,50 @@ export function errorOf(reason: unknown): ApiError {
 /** An error within a line of text: `Forbidden: this needs the scope label, which the token lacks`. */
 export const sentenceOf = (error: ApiError): string => (error.detail === null ? error.message : `${error.message}: ${error.detail}`);
 
-export type Params = Record<string, string | number | boolean | readonly string[] | null | undefined>;
-
 export const API = outer("/api/v1");
 
-/** An address of the API; parts of a path are escaped by the caller with `segment`. */
-export function address(path: string, params: Params = {}): string {
+/** The paths that are asked, as the server's document has them: `/runs/{run_id}/samples`. */
+export type Path = keyof Gets;
+/** What a path answers. */
+export type Answer<P extends Path> = Gets[P]["answers"];
+
+/** A run's aggregates.json and decision.json, of any evaluator. */
+export type Aggregates = Answer<"/runs/{run_id}/aggregates">;
+export type Decision = Answer<"/runs/{run_id}/decision">;
+
+type Value = string | number | boolean | readonly string[] | null | undefined;
+type Braced<P> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | Braced<Rest> : never;
+type Places<P> = Readonly<Record<Braced<P>, string | number>>;
+type Params<P extends Path> = Places<P> & Readonly<Partial<Record<Gets[P]["takes"], Value>>>;
+
+/** An address of the API, which knows what is answered there. */
+export type Address<T> = string & { readonly answers?: T };
+
+/** The address of a path, whatever stands in its parts, and in its query what is not empty. */
+export function address<P extends Path>(path: P, ...[params]: [Braced<P>] extends [never] ? [Params<P>?] : [Params<P>]): Address<Answer<P>> {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) {
-    if (value === null || value === undefined || value === "") continue;
+  for (const [name, value] of Object.entries<Value>(params ?? {})) {
+    if (value === null || value === undefined || value === "" || path.includes(`{${name}}`)) continue;
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   }
   const text = query.toString();
-  return `${API}${path}${text === "" ? "" : `?${text}`}`;
+  return `${API}${filled(path, params ?? {})}${text === "" ? "" : `?${text}`}`;
 }
 
-export const segment = (text: string): string => encodeURIComponent(text);
+/** A path with its parts in their places, escaped. */
+const filled = (path: string, places: Readonly<Record<string, Value>>): string => path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places[name])));
 
-export async function get<T>(url: string, signal?: AbortSignal): Promise<T> {
+export async function get<T>(url: Address<T>, signal?: AbortSignal): Promise<T> {
   return ask<T>(url, signal ? { signal } : {});
 }
 
-export async function send<T>(method: "POST" | "PUT" | "DELETE", url: string, body?: unknown): Promise<T> {
+/** Sends to a path what changes something there: `POST /labels/{book}/undo`. */
+export async function send<K extends keyof Sends>(what: K, places: Places<K>, ...[body]: Sends[K]["body"] extends undefined ? [] : [Sends[K]["body"]]): Promise<Sends[K]["answers"]> {
+  const [method = "", path = ""] = what.split(" ");
   const headers: Record<string, string> = { "content-type": "application/json" };
   const token = csrfToken();
   if (token !== null) headers["x-csrf-token"] = token;
-  return ask<T>(url, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+  return ask<Sends[K]["answers"]>(API + filled(path, places), { method, headers, body: body === undefined ? null : JSON.stringify(body) });
 }
 
 /** The cookie that proves to the server that a write comes from its own page. */
@@ -64,7 +83,8 @@ async function ask<T>(url: string, init: RequestInit): Promise<T> {
     throw new ApiError(0, "The server does not answer", "Is `benchbook serve` still running? Then try again.");
   }
   if (!response.ok) throw await problem(response);
-  return response.status === 204 ? (undefined as T) : ((await response.json()) as T);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tests/server/test_openapi.py holds answers to the document
+  return (await response.json()) as T;
 }
 
 async function problem(response: Response): Promise<ApiError> {

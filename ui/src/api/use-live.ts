@@ -1,19 +1,18 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { API } from "./client";
 
 const QUIET_MS = 250; // of many changes in a moment, one is told
 
 /** Calls `changed` when the server says that a run changed, or that the page missed something; while it is looked at. */
 export function useLive(changed: () => void, active = true): void {
-  const now = useRef(changed);
-  now.current = changed;
+  const now = useEffectEvent(changed);
   useEffect(() => {
     if (!active) return;
     let source: EventSource | null = null;
     let timer: number | undefined;
     const soon = () => {
       window.clearTimeout(timer);
-      timer = window.setTimeout(() => now.current(), QUIET_MS);
+      timer = window.setTimeout(() => now(), QUIET_MS);
     };
     // A browser has few connections to a server: a page that nobody looks at holds none.
     const follow = () => {

@@ -17,83 +17,105 @@ export interface Page<T> {
 const KEPT = 60; // pages that stay in memory
 const AHEAD = 3; // pages fetched before they are looked at, the way the list is moved
 
+/** What has come of a list, in pages of `size` rows, and what is on its way. */
+class Held<T> {
+  readonly size: number;
+  count: number | null = null;
+  looked: readonly [number, number] = [0, 0];
+  private readonly pages = new Map<number, readonly T[]>();
+  private readonly asked = new Map<number, AbortController>();
+
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  row(place: number): T | null {
+    return this.pages.get(Math.floor(place / this.size))?.[place % this.size] ?? null;
+  }
+
+  /** Moves to some rows, and says which pages are wanted now, each with what gives it up. */
+  moveTo(first: number, end: number): (readonly [number, AbortController])[] {
+    const from = Math.floor(first / this.size);
+    const to = Math.max(Math.ceil(end / this.size) - 1, from);
+    const moved = first - this.looked[0];
+    this.looked = [first, end];
+    this.giveUp((page) => page < from - AHEAD - 1 || page > to + AHEAD + 1);
+    const last = this.count === null ? from : Math.ceil(this.count / this.size) - 1;
+    const leapt = Math.abs(moved) > this.size; // then what is looked at comes alone: nobody knows yet where it goes on
+    const beyond = leapt ? [] : moved < 0 ? range(1, AHEAD).map((n) => from - n) : range(1, AHEAD).map((n) => to + n);
+    const wanted = [...range(from, to), ...beyond].filter((page) => page === 0 || (page > 0 && page <= last));
+    const missing = wanted.filter((page) => !this.pages.has(page) && !this.asked.has(page)).map((page) => [page, new AbortController()] as const);
+    for (const [page, abort] of missing) this.asked.set(page, abort);
+    return missing;
+  }
+
+  keep(page: number, { rows, n }: Page<T>): void {
+    this.asked.delete(page);
+    this.pages.set(page, rows);
+    this.count = n;
+    // Pages farthest from what is looked at go first.
+    const far = (one: number) => Math.max(this.looked[0] / this.size - 1 - one, one - this.looked[1] / this.size, 0);
+    while (this.pages.size > KEPT) this.pages.delete([...this.pages.keys()].reduce((a, b) => (far(a) >= far(b) ? a : b)));
+  }
+
+  lose(page: number): void {
+    this.asked.delete(page);
+  }
+
+  giveUp(which: (page: number) => boolean): void {
+    for (const [page, abort] of this.asked) {
+      if (!which(page)) continue;
+      abort.abort();
+      this.asked.delete(page);
+    }
+  }
+}
+
 /**
  * Rows of a long list, fetched a page at a time around what is looked at. `key` names the list: another key, another
  * list. What is no longer looked at and has not come yet is given up.
  */
 export function usePages<T>(key: string, size: number, load: (page: number, signal: AbortSignal) => Promise<Page<T>>): Pages<T> {
   const [, setTurn] = useState(0);
-  const [error, setError] = useState<ApiError | null>(null);
+  const [failed, setFailed] = useState<{ list: unknown; error: ApiError } | null>(null);
   const loadNow = useRef(load);
-  loadNow.current = load;
+  useLayoutEffect(() => {
+    loadNow.current = load;
+  });
   // A list of its own for each key: an answer to an older question is never shown as one to the newer.
-  const list = useMemo(() => ({ key, pages: new Map<number, readonly T[]>(), asked: new Map<number, AbortController>(), count: null as number | null, looked: [0, 0] as [number, number] }), [key]);
+  const list = useMemo(() => ({ key, held: new Held<T>(size) }), [key, size]).held;
 
   const need = useCallback(
     (first: number, end: number) => {
-      const from = Math.floor(first / size);
-      const to = Math.max(Math.ceil(end / size) - 1, from);
-      const moved = first - list.looked[0];
-      list.looked = [first, end];
-      for (const [page, abort] of list.asked) {
-        if (page < from - AHEAD - 1 || page > to + AHEAD + 1) {
-          abort.abort();
-          list.asked.delete(page);
-        }
-      }
-      const last = list.count === null ? from : Math.ceil(list.count / size) - 1;
-      const leapt = Math.abs(moved) > size; // then what is looked at comes alone: nobody knows yet where it goes on
-      const beyond = leapt ? [] : moved < 0 ? range(1, AHEAD).map((n) => from - n) : range(1, AHEAD).map((n) => to + n);
-      const wanted = [...range(from, to), ...beyond].filter((page) => page === 0 || (page > 0 && page <= last));
-      for (const page of wanted) {
-        if (list.pages.has(page) || list.asked.has(page)) continue;
-        const abort = new AbortController();
-        list.asked.set(page, abort);
+      for (const [page, abort] of list.moveTo(first, end)) {
         loadNow.current(page, abort.signal).then(
-          ({ rows, n }) => {
-            list.asked.delete(page);
-            list.pages.set(page, rows);
-            list.count = n;
-            forget(list.pages, from, to);
-            setTurn((n) => n + 1);
+          (found) => {
+            list.keep(page, found);
+            setTurn((turn) => turn + 1);
           },
           (reason: unknown) => {
-            list.asked.delete(page);
             if (abort.signal.aborted) return;
-            setError(errorOf(reason));
+            list.lose(page);
+            setFailed({ list, error: errorOf(reason) });
           },
         );
       }
     },
-    [list, size],
+    [list],
   );
 
   useLayoutEffect(() => {
-    setError(null);
     need(0, 1);
-    return () => {
-      list.asked.forEach((abort) => abort.abort());
-      list.asked.clear();
-    };
+    return () => list.giveUp(() => true);
   }, [list, need]);
 
   const again = useCallback(() => {
-    setError(null);
+    setFailed(null);
     need(...list.looked);
   }, [list, need]);
 
-  const row = useCallback((place: number) => list.pages.get(Math.floor(place / size))?.[place % size] ?? null, [list, size]);
-  return { count: list.count, row, need, error, again };
+  const row = useCallback((place: number) => list.row(place), [list]);
+  return { count: list.count, row, need, error: failed?.list === list ? failed.error : null, again };
 }
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-
-/** Pages farthest from what is looked at go first. */
-function forget<T>(pages: Map<number, readonly T[]>, from: number, to: number): void {
-  while (pages.size > KEPT) {
-    const far = [...pages.keys()].reduce((a, b) => (distance(a, from, to) >= distance(b, from, to) ? a : b));
-    pages.delete(far);
-  }
-}
-
-const distance = (page: number, from: number, to: number): number => Math.max(from - page, page - to, 0);

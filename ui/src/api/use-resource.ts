@@ -1,5 +1,5 @@
-import { useCallback, useLayoutEffect, useRef, useState } from "react";
-import { errorOf, get, type ApiError } from "./client";
+import { useCallback, useEffectEvent, useLayoutEffect, useState } from "react";
+import { errorOf, get, type Address, type ApiError } from "./client";
 
 export interface Resource<T> {
   data: T | null; // the last that came, also while a newer one is on its way
@@ -9,14 +9,13 @@ export interface Resource<T> {
 }
 
 /** What an address answers; null asks nothing. */
-export function useResource<T>(url: string | null): Resource<T> {
-  return useAnswer<T>(url, (signal) => get<T>(url!, signal));
+export function useResource<T>(url: Address<T> | null): Resource<T> {
+  return useAnswer<T>(url, (signal) => get(url!, signal));
 }
 
 /** What `ask` answers, for what can't be had from one address alone. `key` says what is asked; null asks nothing. */
 export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Resource<T> {
-  const askNow = useRef(ask);
-  askNow.current = ask;
+  const askNow = useEffectEvent(ask);
   const [state, setState] = useState<{ key: string | null; data: T | null; error: ApiError | null }>({ key: null, data: null, error: null });
   const [turn, setTurn] = useState(0);
   const again = useCallback(() => setTurn((n) => n + 1), []);
@@ -25,7 +24,7 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
   useLayoutEffect(() => {
     if (key === null) return;
     const abort = new AbortController();
-    askNow.current(abort.signal).then(
+    askNow(abort.signal).then(
       (data) => {
         if (!abort.signal.aborted) setState({ key, data, error: null });
       },

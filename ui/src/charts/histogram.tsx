@@ -1,4 +1,5 @@
 import { counted } from "../format";
+import { count } from "../numbers";
 
 export interface Bar {
   name: string;
@@ -23,7 +24,7 @@ export function Bars({ bars, label }: { bars: readonly Bar[]; label: string }) {
             </td>
             <td className="number">
               <span className="unseen">{counted(bar.n, "sample")}</span>
-              <span aria-hidden="true">{bar.n.toLocaleString("en")}</span>
+              <span aria-hidden="true">{count(bar.n)}</span>
             </td>
           </tr>
         ))}

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { short } from "../format";
@@ -27,8 +27,7 @@ const AXES = { step: "step", tokens: "tokens", time: "seconds since the first po
 export function LossChart({ curves, smoothing, axis, label, range, onRange }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [scheme, setScheme] = useState(0);
-  const onRangeNow = useRef(onRange);
-  onRangeNow.current = onRange;
+  const ranged = useEffectEvent(onRange);
 
   const data = useMemo(
     () => aligned(curves.map((curve) => thinned(within({ x: curve.x, y: smoothed(curve.y, smoothing) }, range), BUCKETS))),
@@ -77,15 +76,15 @@ export function LossChart({ curves, smoothing, axis, label, range, onRange }: Pr
               if (self.select.width < 4) return;
               const ends = [self.select.left, self.select.left + self.select.width].map((px) => self.posToVal(px, "x"));
               self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-              onRangeNow.current([ends[0]!, ends[1]!]);
+              ranged([ends[0]!, ends[1]!]);
             },
           ],
         },
       },
-      data as unknown as uPlot.AlignedData,
+      data,
       element,
     );
-    plot.over.addEventListener("dblclick", () => onRangeNow.current(null));
+    plot.over.addEventListener("dblclick", () => ranged(null));
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 280 }));
     observer.observe(element);
     return () => {

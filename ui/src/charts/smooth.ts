@@ -24,10 +24,10 @@ export interface Line {
 
 /** Lines over one common x, as uPlot wants them. Undefined: the line has no point there, and is drawn on over it. */
 export function aligned(lines: readonly Line[]): [number[], ...(number | null | undefined)[][]] {
-  const places = [...new Set(lines.flatMap((line) => [...line.x]))].sort((a, b) => a - b);
+  const places = [...new Set(lines.flatMap((line) => [...line.x]))].toSorted((a, b) => a - b);
   const at = new Map(places.map((x, place) => [x, place]));
   const columns = lines.map((line) => {
-    const column = new Array<number | null | undefined>(places.length).fill(undefined);
+    const column = Array.from<number | null | undefined>({ length: places.length });
     line.x.forEach((x, place) => (column[at.get(x)!] = line.y[place] ?? null));
     return column;
   });
@@ -56,6 +56,6 @@ export function thinned(line: Line, buckets: number): Line {
     }
     for (const i of [low, high, empty]) if (i >= 0) keep.add(i);
   }
-  const order = [...keep].sort((a, b) => a - b);
+  const order = [...keep].toSorted((a, b) => a - b);
   return { x: order.map((i) => line.x[i]!), y: order.map((i) => line.y[i] ?? null) };
 }

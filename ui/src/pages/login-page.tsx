@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { address, errorOf, send, sentenceOf, type ApiError } from "../api/client";
+import { errorOf, send, sentenceOf, type ApiError } from "../api/client";
 import { useMe } from "../api/use-me";
 import { Link } from "../parts/link";
 import { Empty } from "../parts/states";
@@ -16,7 +16,7 @@ export default function LoginPage() {
   const back = backFromLogin(query.get("to"));
   const login = () => {
     setBusy(true);
-    send<unknown>("POST", address("/login"), { token: token.trim() }).then(
+    send("POST /login", {}, { token: token.trim() }).then(
       () => navigate(back, { replace: true }), // back in the browser's history leads past the login
       (reason: unknown) => {
         setBusy(false);
@@ -41,6 +41,7 @@ export default function LoginPage() {
       )}
       <div className="field">
         <label htmlFor="token">Token</label>
+        {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- there is nothing else to do here */}
         <input id="token" type="password" autoComplete="off" autoFocus required aria-describedby={error === null ? undefined : "wrong"} aria-invalid={error !== null} value={token} onChange={(event) => setToken(event.target.value)} />
       </div>
       {error !== null && (

@@ -1,30 +1,24 @@
 import { modelName, words } from "../format";
+import { hasWord } from "../numbers";
 import { Inline } from "../text/model-text";
-import type { Tone } from "./states";
+import { VERDICTS } from "../words";
+import { MARKS, type Tone } from "./states";
 
-const DECISIONS: Record<string, { text: string; tone: Tone; mark: string }> = {
-  READY: { text: "Ready", tone: "good", mark: "✓" },
-  NOT_READY: { text: "Not ready", tone: "bad", mark: "✕" },
-  INCONCLUSIVE: { text: "Inconclusive", tone: "doubt", mark: "?" },
-  fail: { text: "Run failed", tone: "bad", mark: "✕" },
-  incomplete: { text: "Run incomplete", tone: "doubt", mark: "?" },
-};
-
-export const decisionWord = (decision: string | null | undefined): { text: string; tone: Tone; mark: string } =>
-  DECISIONS[decision ?? ""] ?? { text: decision ? words(decision) : "No decision", tone: "none", mark: "–" };
+const TONES: Readonly<Record<string, Tone>> = { READY: "good", NOT_READY: "bad", INCONCLUSIVE: "doubt", fail: "bad", incomplete: "doubt" };
 
 /** Whether a run decides anything: where a scorer knows no gates, `pass` says only that the run itself went through. */
 export const isDecision = (decision: string | null | undefined): boolean => decision !== null && decision !== undefined && decision !== "pass";
 
 /** A decision as a word, a sign and a colour: none of them is needed to understand the others. */
 export function DecisionChip({ decision }: { decision: string | null | undefined }) {
-  const word = decisionWord(decision);
+  const code = decision ?? "";
+  const tone = TONES[code] ?? "none";
   return (
-    <span className={`chip tone-${word.tone}`}>
+    <span className={`chip tone-${tone}`}>
       <span className="mark" aria-hidden="true">
-        {word.mark}
+        {MARKS[tone]}
       </span>
-      {word.text}
+      {code === "" ? "No decision" : hasWord(VERDICTS, code) ? `Run: ${VERDICTS[code]}` : words(code)}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { Failed } from "./states";
 import { useMedia } from "./use-media";
 import { useOpened } from "./use-opened";
 import { VirtualRows, type RowsHandle } from "./virtual-rows";
+import { count as written } from "../numbers";
 
 type Column = { name: string; className?: string };
 
@@ -58,7 +59,7 @@ export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns,
 
 /** `1,234 in all`, or how many of them `fit` the filters; nothing until it is known. */
 export function HowMany({ count, filtered }: { count: number | null; filtered: boolean }) {
-  return <span className="quiet" role="status">{count === null ? "" : `${count.toLocaleString("en")} ${filtered ? "fit" : "in all"}`}</span>;
+  return <span className="quiet" role="status">{count === null ? "" : `${written(count)} ${filtered ? "fit" : "in all"}`}</span>;
 }
 
 /** The keys of such a list, for whoever has some. */

@@ -1,4 +1,4 @@
-import { address, send } from "../api/client";
+import { send } from "../api/client";
 import { useMe } from "../api/use-me";
 import { outer } from "../base";
 import { loginAddress } from "../router";
@@ -14,7 +14,7 @@ export function Session({ path }: { path: string }) {
   return (
     <span className="who">
       <Inline text={data.name} />{" "}
-      <button type="button" className="plain" onClick={() => void send("POST", address("/logout")).finally(() => window.location.assign(outer("/login")))}>
+      <button type="button" className="plain" onClick={() => void send("POST /logout", {}).finally(() => window.location.assign(outer("/login")))}>
         Log out
       </button>
     </span>

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { sentenceOf, type ApiError } from "../api/client";
+import type { HeadlineWords } from "../api/types";
 import { loginAddress } from "../router";
 import { Inline } from "../text/model-text";
 import { Link } from "./link";
@@ -54,7 +55,10 @@ export function Empty({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-export type Tone = "good" | "bad" | "doubt" | "none";
+export type Tone = HeadlineWords["tone"];
+
+/** A sign for each colour: neither is needed to understand the other. */
+export const MARKS: Readonly<Record<Tone, string>> = { good: "✓", bad: "✕", doubt: "?", none: "–" };
 
 export function Notice({ tone, title, children }: { tone: Tone; title: string; children: ReactNode }) {
   return (

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { address, errorOf, segment, send, type ApiError } from "../api/client";
+import { errorOf, send, type ApiError } from "../api/client";
 import { useMe } from "../api/use-me";
 import { visible } from "../text/visible";
 import { Tag } from "./chips";
@@ -11,7 +11,7 @@ export function TagEditor({ run, tags, onChanged }: { run: string; tags: readonl
   const [error, setError] = useState<ApiError | null>(null);
   const may = useMe().data?.scopes.includes("label") ?? false;
   const put = (wanted: readonly string[]) =>
-    send<unknown>("PUT", address(`/runs/${segment(run)}/tags`), { tags: wanted }).then(
+    send("PUT /runs/{run_id}/tags", { run_id: run }, { tags: [...wanted] }).then(
       () => {
         setText("");
         setError(null);

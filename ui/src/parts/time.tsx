@@ -1,4 +1,5 @@
-import { localTime, NOTHING } from "../format";
+import { localTime } from "../format";
+import { NOTHING } from "../numbers";
 
 /** A time in the reader's zone; the whole of it, with the zone, on hovering. */
 export function Time({ utc }: { utc: string | null | undefined }) {

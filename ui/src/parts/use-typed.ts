@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 
 /**
  * A text field's own value, told on once nobody has typed for a moment. What comes from outside (a link, going back)
@@ -7,8 +7,7 @@ import { useEffect, useRef, useState } from "react";
 export function useTyped(outside: string, tell: (text: string) => void, afterMs = 80): [string, (text: string) => void] {
   const [text, setText] = useState(outside);
   const told = useRef(outside);
-  const tellNow = useRef(tell);
-  tellNow.current = tell;
+  const tellNow = useEffectEvent(tell);
 
   useEffect(() => {
     if (outside !== told.current) {
@@ -21,7 +20,7 @@ export function useTyped(outside: string, tell: (text: string) => void, afterMs 
     if (text === told.current) return;
     const timer = window.setTimeout(() => {
       told.current = text;
-      tellNow.current(text);
+      tellNow(text);
     }, afterMs);
     return () => window.clearTimeout(timer);
   }, [text, afterMs]);

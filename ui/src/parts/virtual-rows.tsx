@@ -70,11 +70,12 @@ export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, 
     }
   };
 
-  const rows: ReactNode[] = [];
-  for (let place = first; place < end; place++) {
+  const rows = Array.from({ length: end - first }, (_, above) => {
+    const place = first + above;
     const cells = row(place);
     const chosen = place === selected;
-    rows.push(
+    return (
+      // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the keys are the grid's
       <div
         key={place}
         id={`row-${place}`}
@@ -95,9 +96,10 @@ export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, 
             <span className="unseen">Loading</span>
           </div>
         )}
-      </div>,
+      </div>
     );
-  }
+  });
+  const style: CSSProperties & { "--rows-px": string } = { "--rows-px": `${Math.min(count * rowPx + HEAD_PX + 3, 4_000)}px` };
   return (
     <div
       ref={box}
@@ -107,7 +109,7 @@ export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, 
       aria-rowcount={count + 1}
       aria-activedescendant={selected !== null && selected >= first && selected < end ? `row-${selected}` : undefined}
       tabIndex={0}
-      style={{ "--rows-px": `${Math.min(count * rowPx + HEAD_PX + 3, 4_000)}px` } as CSSProperties}
+      style={style}
       onKeyDown={onKeyDown}
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
     >

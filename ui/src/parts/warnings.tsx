@@ -1,4 +1,4 @@
-import type { Aggregates } from "../api/types";
+import type { Aggregates } from "../api/client";
 import { Inline } from "../text/model-text";
 import { Notice } from "./states";
 
@@ -19,6 +19,7 @@ export function Warnings({ found }: { found: string[] }) {
 }
 
 export function warningsOf(aggregates: Aggregates | null): string[] {
-  const floor = aggregates?.floor_warning;
-  return [...(aggregates?.warnings ?? []), ...(floor ? [floor] : [])];
+  if (aggregates === null) return [];
+  const floor = "floor_warning" in aggregates ? aggregates.floor_warning : null; // A7's stands before all others
+  return floor ? [floor, ...aggregates.warnings] : aggregates.warnings;
 }

@@ -1,5 +1,6 @@
 import type { Segment } from "../api/types";
 import { Pieces } from "./model-text";
+import { count } from "../numbers";
 
 const AROUND = 400; // characters of what is the same that stay around a change
 
@@ -34,7 +35,7 @@ function Same({ text }: { text: string }) {
   return (
     <>
       <Pieces text={text.slice(0, AROUND)} />
-      <span className="skipped"> … {hidden.toLocaleString("en")} characters that are the same … </span>
+      <span className="skipped"> … {count(hidden)} characters that are the same … </span>
       <Pieces text={text.slice(-AROUND)} />
     </>
   );

@@ -14,7 +14,7 @@ export interface MarkedPiece {
 export function markedPieces(text: string, quotes: readonly (readonly Span[])[]): MarkedPiece[] {
   const held = (place: number) => Math.min(Math.max(place, 0), text.length);
   const covers = quotes.flatMap((spans, number) => spans.map((span) => ({ number, start: held(span.start), end: held(span.end) })));
-  const edges = [...new Set([0, text.length, ...covers.flatMap((one) => [one.start, one.end])])].sort((a, b) => a - b);
+  const edges = [...new Set([0, text.length, ...covers.flatMap((one) => [one.start, one.end])])].toSorted((a, b) => a - b);
   const pieces: MarkedPiece[] = [];
   for (let i = 0; i + 1 < edges.length; i++) {
     const [start, end] = [edges[i]!, edges[i + 1]!];

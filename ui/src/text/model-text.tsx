@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { numberWords } from "../format";
+import { count } from "../numbers";
 import { lineEnds, visiblePieces } from "./visible";
 
 const SHOWN = 20_000; // characters at first, and at each further step: 5 MB in one go would hold the page up
@@ -39,7 +39,7 @@ export function ModelText({ text, label }: { text: string | null | undefined; la
       {text.length > shown && (
         <p className="more">
           <button type="button" onClick={() => setShown(shown * 4)}>
-            Show more of {numberWords(text.length)} characters
+            Show more of {count(text.length)} characters
           </button>
         </p>
       )}

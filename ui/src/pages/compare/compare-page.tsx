@@ -19,8 +19,9 @@ import { useRunRows } from "./use-run-rows";
 /** Two to eight runs: what differs, by how much, and in which items. The first is the baseline. */
 export default function ComparePage() {
   const [query, change] = useQuery();
-  const key = query.getAll("run").join("\n") + (query.get("b") ?? "");
-  const { runs, b } = useMemo(() => comparedRuns(query), [key]); // eslint-disable-line react-hooks/exhaustive-deps
+  // With another filter these are the same runs still: nothing is asked again.
+  const chosen = new URLSearchParams([...query.getAll("run").map((run) => ["run", run]), ["b", query.get("b") ?? ""]]).toString();
+  const { runs, b } = useMemo(() => comparedRuns(new URLSearchParams(chosen)), [chosen]);
   const pair = useAnswer<readonly Pair[]>(runs.length >= 2 ? runs.join("\n") : null, (signal) => compared(runs, signal));
   const known = useRunRows(runs);
   if (runs.length < 2) return <Choose />;

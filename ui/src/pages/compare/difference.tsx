@@ -1,22 +1,21 @@
 import type { Difference } from "../../api/types";
 import { IntervalBar } from "../../charts/interval";
 import { letterClass } from "./state";
-import { counted, pValue, signed, value, words, type Kind } from "../../format";
+import { counted, words } from "../../format";
+import { count, limit, pEquals, points, show, signed, signedInterval } from "../../numbers";
 
 interface Props {
   title: string;
   found: Difference;
   pHolm?: number | null; // adjusted for the other pairs
-  kind?: Kind;
   a: string;
   b: string;
 }
 
 /** A score in both runs and the paired difference, with its interval, its n and its p. */
-export function DifferenceCard({ title, found, pHolm = null, kind = "score", a, b }: Props) {
-  const tone = found.low !== null && found.low > 0 ? "good" : found.high !== null && found.high < 0 ? "bad" : "none";
+export function DifferenceCard({ title, found, pHolm = null, a, b }: Props) {
+  const tone = found.verdict === "better" ? "good" : found.verdict === "worse" ? "bad" : "none";
   const reach = Math.max(Math.abs(found.low ?? 0), Math.abs(found.high ?? 0), Math.abs(found.difference ?? 0), 0.02) * 1.15;
-  const share = (x: number | null) => (kind === "rate" ? (x === null ? "–" : `${signed(100 * x, 1)} points`) : signed(x));
   return (
     <div className="card difference">
       <h3>{title}</h3>
@@ -25,39 +24,44 @@ export function DifferenceCard({ title, found, pHolm = null, kind = "score", a, 
           <dt>
             <span className={letterClass(a)}>{a}</span>
           </dt>
-          <dd>{value(found.mean_a, kind)}</dd>
+          <dd>{show("score", found.mean_a)}</dd>
         </div>
         <div>
           <dt>
             <span className={letterClass(b)}>{b}</span>
           </dt>
-          <dd>{value(found.mean_b, kind)}</dd>
+          <dd>{show("score", found.mean_b)}</dd>
         </div>
       </dl>
       <p className={`big tone-${tone}`}>
-        {share(found.difference)} <span className="small quiet">{b} − {a}</span>
+        {signed(found.difference)} <span className="small quiet">{b} − {a}</span>
       </p>
-      <IntervalBar value={found.difference} low={found.low} high={found.high} from={-reach} to={reach} width={240} zero label={`Difference ${share(found.difference)}`} />
+      <IntervalBar value={found.difference} low={found.low} high={found.high} from={-reach} to={reach} width={240} zero label={`Difference ${signed(found.difference)}`} />
       <p className="small quiet">
-        {found.low === null || found.high === null
-          ? `no interval${found.reason ? `: ${words(found.reason).toLowerCase()}` : ""}`
-          : `${share(found.low)} to ${share(found.high)} (${Math.round(100 * found.confidence)} % interval)`}
+        {signedInterval(found)}{found.low !== null && found.high !== null && ` (${limit("rate", found.confidence)} interval)`}
         <br />
-        n = {counted(found.n, "item")}: {found.n_won.toLocaleString("en")} up, {found.n_lost.toLocaleString("en")} down
+        n = {counted(found.n, "item")}: {count(found.n_lost)} lost, {count(found.n_won)} won
         <br />
-        {pValue(found.p)} <span>({words(found.test).toLowerCase()})</span>
-        {pHolm !== null && pHolm !== found.p && <>, Holm {pValue(pHolm)}</>}
+        {pEquals(found.p)} <span>({words(found.test).toLowerCase()})</span>
+        {pHolm !== null && pHolm !== found.p && <>, Holm {pEquals(pHolm)}</>}
       </p>
       <p className="small verdict">{verdict(found, a, b)}</p>
     </div>
   );
 }
 
-/** What the interval allows to be said, in a sentence. */
+/** What may be said of `b`, in a sentence: by the p that is shown and the interval, as the server has it. */
 export function verdict(found: Difference, a: string, b: string): string {
-  if (found.n > 0 && found.n_won === 0 && found.n_lost === 0) return "No item differs in this.";
-  if (found.low === null || found.high === null) return "Too little was compared to say.";
-  if (found.low > 0) return `${b} is better than ${a} on these items.`;
-  if (found.high < 0) return `${b} is worse than ${a} on these items.`;
-  return "The difference can't be told from chance.";
+  switch (found.verdict) {
+    case "better":
+      return `${b} is better than ${a} on these items.`;
+    case "worse":
+      return `${b} is worse than ${a} on these items.`;
+    case "same":
+      return `No item differs: the same within ${points(found)}.`;
+    case "no_data":
+      return "Nothing can be said: no item is in both runs with a score.";
+    case "not_told":
+      return "Which is better can't be told.";
+  }
 }

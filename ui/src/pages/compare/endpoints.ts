@@ -1,30 +1,30 @@
 /** What the comparison asks the server. */
 
-import { address, get } from "../../api/client";
+import { address, get, type Address } from "../../api/client";
 import type { Page } from "../../api/use-pages";
-import type { ComparedSet, HistoryPage, HistoryRow, ItemRow, ItemsPage, Pair } from "../../api/types";
+import type { HistoryPage, HistoryRow, ItemRow, ItemsPage, Pair } from "../../api/types";
 import type { Filters } from "./state";
 
 export const ITEMS_PAGE = 100;
 
 /** Two runs, or each of several against the first. */
 export async function compared(runs: readonly string[], signal: AbortSignal): Promise<readonly Pair[]> {
-  if (runs.length === 2) return [await get<Pair>(address("/comparisons", { run: runs }), signal)];
-  return (await get<ComparedSet>(address("/comparisons/set", { run: runs }), signal)).pairs;
+  if (runs.length === 2) return [await get(address("/comparisons", { run: runs }), signal)];
+  return (await get(address("/comparisons/set", { run: runs }), signal)).pairs;
 }
 
-export const itemsUrl = (a: string, b: string, filters: Filters, sort: string, offset: number, limit: number): string =>
+export const itemsUrl = (a: string, b: string, filters: Filters, sort: string, offset: number, limit: number): Address<ItemsPage> =>
   address("/comparisons/items", { run: [a, b], ...filters, sort, offset, limit });
 
 export async function itemsPage(a: string, b: string, filters: Filters, sort: string, page: number, signal: AbortSignal): Promise<Page<ItemRow>> {
-  const { items, n } = await get<ItemsPage>(itemsUrl(a, b, filters, sort, page * ITEMS_PAGE, ITEMS_PAGE), signal);
+  const { items, n } = await get(itemsUrl(a, b, filters, sort, page * ITEMS_PAGE, ITEMS_PAGE), signal);
   return { rows: items, n };
 }
 
-export const historyUrl = (runs: readonly string[], params: Record<string, string>, offset: number, limit: number): string =>
+export const historyUrl = (runs: readonly string[], params: Record<string, string>, offset: number, limit: number): Address<HistoryPage> =>
   address("/comparisons/history", { run: runs, ...params, offset, limit });
 
 export async function historyPage(runs: readonly string[], params: Record<string, string>, page: number, signal: AbortSignal): Promise<Page<HistoryRow>> {
-  const { items, n } = await get<HistoryPage>(historyUrl(runs, params, page * ITEMS_PAGE, ITEMS_PAGE), signal);
+  const { items, n } = await get(historyUrl(runs, params, page * ITEMS_PAGE, ITEMS_PAGE), signal);
   return { rows: items, n };
 }

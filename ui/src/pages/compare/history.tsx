@@ -1,9 +1,11 @@
 import { useCallback } from "react";
 import { address } from "../../api/client";
-import type { HistoryName, HistoryRow, HistorySummary } from "../../api/types";
+import type { HistoryRow } from "../../api/types";
 import { usePages } from "../../api/use-pages";
 import { useResource } from "../../api/use-resource";
-import { counted, words } from "../../format";
+import { counted } from "../../format";
+import { count as written } from "../../numbers";
+import { HISTORIES } from "../../words";
 import { SearchField } from "../../parts/fields";
 import { Failed, Loading } from "../../parts/states";
 import { useMedia } from "../../parts/use-media";
@@ -11,18 +13,18 @@ import { VirtualRows } from "../../parts/virtual-rows";
 import { placeOf, useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
-import { historyPage, ITEMS_PAGE } from "./endpoints";
+import { historyPage, historyUrl, ITEMS_PAGE } from "./endpoints";
 import { LETTERS } from "./state";
 
-const HISTORIES: readonly HistoryName[] = ["learned", "forgotten", "flipping", "always_correct", "never_correct"];
+const NAMES: readonly HistoryRow["history"][] = ["learned", "forgotten", "flipping", "always_correct", "never_correct"];
 
 /** Each item's way through three or more runs, in the order they are given. */
 export function History({ runs }: { runs: readonly string[] }) {
   const [query, change] = useQuery();
   const by = query.get("by") === "contained" ? "contained" : "correct";
   const params = { by, history: query.get("history") ?? "", text: query.get("htext") ?? "" };
-  const summary = useResource<HistorySummary>(address("/comparisons/history/summary", { run: runs, by }));
-  const pages = usePages<HistoryRow>(address("", { run: runs, ...params }), ITEMS_PAGE, (page, signal) => historyPage(runs, params, page, signal));
+  const summary = useResource(address("/comparisons/history/summary", { run: runs, by }));
+  const pages = usePages<HistoryRow>(historyUrl(runs, params, 0, ITEMS_PAGE), ITEMS_PAGE, (page, signal) => historyPage(runs, params, page, signal));
   const narrow = useMedia("(max-width: 46rem)");
   const count = pages.count ?? 0;
   const at = placeOf(query.get("hat"));
@@ -37,16 +39,16 @@ export function History({ runs }: { runs: readonly string[] }) {
       {summary.data !== null && (
         <>
           <p className="quiet">
-            {runs.map((_, place) => `${LETTERS[place]} ${summary.data!.n_right[place]?.toLocaleString("en") ?? "–"}`).join(", ")} right
+            {runs.map((_, place) => `${LETTERS[place]} ${written(summary.data!.n_right[place])}`).join(", ")} right
             {by === "contained" ? ", or with the expected answer inside the text" : ""}; {counted(summary.data.n_left_out, "item")} left out that not every run has, asks alike and scored.
           </p>
           <div className="class-buttons" role="group" aria-label="History">
             <button type="button" aria-pressed={params.history === ""} onClick={() => change({ history: null, hat: null }, { replace: true })}>
               All
             </button>
-            {HISTORIES.map((name) => (
+            {NAMES.map((name) => (
               <button key={name} type="button" aria-pressed={params.history === name} onClick={() => change({ history: params.history === name ? null : name, hat: null }, { replace: true })}>
-                {words(name)} <span className="number quiet">{summary.data!.counts[name].toLocaleString("en")}</span>
+                {HISTORIES[name]} <span className="number quiet">{written(summary.data!.counts[name] ?? 0)}</span>
               </button>
             ))}
             <button type="button" aria-pressed={by === "contained"} onClick={() => change({ by: by === "contained" ? null : "contained", hat: null }, { replace: true })}>
@@ -81,11 +83,11 @@ export function History({ runs }: { runs: readonly string[] }) {
 }
 
 function HistoryCells({ item, narrow }: { item: HistoryRow; narrow: boolean }) {
-  const marks = [...item.marks];
+  const marks = item.marks.split("");
   return (
     <>
       <div role="gridcell" className="small">
-        {words(item.history)}
+        {HISTORIES[item.history].split(":")[0]}
       </div>
       <div role="gridcell">
         <span className="unseen">{marks.map((mark, place) => `${LETTERS[place]} ${mark === "1" ? "right" : "wrong"}`).join(", ")}</span>

@@ -2,7 +2,8 @@ import { useEffect, useState } from "react";
 import { address } from "../../api/client";
 import type { ItemDetail } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { words } from "../../format";
+import { reasonWords } from "../../format";
+import { show } from "../../numbers";
 import { Link } from "../../parts/link";
 import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
@@ -24,7 +25,7 @@ interface Props {
 /** One item of both runs: what was asked, and what differs between the answers, by word. */
 export function ItemPanel({ a, b, position, letters, onClose, onMove }: Props) {
   const wanted = useSettled(position, 60); // whoever holds j down does not ask for each item on the way
-  const { data, error, again } = useResource<ItemDetail>(address(`/comparisons/items/${wanted}`, { run: [a, b] }));
+  const { data, error, again } = useResource(address("/comparisons/items/{position}", { position: wanted, run: [a, b] }));
   const item = data !== null && data.position === position ? data : null;
   const title = item === null ? "Item" : (
     <>
@@ -67,8 +68,8 @@ function Detail({ item, a, b, letters }: { item: ItemDetail; a: string; b: strin
         {sides.map((one) => (
           <div key={one.side}>
             <h4>
-              <span className={letterClass(one.letter)}>{one.letter}</span> {one.score === null ? "no score" : `score ${one.score}`}
-              {one.reason !== null && <span className="quiet"> · {words(one.reason).toLowerCase()}</span>}
+              <span className={letterClass(one.letter)}>{one.letter}</span> {one.score === null ? "no score" : `score ${show("score", one.score)}`}
+              {one.reason !== null && <span className="quiet"> · {reasonWords(one.reason)}</span>}
               {one.sample !== null && (
                 <Link to={runAddress(one.run, { sample: String(one.sample) })} className="small">
                   the sample

@@ -1,4 +1,5 @@
 import type { ItemRow } from "../../api/types";
+import { show } from "../../numbers";
 import { Inline } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
 import { CLASSES, className } from "./state";
@@ -17,7 +18,7 @@ export function ClassBadge({ name }: { name: ItemRow["class"] }) {
   );
 }
 
-const score = (found: number | null): string => (found === null ? "–" : Number.isInteger(found) ? String(found) : found.toFixed(3));
+const score = (found: number | null): string => show("score", found);
 
 function Scores({ item, letters }: Props) {
   return (

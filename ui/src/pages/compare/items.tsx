@@ -5,11 +5,13 @@ import { usePages } from "../../api/use-pages";
 import { Choice, SearchField } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery } from "../../router";
-import { itemsPage, ITEMS_PAGE } from "./endpoints";
+import { itemsPage, ITEMS_PAGE, itemsUrl } from "./endpoints";
 import { ItemPanel } from "./item-panel";
 import { ItemCells, ItemCellsNarrow } from "./item-row";
 import { CLASSES, className, FILTERS, filtersOf } from "./state";
 import { words } from "../../format";
+import { count } from "../../numbers";
+import { MISS_REASONS } from "../../words";
 
 const numberOf = (row: ItemRow): number => row.position;
 
@@ -43,7 +45,7 @@ export function Items({ a, b, letters, pair }: Props) {
   const filtered = FILTERS.some((name) => filters[name] !== "");
 
   const sort = SORTS.some((one) => one.value === query.get("sort")) ? query.get("sort")! : "";
-  const key = address("", { a, b, ...filters, sort });
+  const key = itemsUrl(a, b, filters, sort, 0, ITEMS_PAGE);
   const pages = usePages<ItemRow>(key, ITEMS_PAGE, (page, signal) => itemsPage(a, b, filters, sort, page, signal));
   const filter = (changes: Record<string, string>) => change({ ...changes, at: null, item: null }, { replace: true });
 
@@ -98,7 +100,7 @@ export function Items({ a, b, letters, pair }: Props) {
 
 const REASONS = [
   { value: "", text: "Any" },
-  ...["no_prediction", "expected_inside_longer_text", "numerically_equal", "different"].map((name) => ({ value: name, text: words(name) })),
+  ...(["no_prediction", "expected_inside_longer_text", "numerically_equal", "different"] as const).map((name) => ({ value: name, text: MISS_REASONS[name] })),
 ];
 
 function ClassButtons({ value, pair, onChange }: { value: string; pair: Pair | null; onChange: (name: string) => void }) {
@@ -107,11 +109,11 @@ function ClassButtons({ value, pair, onChange }: { value: string; pair: Pair | n
       <button type="button" aria-pressed={value === ""} onClick={() => onChange("")}>
         All
       </button>
-      {CLASSES.filter((one) => (pair !== null && pair.classes[one.name] > 0) || value === one.name).map((one) => (
+      {CLASSES.filter((one) => (pair?.classes[one.name] ?? 0) > 0 || value === one.name).map((one) => (
         <button key={one.name} type="button" aria-pressed={value === one.name} onClick={() => onChange(value === one.name ? "" : one.name)}>
           <span className={`swatch ${className(one.name)}`} aria-hidden="true" />
           {one.text}
-          {pair !== null && <span className="number quiet">{pair.classes[one.name].toLocaleString("en")}</span>}
+          {pair !== null && <span className="number quiet">{count(pair.classes[one.name] ?? 0)}</span>}
         </button>
       ))}
     </div>

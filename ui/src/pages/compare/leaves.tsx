@@ -14,7 +14,7 @@ export function Metadata({ leaves, a, b }: { leaves: readonly LeafDifference[]; 
   return (
     <details className="part-details">
       <summary>
-        Metadata <span className="quiet">({leaves.length === 0 ? "nothing differs" : `${counted(leaves.length, "value differs", "values differ")}`})</span>
+        Metadata <span className="quiet">({leaves.length === 0 ? "nothing differs" : counted(leaves.length, "value differs", "values differ")})</span>
       </summary>
       {leaves.length > 0 && (
         <div className="table leaves" tabIndex={0} role="region" aria-label="Metadata that differs">

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useState } from "react";
-import { address, ApiError, get, segment } from "../../api/client";
-import type { Metric, TrainingMetrics } from "../../api/types";
+import { address, ApiError, get } from "../../api/client";
+import type { Curve } from "../../api/types";
 import { counted } from "../../format";
 import { Choice } from "../../parts/fields";
 import { loaded } from "../../parts/loaded";
@@ -16,13 +16,13 @@ const AXES = [
   { value: "step", text: "step" },
   { value: "tokens", text: "tokens" },
   { value: "time", text: "time" },
-];
+] as const;
 
 /** The runs' loss curves over one another; a run without one is named. */
 export function Loss({ runs, known }: { runs: readonly string[]; known: Known }) {
   const [query, change] = useQuery();
   const found = useMetrics(runs, known);
-  const axis = (AXES.find((one) => one.value === query.get("axis"))?.value ?? "step") as "step" | "tokens" | "time";
+  const axis = AXES.find((one) => one.value === query.get("axis"))?.value ?? "step";
   const smoothing = Math.min(Math.max(Number(query.get("smooth") ?? "0") || 0, 0), 0.99);
   const range = useMemo(() => rangeOf(query.get("zoom")), [query]);
 
@@ -112,7 +112,7 @@ function lastOf(values: readonly (number | null)[]): string {
 }
 
 /** A metric's points along an axis; those that don't know their place there are left out. */
-function onAxis(metric: Metric, axis: "step" | "tokens" | "time"): { x: number[]; y: (number | null)[] } {
+function onAxis(metric: Curve, axis: "step" | "tokens" | "time"): { x: number[]; y: (number | null)[] } {
   const places: readonly (number | null)[] = axis === "step" ? metric.steps : axis === "tokens" ? metric.tokens : metric.times;
   const keep = places.map((place, i) => (place === null ? -1 : i)).filter((i) => i >= 0);
   const start = axis === "time" ? (places[keep[0] ?? 0] ?? 0) : 0;
@@ -120,8 +120,8 @@ function onAxis(metric: Metric, axis: "step" | "tokens" | "time"): { x: number[]
 }
 
 /** Each run's loss; null for a run that has none. The whole is null until all have answered. */
-function useMetrics(runs: readonly string[], known: Known): Record<string, Metric | null> | null {
-  const [found, setFound] = useState<Record<string, Metric | null> | null>(null);
+function useMetrics(runs: readonly string[], known: Known): Record<string, Curve | null> | null {
+  const [found, setFound] = useState<Record<string, Curve | null> | null>(null);
   const all = runs.every((run) => known[run] !== undefined);
   const key = all ? runs.map((run) => `${known[run]!.loss === null ? "-" : "+"}${run}`).join("\n") : null;
   useLayoutEffect(() => {
@@ -138,9 +138,9 @@ function useMetrics(runs: readonly string[], known: Known): Record<string, Metri
   return found;
 }
 
-async function lossOf(run: string, signal: AbortSignal): Promise<Metric | null> {
+async function lossOf(run: string, signal: AbortSignal): Promise<Curve | null> {
   try {
-    const found = await get<TrainingMetrics>(address(`/runs/${segment(run)}/training-metrics`, { name: "loss", max_points: MOST_POINTS }), signal);
+    const found = await get(address("/runs/{run_id}/training-metrics", { run_id: run, name: "loss", max_points: MOST_POINTS }), signal);
     return found.curves.find((curve) => curve.name === "loss" && curve.steps.length > 0) ?? null;
   } catch (error) {
     if (error instanceof ApiError) return null;

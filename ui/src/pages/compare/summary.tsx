@@ -1,5 +1,6 @@
-import type { ItemClass, Pair } from "../../api/types";
-import { counted, pValue, signed, span, value, words } from "../../format";
+import type { Pair } from "../../api/types";
+import { counted, words } from "../../format";
+import { count, pValue, show, signed, signedInterval } from "../../numbers";
 import { Notice } from "../../parts/states";
 import { Inline } from "../../text/model-text";
 import { DifferenceCard } from "./difference";
@@ -38,13 +39,13 @@ export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: strin
       <h2 id="scores">Score</h2>
       <p className="quiet">
         {counted(pair.n_compared, "item")} compared
-        {pair.n_left_out > 0 && `, ${pair.n_left_out.toLocaleString("en")} left out: in one run only, with another expected answer, or without a score or an answer`}.
+        {pair.n_left_out > 0 && `, ${count(pair.n_left_out)} left out: in one run only, with another expected answer, or without a score or an answer`}.
       </p>
       <div className="cards">
         <DifferenceCard title={rubric ? "Mean sample score" : "Correctness"} found={pair.score} pHolm={pair.p_holm} a={a} b={b} />
-        {pair.passing !== null && <DifferenceCard title="Pass rate" found={pair.passing} kind="rate" a={a} b={b} />}
+        {pair.passing !== null && <DifferenceCard title="Pass rate" found={pair.passing} a={a} b={b} />}
         {pair.containment !== null && (
-          <DifferenceCard title="Expected answer stands in the text (diagnosis)" found={pair.containment.difference} kind="rate" a={a} b={b} />
+          <DifferenceCard title="Expected answer stands in the text (diagnosis)" found={pair.containment.difference} a={a} b={b} />
         )}
         <Classes classes={pair.classes} />
       </div>
@@ -54,26 +55,24 @@ export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: strin
 }
 
 /** How many items of each class, as a bar and as a list. */
-function Classes({ classes }: { classes: Record<ItemClass, number> }) {
-  const all = Math.max(CLASSES.reduce((sum, one) => sum + classes[one.name], 0), 1);
-  let x = 0;
+function Classes({ classes }: { classes: Pair["classes"] }) {
+  const found = CLASSES.map((one) => ({ ...one, n: classes[one.name] ?? 0 }));
+  const all = Math.max(found.reduce((sum, one) => sum + one.n, 0), 1);
+  const before = (place: number) => found.slice(0, place).reduce((sum, one) => sum + one.n, 0);
   return (
     <div className="card classes">
       <h3>Items</h3>
       <svg viewBox="0 0 240 22" className="classes-bar" aria-hidden="true" preserveAspectRatio="none">
-        {CLASSES.map((one) => {
-          const width = (240 * classes[one.name]) / all;
-          const bar = width > 0 ? <rect key={one.name} className={className(one.name)} x={x} width={Math.max(width, 1)} height={22} /> : null;
-          x += width;
-          return bar;
-        })}
+        {found.map((one, place) => one.n > 0 && (
+          <rect key={one.name} className={className(one.name)} x={(240 * before(place)) / all} width={Math.max((240 * one.n) / all, 1)} height={22} />
+        ))}
       </svg>
       <ul>
-        {CLASSES.filter((one) => classes[one.name] > 0).map((one) => (
+        {found.filter((one) => one.n > 0).map((one) => (
           <li key={one.name}>
             <span className={`swatch ${className(one.name)}`} aria-hidden="true" />
             {one.text}
-            <span className="number">{classes[one.name].toLocaleString("en")}</span>
+            <span className="number">{count(one.n)}</span>
           </li>
         ))}
       </ul>
@@ -106,12 +105,12 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
                 <th scope="row">
                   <span className="quiet">{field}</span> <Inline text={name} />
                 </th>
-                <td className="number">{difference.n.toLocaleString("en")}</td>
-                <td className="number">{value(difference.mean_a)}</td>
-                <td className="number">{value(difference.mean_b)}</td>
+                <td className="number">{count(difference.n)}</td>
+                <td className="number">{show("score", difference.mean_a)}</td>
+                <td className="number">{show("score", difference.mean_b)}</td>
                 <td className="number">{signed(difference.difference)}</td>
-                <td>{span(difference.low, difference.high, signed)}</td>
-                <td className="number">{pValue(p_holm).replace("p = ", "").replace("p ", "")}</td>
+                <td>{signedInterval(difference)}</td>
+                <td className="number">{pValue(p_holm)}</td>
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from "react";
-import { address, get, segment } from "../../api/client";
+import { address, get } from "../../api/client";
 import type { RunRow } from "../../api/types";
 
 export type Known = Readonly<Record<string, RunRow>>;
@@ -9,7 +9,7 @@ export function useRunRows(runs: readonly string[]): Known {
   const [found, setFound] = useState<Known>({});
   useLayoutEffect(() => {
     const abort = new AbortController();
-    const asked = runs.map((run) => get<RunRow>(address(`/runs/${segment(run)}`), abort.signal));
+    const asked = runs.map((run) => get(address("/runs/{run_id}", { run_id: run }), abort.signal));
     void Promise.allSettled(asked).then((all) => {
       if (abort.signal.aborted) return;
       // The comparison itself says what is wrong with the others.

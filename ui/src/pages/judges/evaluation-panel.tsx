@@ -1,14 +1,16 @@
 import { useMemo } from "react";
 import { address } from "../../api/client";
-import type { Evaluation, Evidence } from "../../api/types";
+import type { EvaluationDetail, EvaluationEvidence } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { words } from "../../format";
+import { sentence } from "../../numbers";
 import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
 import { Inline, ModelText, Pieces } from "../../text/model-text";
 import { markedPieces } from "../../text/marks";
 import { lineEnds } from "../../text/visible";
-import { Verdict } from "./evaluations";
+import { LOCATED } from "../../words";
+import { Verdict } from "./verdict";
 
 interface Props {
   run: string;
@@ -21,7 +23,7 @@ const DIMENSIONS: readonly string[] = ["FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIA
 
 /** One evaluation: scores, flags, and each quote where it stands in the judged text. */
 export function EvaluationPanel({ run, evaluation, onClose, onMove }: Props) {
-  const { data, error, again } = useResource<Evaluation>(address(`/evaluations/${evaluation}`, { run }));
+  const { data, error, again } = useResource(address("/evaluations/{sample}", { sample: evaluation, run }));
   const found = data !== null && data.sample === evaluation ? data : null;
   return (
     <Panel label="Evaluation" title={found === null ? "Evaluation" : <><Inline text={found.question_id} /> <Verdict one={found} /></>} what="evaluation" onClose={onClose} onMove={onMove} className="sample">
@@ -32,7 +34,7 @@ export function EvaluationPanel({ run, evaluation, onClose, onMove }: Props) {
   );
 }
 
-function Whole({ found }: { found: Evaluation }) {
+function Whole({ found }: { found: EvaluationDetail }) {
   return (
     <>
       <p className="small">
@@ -76,7 +78,7 @@ function Whole({ found }: { found: Evaluation }) {
   );
 }
 
-function Marked({ text, evidence }: { text: string; evidence: readonly Evidence[] }) {
+function Marked({ text, evidence }: { text: string; evidence: readonly EvaluationEvidence[] }) {
   const pieces = useMemo(() => markedPieces(text, evidence.map((one) => one.spans)), [text, evidence]);
   return (
     <div className="model-text" dir="auto" role="group" aria-label="Judged text" tabIndex={0}>
@@ -94,9 +96,9 @@ function Marked({ text, evidence }: { text: string; evidence: readonly Evidence[
   );
 }
 
-const isFound = (one: Evidence): boolean => one.spans.length > 0;
+const isFound = (one: EvaluationEvidence): boolean => one.spans.length > 0;
 
-function Quote({ one, number }: { one: Evidence; number: number }) {
+function Quote({ one, number }: { one: EvaluationEvidence; number: number }) {
   const there = isFound(one);
   return (
     <li className={there ? "found" : "lost"}>
@@ -104,8 +106,7 @@ function Quote({ one, number }: { one: Evidence; number: number }) {
         <sup>{number}</sup> <q><Inline text={one.quote ?? ""} /></q>
       </p>
       <p className="small">
-        <strong>{there ? "✓ found" : one.quote ? "✕ not found in the text" : "✕ no quote"}</strong>
-        {there && one.located !== "exact" && ` (${words(one.located ?? "").toLowerCase()})`} · {words(one.dimension ?? "no dimension")}
+        <strong>{there ? "✓" : "✕"} {sentence(LOCATED, one.located ?? "no_quote")}</strong> · {words(one.dimension ?? "no dimension")}
         {one.reason !== null && <>: <Inline text={one.reason} /></>}
       </p>
     </li>

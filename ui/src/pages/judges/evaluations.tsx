@@ -1,16 +1,18 @@
 import { address, get } from "../../api/client";
-import type { Analysis, EvaluationsPage, EvaluationSummary } from "../../api/types";
+import type { Analysis, EvaluationSummary } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
-import { words } from "../../format";
 import { Choice } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
-import { useQuery } from "../../router";
+import { useQuery, valuesOf } from "../../router";
 import { Inline } from "../../text/model-text";
 import { EvaluationPanel } from "./evaluation-panel";
+import { Verdict } from "./verdict";
 
 const SIZE = 100;
 const numberOf = (row: EvaluationSummary): number => row.sample;
 const FILTERS = ["judge", "target", "variant", "method", "valid"] as const;
+
+const options = (values: readonly string[]) => [{ value: "", text: "Any" }, ...[...new Set(values)].map((one) => ({ value: one, text: one }))];
 
 const COLUMNS = [{ name: "Verdict" }, { name: "Question, variant" }, { name: "Target", className: "col-slice" }, { name: "Judge" }, { name: "Score", className: "number" }];
 const NARROW = [{ name: "Evaluation" }, { name: "Score", className: "number" }];
@@ -18,14 +20,13 @@ const NARROW = [{ name: "Evaluation" }, { name: "Score", className: "number" }];
 /** Every evaluation; one opens with its quotes marked in the judged text. */
 export function Evaluations({ run, analysis }: { run: string; analysis: Analysis | null }) {
   const [query, change] = useQuery();
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""])) as Record<(typeof FILTERS)[number], string>;
+  const filters = valuesOf(query, FILTERS);
   const url = (page: number) => address("/evaluations", { run, ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
   const pages = usePages<EvaluationSummary>(key, SIZE, async (page, signal): Promise<Page<EvaluationSummary>> => {
-    const found = await get<EvaluationsPage>(url(page), signal);
+    const found = await get(url(page), signal);
     return { rows: found.evaluations, n: found.n };
   });
-  const options = (values: readonly string[]) => [{ value: "", text: "Any" }, ...[...new Set(values)].map((one) => ({ value: one, text: one }))];
   const filter = (changes: Record<string, string>) => change({ ...changes, at: null, evaluation: null }, { replace: true });
 
   return (
@@ -56,13 +57,6 @@ export function Evaluations({ run, analysis }: { run: string; analysis: Analysis
       />
     </section>
   );
-}
-
-const TONES: Record<string, string> = { PASS: "good", PARTIAL: "doubt", FAIL: "bad" };
-
-export function Verdict({ one }: { one: EvaluationSummary }) {
-  if (!one.valid) return <span className="outcome tone-none">– invalid</span>;
-  return <span className={`outcome tone-${TONES[one.verdict ?? ""] ?? "none"}`}>{words(one.verdict ?? "none")}</span>;
 }
 
 function Cells({ one, narrow }: { one: EvaluationSummary; narrow: boolean }) {

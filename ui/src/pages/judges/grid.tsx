@@ -1,4 +1,5 @@
 import type { TargetVariant } from "../../api/types";
+import { count, measured } from "../../numbers";
 import { Inline } from "../../text/model-text";
 import { visible } from "../../text/visible";
 
@@ -37,14 +38,15 @@ export function Grid({ targets, onOpen }: { targets: readonly TargetVariant[]; o
 
 function Cell({ cell, onOpen }: { cell: TargetVariant; onOpen: (target: string, variant: string) => void }) {
   const { overall } = cell;
+  const { value, beside } = measured("grade", overall);
   const step = overall.value === null ? "none" : String(Math.min(Math.floor(overall.value / 2), 3));
   return (
     <button type="button" className={`cell step-${step}`} aria-label={`Evaluations of ${visible(cell.target_model)}, ${visible(cell.prompt_variant)}`} onClick={() => onOpen(cell.target_model, cell.prompt_variant)}>
-      <strong>{overall.value?.toFixed(2) ?? "–"}</strong>
+      <strong>{value}</strong>
       <span className="small">
-        {cell.n_valid === 0 ? "none valid" : `${overall.low !== null && overall.high !== null ? `${overall.low.toFixed(1)} to ${overall.high.toFixed(1)}` : "too few"} · n = ${cell.n_outputs}`}
+        {cell.n_valid === 0 ? "none valid" : `${beside} · n = ${count(cell.n_outputs)}`}
       </span>
-      {cell.n_valid < cell.n && <span className="small">{cell.n - cell.n_valid} invalid of {cell.n}</span>}
+      {cell.n_valid < cell.n && <span className="small">{count(cell.n - cell.n_valid)} invalid of {count(cell.n)}</span>}
     </button>
   );
 }

@@ -1,8 +1,8 @@
 import { useEffect } from "react";
-import { address, segment } from "../../api/client";
-import type { Analysis, Experiment } from "../../api/types";
+import { address } from "../../api/client";
 import { useResource } from "../../api/use-resource";
 import { counted, words } from "../../format";
+import { count } from "../../numbers";
 import { Choice } from "../../parts/fields";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { Warnings } from "../../parts/warnings";
@@ -15,13 +15,13 @@ import { League } from "./league";
 /** An experiment with judges: who judged what how, which judges can be used, and the evidence they gave. */
 export default function JudgesPage() {
   const [query, change] = useQuery();
-  const runs = useResource<{ experiments: Experiment[] }>(address("/judges"));
+  const runs = useResource(address("/judges"));
   const run = query.get("run");
   const first = runs.data?.experiments[0]?.run_id;
   useEffect(() => {
     if (run === null && first !== undefined) change({ run: first }, { replace: true });
   }, [run, first, change]);
-  const aggregates = useResource<{ analysis: Analysis; warnings: string[] }>(run === null ? null : address(`/judges/${segment(run)}`));
+  const aggregates = useResource(run === null ? null : address("/judges/{run_id}", { run_id: run }));
 
   const analysis = aggregates.data?.analysis ?? null;
 
@@ -42,7 +42,7 @@ export default function JudgesPage() {
         <>
           <Warnings found={aggregates.data?.warnings ?? []} />
           <p className="quiet">
-            {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${one.n_valid.toLocaleString("en")} valid`).join("; ")}.
+            {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${count(one.n_valid)} valid`).join("; ")}.
             {analysis.n_gaps > 0 && ` ${counted(analysis.n_gaps, "cell")} without an evaluation.`} An invalid evaluation enters no score; it is counted.
           </p>
           <Grid targets={analysis.targets} onOpen={(target, variant) => change({ target, variant, at: null, evaluation: null })} />

@@ -1,13 +1,10 @@
 import type { LeagueEntry } from "../../api/types";
-import { words } from "../../format";
-import type { Tone } from "../../parts/states";
+import { count, ruleOutcome, sentence } from "../../numbers";
+import { MARKS, type Tone } from "../../parts/states";
 import { Inline } from "../../text/model-text";
+import { STANDINGS } from "../../words";
 
-const STANDINGS: Record<string, { text: string; tone: Tone; mark: string }> = {
-  usable: { text: "Usable", tone: "good", mark: "✓" },
-  not_usable: { text: "Not usable", tone: "bad", mark: "✕" },
-  too_few: { text: "Too few to say", tone: "doubt", mark: "?" },
-};
+const TONES: Readonly<Record<string, Tone>> = { usable: "good", not_usable: "bad", too_few: "doubt" };
 
 /** Which judges can be used, and by which rules not. */
 export function League({ league }: { league: readonly LeagueEntry[] }) {
@@ -21,17 +18,17 @@ export function League({ league }: { league: readonly LeagueEntry[] }) {
           </thead>
           <tbody>
             {league.map((entry) => {
-              const standing = STANDINGS[entry.standing] ?? { text: words(entry.standing), tone: "none", mark: "–" };
+              const tone = TONES[entry.standing] ?? "none";
               return (
                 <tr key={entry.judge_model}>
                   <th scope="row"><Inline text={entry.judge_model} /></th>
-                  <td><span className={`chip tone-${standing.tone}`}><span className="mark" aria-hidden="true">{standing.mark}</span>{standing.text}</span></td>
-                  <td className="number">{entry.n.toLocaleString("en")}</td>
+                  <td><span className={`chip tone-${tone}`}><span className="mark" aria-hidden="true">{MARKS[tone]}</span>{sentence(STANDINGS, entry.standing)}</span></td>
+                  <td className="number">{count(entry.n)}</td>
                   <td>
                     <ul className="rules small">
                       {entry.outcomes.map((one) => (
                         <li key={one.rule} className={one.holds === false ? "tone-bad broken" : ""}>
-                          <span aria-hidden="true">{one.holds === null ? "?" : one.holds ? "✓" : "✕"}</span> {words(one.rule)} {one.limit}: {one.found === null ? "not known" : Number(one.found.toFixed(3))}
+                          <span aria-hidden="true">{one.holds === null ? "?" : one.holds ? "✓" : "✕"}</span> {ruleOutcome(one)}
                           <span className="unseen">{one.holds === null ? " not known" : one.holds ? " holds" : " does not hold"}</span>
                         </li>
                       ))}

@@ -1,16 +1,14 @@
 import type { Measured } from "../../api/types";
-import { NOTHING, words } from "../../format";
+import { count, measured, withSign } from "../../numbers";
+import type { Kind } from "../../words";
 
 /** A measured value with its interval and n; where there were too few to say, that is said. */
-export function Value({ found, digits = 2, percent = false }: { found: Measured; digits?: number; percent?: boolean }) {
-  const write = (one: number) => (percent ? `${(100 * one).toFixed(1)} %` : one.toFixed(digits).replace("-", "−"));
+export function Value({ found, kind, sign = false }: { found: Measured; kind: Kind; sign?: boolean }) {
+  const { value, beside } = measured(kind, found);
   return (
     <>
-      <span className="figure">{found.value === null ? NOTHING : write(found.value)}</span>
-      <span className="small quiet beside">
-        {found.low !== null && found.high !== null ? `${write(found.low)} to ${write(found.high)}` : found.reason === "too_few" ? "too few for an interval" : found.reason ? words(found.reason).toLowerCase() : ""}
-        {`, n = ${found.n.toLocaleString("en")}`.replace(/^, (?=n)/, found.low === null && !found.reason ? "" : ", ")}
-      </span>
+      <span className="figure">{sign ? withSign(value) : value}</span>
+      <span className="small quiet beside">{beside}, n = {count(found.n)}</span>
     </>
   );
 }

@@ -1,17 +1,15 @@
-import type { Calibration, CardDecision } from "../../api/types";
+import type { CardDecision, CardSection, CardWords } from "../../api/types";
 import { Link } from "../../parts/link";
 import { ReportTableView } from "../../parts/report-table";
+import { MARKS } from "../../parts/states";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 
-type Words = NonNullable<Calibration["words"]>;
-
 // What else is known of the judge stands folded away: it is about the judge, not about the labels.
 const FOLDED = new Set(["Validity", "Evidence and test-retest", "Labels", "Cost"]);
-const MARKS = { good: "✓", bad: "✕", doubt: "?", none: "–" };
 
 /** The judge held against people, as `benchbook calibrate` has it: the same sentences and the same tables. */
-export function CalibrationView({ words, run, labels }: { words: Words; run: string; labels: string }) {
+export function CalibrationView({ words, run, labels }: { words: CardWords; run: string; labels: string }) {
   const [open, folded] = [false, true].map((fold) => words.sections.filter((one) => FOLDED.has(one.title) === fold));
   return (
     <section className="part calibration" aria-labelledby="calibration">
@@ -39,7 +37,7 @@ export function CalibrationView({ words, run, labels }: { words: Words; run: str
   );
 }
 
-function Section({ section }: { section: Words["sections"][number] }) {
+function Section({ section }: { section: CardSection }) {
   if (section.tables.every((table) => table.rows.length === 0)) return null;
   return (
     <section className="card-section">

@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from "react";
 import { address } from "../../api/client";
-import type { Book } from "../../api/types";
-import { useMe, type Me } from "../../api/use-me";
+import type { Book, WhoAmI } from "../../api/types";
+import { useMe } from "../../api/use-me";
 import { useResource } from "../../api/use-resource";
 import { counted } from "../../format";
+import { count } from "../../numbers";
 import { Link } from "../../parts/link";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { useQuery } from "../../router";
@@ -36,7 +37,7 @@ function ResultsPage({ labels }: { labels: string }) {
 }
 
 function Begin() {
-  const sets = useResource<{ books: Book[] }>(address("/labels"));
+  const sets = useResource(address("/labels"));
   const me = useMe();
   const error = sets.error ?? me.error;
   return (
@@ -51,7 +52,7 @@ function Begin() {
   );
 }
 
-function Sets({ sets, me }: { sets: readonly Book[]; me: Me }) {
+function Sets({ sets, me }: { sets: readonly Book[]; me: WhoAmI }) {
   const [typed, setTyped] = useState("");
   const may = me.scopes.includes("label");
   const name = me.via === "local" ? typed.trim() : me.name; // nobody labels in another's name
@@ -88,14 +89,14 @@ function SetCard({ one, name, may }: { one: Book; name: string; may: boolean }) 
       <ul className="small">
         {Object.entries(one.by_labeller).map(([who, n]) => (
           <li key={who}>
-            <Inline text={who} />: {n.toLocaleString("en")} of {counted(one.n_labels_a_person, "label")}
+            <Inline text={who} />: {count(n)} of {counted(one.n_labels_a_person, "label")}
           </li>
         ))}
       </ul>
       {may && (
         <div className="actions">
           <Act to={queueAddress(one.book, name)} primary ready={name !== ""}>Label</Act>
-          {disputed > 0 && <Act to={settleAddress(one.book, name)} ready={name !== ""}>Settle {disputed.toLocaleString("en")} in dispute</Act>}
+          {disputed > 0 && <Act to={settleAddress(one.book, name)} ready={name !== ""}>Settle {count(disputed)} in dispute</Act>}
         </div>
       )}
       {given.some((n) => n >= one.n_labels_a_person) && <Link to={resultsAddress(one.book)}>What people and the judge say</Link>}

@@ -1,5 +1,6 @@
-import type { Question } from "../../api/types";
+import type { LabelQuestion } from "../../api/types";
 import { words } from "../../format";
+import { count } from "../../numbers";
 import { Failed } from "../../parts/states";
 import { Inline, ModelText } from "../../text/model-text";
 import type { Labelling } from "./use-labelling";
@@ -7,11 +8,11 @@ import type { Labelling } from "./use-labelling";
 const SCORES = [2, 1, 0] as const;
 
 /** What was asked and answered, and the scores to give it. In adjudication also both scores that were given. */
-export function QuestionView({ question, n, labelling }: { question: Question; n?: number; labelling: Labelling }) {
+export function QuestionView({ question, n, labelling }: { question: LabelQuestion; n?: number; labelling: Labelling }) {
   return (
     <div className="question">
       <section aria-label="Sample" className="sample">
-        <h2>Sample {question.place.toLocaleString("en")}{n !== undefined && ` of ${n.toLocaleString("en")}`}</h2>
+        <h2>Sample {count(question.place)}{n !== undefined && ` of ${count(n)}`}</h2>
         <h3 className="over">Question</h3>
         <ModelText text={question.prompt} label="Question" />
         {question.context !== null && <><h3 className="over">Context</h3><ModelText text={question.context} label="Context" /></>}
@@ -24,7 +25,7 @@ export function QuestionView({ question, n, labelling }: { question: Question; n
   );
 }
 
-function Scores({ question, labelling }: { question: Question; labelling: Labelling }) {
+function Scores({ question, labelling }: { question: LabelQuestion; labelling: Labelling }) {
   const { busy, note, setNote, give, undo, step } = labelling;
   return (
     <section className="scores" aria-label="Score">
@@ -51,8 +52,8 @@ function Scores({ question, labelling }: { question: Question; labelling: Labell
 }
 
 /** The rubric's words for a score, out of the lines that the judge was given. */
-export function meaning(words: string, score: number): string {
-  const line = words.split("\n").find((one) => one.trim().startsWith(`${score} `));
+export function meaning(rubric: string, score: number): string {
+  const line = rubric.split("\n").find((one) => one.trim().startsWith(`${score} `));
   return line?.trim().slice(2) ?? String(score);
 }
 

@@ -1,4 +1,5 @@
 import { counted } from "../../format";
+import { count } from "../../numbers";
 import { Failed, Loading } from "../../parts/states";
 import { Inline } from "../../text/model-text";
 import { QuestionView, Said } from "./question";
@@ -21,7 +22,7 @@ export function Queue({ labels, labeller }: { labels: string; labeller: string }
         <span className="quiet"><Inline text={step.labeller} /> on <Inline text={labels} /></span>
         <div className="actions">
           <progress max={Math.max(all, 1)} value={done} aria-label="Your labels" />
-          <span className="small quiet">{done.toLocaleString("en")} of {counted(all, "label")}</span>
+          <span className="small quiet">{count(done)} of {counted(all, "label")}</span>
         </div>
       </div>
       <Said labelling={labelling} />

@@ -1,7 +1,8 @@
-import { address, segment } from "../../api/client";
-import type { Book, Calibration } from "../../api/types";
+import { address } from "../../api/client";
+import type { Book } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { words } from "../../format";
+import { count } from "../../numbers";
 import { Link } from "../../parts/link";
 import { Failed, Loading } from "../../parts/states";
 import { ReportTableView } from "../../parts/report-table";
@@ -19,8 +20,8 @@ const ORIGINS: Record<string, string> = {
 
 /** How far people agree, and the judge with them: shown once the labels are given, never before. */
 export function Results({ labels, labeller = null }: { labels: string; labeller?: string | null }) {
-  const book = useResource<Book>(address(`/labels/${segment(labels)}`));
-  const calibration = useResource<Calibration>(address(`/labels/${segment(labels)}/calibration`));
+  const book = useResource(address("/labels/{book}", { book: labels }));
+  const calibration = useResource(address("/labels/{book}/calibration", { book: labels }));
   if (book.error !== null) return <Failed error={book.error} again={book.again} what="set of labels" />;
   if (book.data === null) return <Loading what="the labels" />;
   const found = calibration.data;
@@ -51,7 +52,7 @@ function People({ book, labeller }: { book: Book; labeller: string | null }) {
       <h2 id="people">What people say</h2>
       <div className="table" tabIndex={0} role="region" aria-label="Table of what people say">
         <table>
-          <caption>Samples, of {book.n_samples.toLocaleString("en")} drawn from run <Inline text={book.run_id} /></caption>
+          <caption>Samples, of {count(book.n_samples)} drawn from run <Inline text={book.run_id} /></caption>
           <thead>
             <tr>
               <th scope="col">Field</th>
@@ -62,7 +63,7 @@ function People({ book, labeller }: { book: Book; labeller: string | null }) {
             {Object.entries(book.by_field).map(([field, counts]) => (
               <tr key={field}>
                 <th scope="row">{words(field)}</th>
-                {origins.map((origin) => <td className="number" key={origin}>{(counts[origin] ?? 0).toLocaleString("en")}</td>)}
+                {origins.map((origin) => <td className="number" key={origin}>{count(counts[origin] ?? 0)}</td>)}
               </tr>
             ))}
           </tbody>

@@ -1,7 +1,8 @@
-import { address, segment } from "../../api/client";
-import type { Dispute, DisputesPage } from "../../api/types";
+import { address } from "../../api/client";
+import type { Dispute } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { words } from "../../format";
+import { count } from "../../numbers";
 import { Failed, Loading } from "../../parts/states";
 import { useKeys } from "../../parts/use-keys";
 import { useQuery } from "../../router";
@@ -18,7 +19,7 @@ type Place = Pick<Dispute, "sample" | "field">;
 export function Settle({ labels, labeller }: { labels: string; labeller: string }) {
   const [query, change] = useQuery();
   const sample = query.get("sample");
-  const list = useResource<DisputesPage>(address(`/labels/${segment(labels)}/disputes`, { limit: LISTED }));
+  const list = useResource(address("/labels/{book}/disputes", { book: labels, limit: LISTED }));
   const disputes = list.data?.disputes ?? [];
   const open = (one: Place | null | undefined) => change({ sample: one ? String(one.sample) : null, field: one?.field }, { replace: true });
   const labelling = useLabelling({
@@ -53,7 +54,7 @@ export function Settle({ labels, labeller }: { labels: string; labeller: string 
         <span className="quiet"><Inline text={step.labeller} /> on <Inline text={labels} /></span>
         <div className="actions">
           <progress max={Math.max(step.n_labels, 1)} value={list.data.n_settled} aria-label="Settled" />
-          <span className="small quiet">{list.data.n_settled.toLocaleString("en")} of {step.n_labels.toLocaleString("en")} settled</span>
+          <span className="small quiet">{count(list.data.n_settled)} of {count(step.n_labels)} settled</span>
         </div>
       </div>
       <Said labelling={labelling} />
@@ -95,7 +96,7 @@ function Disputes({ disputes, n, at, onOpen }: { disputes: readonly Dispute[]; n
           </li>
         ))}
       </ol>
-      {n > disputes.length && <p className="small quiet">The first {disputes.length} of {n.toLocaleString("en")}.</p>}
+      {n > disputes.length && <p className="small quiet">The first {disputes.length} of {count(n)}.</p>}
     </nav>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { address, errorOf, segment, send, type ApiError } from "../../api/client";
-import type { LabelStep } from "../../api/types";
+import { address, errorOf, send, type ApiError } from "../../api/client";
+import type { LabelGiven, LabelStep } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { words } from "../../format";
 import { useKeys } from "../../parts/use-keys";
@@ -16,6 +16,8 @@ interface Asked {
   onRefused?: () => void;
 }
 
+type Score = LabelGiven["score"];
+
 export interface Labelling {
   step: LabelStep | null;
   failed: ApiError | null; // the question could not be had
@@ -25,15 +27,19 @@ export interface Labelling {
   busy: boolean;
   note: string;
   setNote: (note: string) => void;
-  give: (score: number) => void;
+  give: (score: Score) => void;
   undo: () => void;
 }
 
+// A key that is held down is pressed once: it must not label what nobody has read.
+const once = (act: () => void) => (event: KeyboardEvent) => {
+  if (!event.repeat) act();
+};
+
 /** A question, and what answers it by keys: 0, 1 or 2 score, u takes the last one back, n goes to the note. */
 export function useLabelling({ labels, labeller, adjudicate = false, sample, field, onGiven, onUndone, onRefused }: Asked): Labelling {
-  const base = `/labels/${segment(labels)}`;
-  const url = address(`${base}/next`, { labeller, adjudicate, sample, field });
-  const next = useResource<LabelStep>(url);
+  const url = address("/labels/{book}/next", { book: labels, labeller, adjudicate, sample, field });
+  const next = useResource(url);
   // The answer to a label has the next question: no key can fall on the one before.
   const [answer, setAnswer] = useState<{ url: string; step: LabelStep } | null>(null);
   const [note, setNote] = useState("");
@@ -43,9 +49,9 @@ export function useLabelling({ labels, labeller, adjudicate = false, sample, fie
   const step = answer?.url === url ? answer.step : next.data;
   const busy = sending || (next.loading && answer?.url !== url);
 
-  const tell = (path: string, body: object, done: string, after?: (step: LabelStep) => void) => {
+  const tell = (sent: Promise<LabelStep>, done: string, after?: (step: LabelStep) => void) => {
     setSending(true);
-    send<LabelStep>("POST", address(base + path), { labeller, adjudicate, ...body })
+    sent
       .then(
         (found) => {
           setAnswer({ url, step: found });
@@ -63,15 +69,13 @@ export function useLabelling({ labels, labeller, adjudicate = false, sample, fie
       )
       .finally(() => setSending(false));
   };
-  const give = (score: number) => {
+  const give = (score: Score) => {
     const question = step?.question ?? null;
-    if (question !== null && !busy) tell("/labels", { sample: question.sample, field: question.field, score, note }, `${words(question.field)} ${score} recorded`, onGiven);
+    if (question !== null && !busy) tell(send("POST /labels/{book}/labels", { book: labels }, { labeller, adjudicate, sample: question.sample, field: question.field, score, note }), `${words(question.field)} ${score} recorded`, onGiven);
   };
   const undo = () => {
-    if (!busy && step !== null && step.n_given > 0) tell("/undo", {}, "Your last label was taken back", onUndone);
+    if (!busy && step !== null && step.n_given > 0) tell(send("POST /labels/{book}/undo", { book: labels }, { labeller, adjudicate }), "Your last label was taken back", onUndone);
   };
-  // A key that is held down is pressed once: it must not label what nobody has read.
-  const once = (act: () => void) => (event: KeyboardEvent) => event.repeat || act();
   useKeys({ "0": once(() => give(0)), "1": once(() => give(1)), "2": once(() => give(2)), u: once(undo), n: () => document.getElementById("note")?.focus() });
   return { step, failed: next.error, again: next.again, refused, said, busy, note, setNote, give, undo };
 }

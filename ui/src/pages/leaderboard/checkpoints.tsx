@@ -1,6 +1,7 @@
 import type { RunRow } from "../../api/types";
 import { scale, ticks } from "../../charts/scale";
-import { distinctNames, localTime, modelName, span, value } from "../../format";
+import { distinctNames, localTime, modelName, rowInterval } from "../../format";
+import { NOTHING, show } from "../../numbers";
 import { visible } from "../../text/visible";
 
 const WIDTH = 900;
@@ -25,7 +26,7 @@ export function Checkpoints({ runs }: { runs: readonly RunRow[] }) {
       <h2 id="checkpoints">Over checkpoints</h2>
       <p className="small quiet">In the order in which the runs were started; each with its own 95 % interval.</p>
       <div className="chart-scroll" tabIndex={0} role="region" aria-label="Curve over checkpoints">
-        <svg className="checkpoints" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={found.map((run, place) => `${visible(names[place]!)} ${value(run.primary)}`).join(", ")}>
+        <svg className="checkpoints" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={found.map((run, place) => `${visible(names[place]!)} ${show("score", run.primary)}`).join(", ")}>
           {ticks(y.low, y.high, 4).map((one) => (
             <g key={one}>
               <line className="grid" x1={LEFT} x2={WIDTH} y1={atY(one)} y2={atY(one)} />
@@ -35,7 +36,7 @@ export function Checkpoints({ runs }: { runs: readonly RunRow[] }) {
           <path className="line" d={found.map((run, place) => `${place === 0 ? "M" : "L"}${atX(place)} ${atY(run.primary!)}`).join("")} />
           {found.map((run, place) => (
             <g key={run.run_id}>
-              <title>{`${visible(run.run_id)}: ${value(run.primary)}, ${span(run.primary_low, run.primary_high, value)}, n = ${run.n_scored ?? "–"}; ${localTime(run.started_utc)?.text ?? ""}`}</title>
+              <title>{`${visible(run.run_id)}: ${show("score", run.primary)}, ${rowInterval(run)}, n = ${run.n_scored ?? NOTHING}; ${localTime(run.started_utc)?.text ?? ""}`}</title>
               {run.primary_low !== null && run.primary_high !== null && <line className="whisker" x1={atX(place)} x2={atX(place)} y1={atY(run.primary_low)} y2={atY(run.primary_high)} />}
               <circle className="value" cx={atX(place)} cy={atY(run.primary!)} r={5} />
               {place % every === 0 && <text className={place === found.length - 1 ? "end" : place === 0 ? "" : "middle"} x={place === found.length - 1 ? WIDTH : place === 0 ? LEFT : atX(place)} y={HEIGHT - 14 - (found.length > 4 && (place / every) % 2 === 1 ? 14 : 0)}>{visible(names[place]!).slice(0, 22)}</text>}

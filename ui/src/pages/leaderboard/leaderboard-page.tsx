@@ -1,28 +1,30 @@
 import { useEffect } from "react";
 import { address } from "../../api/client";
-import type { EvalSetRow, Leaderboard, RunsPage } from "../../api/types";
+import type { Leaderboard } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { counted, modelName, pValue, value, words } from "../../format";
+import { counted, modelName } from "../../format";
+import { count, limit, pEquals, sentence, show } from "../../numbers";
 import { Choice } from "../../parts/fields";
 import { Link } from "../../parts/link";
 import { Empty, Failed, Loading, Notice } from "../../parts/states";
 import { compareAddress, runAddress, useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
+import { WARNINGS } from "../../words";
 import { Checkpoints } from "./checkpoints";
 import { RankBar } from "./rank-bar";
 
 /** Runs over one eval set, and which of them can't be told from the best. */
 export default function LeaderboardPage() {
   const [query, change] = useQuery();
-  const sets = useResource<{ evalsets: EvalSetRow[] }>(address("/evalsets"));
+  const sets = useResource(address("/evalsets"));
   const evalSet = query.get("eval_set");
   const spec = query.get("spec");
   const first = sets.data?.evalsets.reduce((most, one) => (one.n_runs > most.n_runs ? one : most), sets.data.evalsets[0]!);
   useEffect(() => {
     if (evalSet === null && first !== undefined) change({ eval_set: first.dataset_sha256, spec: first.spec }, { replace: true });
   }, [evalSet, first, change]);
-  const board = useResource<Leaderboard>(evalSet === null || spec === null ? null : address("/leaderboards", { dataset: evalSet, spec }));
-  const runs = useResource<RunsPage>(evalSet === null || spec === null ? null : address("/runs", { eval_set: evalSet, spec, sort: "started", order: "asc", limit: 200 }));
+  const board = useResource(evalSet === null || spec === null ? null : address("/leaderboards", { dataset: evalSet, spec }));
+  const runs = useResource(evalSet === null || spec === null ? null : address("/runs", { eval_set: evalSet, spec, sort: "started", order: "asc", limit: 200 }));
 
   if (sets.error !== null) return <Failed error={sets.error} again={sets.again} what="list of eval sets" />;
   if (sets.data === null) return <Loading what="eval sets" />;
@@ -48,7 +50,7 @@ export default function LeaderboardPage() {
         <>
           {board.data.warnings.length > 0 && (
             <Notice tone="doubt" title="Read this first">
-              <ul>{board.data.warnings.map((warning) => <li key={warning}><Inline text={words(warning)} /></li>)}</ul>
+              <ul>{board.data.warnings.map((warning) => <li key={warning}><Inline text={sentence(WARNINGS, warning)} /></li>)}</ul>
             </Notice>
           )}
           <Board board={board.data} />
@@ -66,7 +68,7 @@ function Board({ board }: { board: Leaderboard }) {
     <section aria-label="Ranks">
       <p className="quiet">
         {counted(board.n_items, "item")} that every run has a score for{board.n_left_out > 0 && `, ${counted(board.n_left_out, "other")} left out`}.{" "}
-        {best.length === 1 ? "One run is the best." : `${best.length} runs can't be told from the best.`} {Math.round(100 * board.confidence)} % rank intervals.
+        {best.length === 1 ? "One run is the best." : `${best.length} runs can't be told from the best.`} {limit("rate", board.confidence)} rank intervals.
       </p>
       {best.length > 1 && best.length <= 8 && <p className="actions"><Link to={compareAddress(best.map((place) => place.run))} className="button">Compare these {best.length}</Link></p>}
       <div className="table board" tabIndex={0} role="region" aria-label="Leaderboard">
@@ -88,9 +90,9 @@ function Board({ board }: { board: Leaderboard }) {
                   <Link to={runAddress(place.run)}><Inline text={modelName(place.model)} /></Link>
                   <div className="small quiet"><Inline text={place.run} /></div>
                 </th>
-                <td className="number">{value(place.score)}<div className="small quiet">n = {board.n_items.toLocaleString("en")}</div></td>
+                <td className="number">{show("score", place.score)}<div className="small quiet">n = {count(board.n_items)}</div></td>
                 <td><RankBar place={place} n={n} /></td>
-                <td>{place.p_against_best === null ? (place.rank === 1 ? "best" : "–") : <>{place.among_best ? "can't be told apart" : "worse"} <span className="small quiet">{pValue(place.p_against_best)} (Holm)</span></>}</td>
+                <td>{place.p_against_best === null ? (place.rank === 1 ? "best" : "–") : <>{place.among_best ? "can't be told apart" : "worse"} <span className="small quiet">{pEquals(place.p_against_best)} (Holm)</span></>}</td>
               </tr>
             ))}
           </tbody>

@@ -1,53 +1,55 @@
-import type { Aggregates } from "../../api/types";
+import type { Aggregates } from "../../api/client";
+import type { AggregatesFile } from "../../api/types";
 import { Bars } from "../../charts/histogram";
-import { span, value, kindOf, words } from "../../format";
-
-const COUNTS: readonly [keyof Aggregates, string][] = [
-  ["accuracy_counts", "Accuracy scores"],
-  ["faithfulness_counts", "Faithfulness scores"],
-  ["fail_reasons", "Why samples did not pass"],
-  ["misses", "Why items missed"],
-];
+import { aggregate, reasonWords } from "../../format";
+import { count, interval, show } from "../../numbers";
 
 /** How scores and reasons are spread, and every aggregate with its interval. */
 export function Distributions({ aggregates }: { aggregates: Aggregates | null }) {
   if (aggregates === null) return null;
-  const found = COUNTS.map(([name, title]) => ({ title, counts: (aggregates[name] ?? {}) as Record<string, number> })).filter(({ counts }) => Object.keys(counts).length > 0);
-  if (found.length === 0 && aggregates.aggregates === undefined) return null;
+  const found = countsOf(aggregates).filter(([, counts]) => Object.keys(counts).length > 0);
+  if (found.length === 0 && !("aggregates" in aggregates)) return null;
   return (
     <section className="part" aria-labelledby="distributions">
       <h2 id="distributions">Distributions</h2>
       <div className="cards">
-        {found.map(({ title, counts }) => (
+        {found.map(([title, counts]) => (
           <figure className="card" key={title}>
             <figcaption><h3>{title}</h3></figcaption>
-            <Bars label={title} bars={Object.entries(counts).map(([name, n]) => ({ name: /^\d/.test(name) ? name : words(name), n }))} />
+            <Bars label={title} bars={Object.entries(counts).map(([name, n]) => ({ name: /^\d/.test(name) ? name : reasonWords(name), n }))} />
           </figure>
         ))}
       </div>
-      {aggregates.aggregates !== undefined && <AllNumbers aggregates={aggregates.aggregates} intervals={aggregates.intervals ?? {}} />}
+      {"aggregates" in aggregates && <AllNumbers file={aggregates} />}
     </section>
   );
 }
 
-function AllNumbers({ aggregates, intervals }: { aggregates: Record<string, number | null>; intervals: NonNullable<Aggregates["intervals"]> }) {
+function countsOf(found: Aggregates): readonly (readonly [string, Readonly<Record<string, number>>])[] {
+  if ("misses" in found) return [["Why items missed", found.misses]];
+  if (!("aggregates" in found)) return [];
+  return [["Accuracy scores", found.accuracy_counts], ["Faithfulness scores", found.faithfulness_counts], ["Why samples did not pass", found.fail_reasons]];
+}
+
+function AllNumbers({ file }: { file: AggregatesFile }) {
   return (
     <details className="part-details">
       <summary>All aggregates</summary>
       <div className="table" tabIndex={0} role="region" aria-label="Aggregates">
         <table>
           <thead>
-            <tr><th scope="col">Aggregate</th><th scope="col" className="number">Value</th><th scope="col">95 % interval</th><th scope="col" className="number">n</th></tr>
+            <tr><th scope="col">Aggregate</th><th scope="col" className="number">Value</th><th scope="col">Interval</th><th scope="col" className="number">n</th></tr>
           </thead>
           <tbody>
-            {Object.entries(aggregates).map(([name, found]) => {
-              const interval = intervals[name];
+            {Object.entries<number | null>({ ...file.aggregates }).map(([name, found]) => {
+              const [label, kind] = aggregate(name);
+              const span = file.intervals[name];
               return (
                 <tr key={name}>
-                  <th scope="row">{words(name)}</th>
-                  <td className="number">{value(found, kindOf(name))}</td>
-                  <td>{interval === undefined ? "" : span(interval.low, interval.high, (x) => value(x, kindOf(name)))}</td>
-                  <td className="number">{interval?.n.toLocaleString("en") ?? ""}</td>
+                  <th scope="row">{label}</th>
+                  <td className="number">{show(kind, found, { unknown: "nothing was counted" })}</td>
+                  <td>{span === undefined ? "" : interval(kind, span)}</td>
+                  <td className="number">{span === undefined ? "" : count(span.n)}</td>
                 </tr>
               );
             })}

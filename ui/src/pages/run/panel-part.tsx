@@ -1,15 +1,16 @@
-import { address, segment } from "../../api/client";
-import type { PanelOfRun, PanelSplit } from "../../api/types";
+import { address } from "../../api/client";
+import type { PanelOfRun, Split } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { NOTHING } from "../../format";
+import { count, NOTHING } from "../../numbers";
 import { Link } from "../../parts/link";
 import { ReportTableView } from "../../parts/report-table";
 import { Failed, Loading } from "../../parts/states";
+import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 
 /** Several judges: each alone, how they agree, and the samples that a person should look at first. */
 export function PanelPart({ id }: { id: string }) {
-  const { data, error, again } = useResource<PanelOfRun>(address(`/runs/${segment(id)}/panel`));
+  const { data, error, again } = useResource(address("/runs/{run_id}/panel", { run_id: id }));
   return (
     <section className="part panel-part" aria-labelledby="panel">
       <h2 id="panel">Panel of judges</h2>
@@ -37,7 +38,7 @@ function Splits({ id, found }: { id: string; found: PanelOfRun }) {
       <table>
         <caption>
           What to look at first: samples that the judges (<Inline text={judges} />) split on
-          {n_splits > panel.splits.length && `, ${panel.splits.length} of ${n_splits.toLocaleString("en")}`}
+          {n_splits > panel.splits.length && `, ${panel.splits.length} of ${count(n_splits)}`}
         </caption>
         <thead>
           <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th><th scope="col">Accuracy, judge by judge</th><th scope="col">Faithfulness, judge by judge</th></tr>
@@ -50,10 +51,10 @@ function Splits({ id, found }: { id: string; found: PanelOfRun }) {
   );
 }
 
-function Row({ id, split }: { id: string; split: PanelSplit }) {
+function Row({ id, split }: { id: string; split: Split }) {
   return (
     <tr>
-      <th scope="row"><Link to={`/runs/${segment(id)}?sample=${split.sample}`}><Inline text={split.item_id} />{split.repeat > 0 && `, repeat ${split.repeat + 1}`}</Link></th>
+      <th scope="row"><Link to={runAddress(id, { sample: String(split.sample) })}><Inline text={split.item_id} />{split.repeat > 0 && `, repeat ${split.repeat + 1}`}</Link></th>
       <td>{split.verdicts_differ ? "differs" : "same"}</td>
       <td>{scores(split.accuracy_scores)}</td>
       <td>{scores(split.faithfulness_scores)}</td>

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { address, ApiError, errorOf, segment, send } from "../../api/client";
-import type { Aggregates, Decision, RunRow, Verification } from "../../api/types";
+import { address, ApiError, errorOf, send } from "../../api/client";
+import type { RunRow, VerificationAnswer } from "../../api/types";
 import { useLive } from "../../api/use-live";
 import { useResource } from "../../api/use-resource";
 import { DecisionChip, isDecision, StateChip } from "../../parts/chips";
@@ -15,21 +15,21 @@ import { Inline } from "../../text/model-text";
 import { counted } from "../../format";
 import { Loss } from "../compare/loss";
 import { Distributions } from "./distributions";
-import { Gates, Headline } from "./gates";
+import { Gates } from "./gates";
+import { Headline } from "./headline";
 import { PanelPart } from "./panel-part";
 import { Slices } from "./slices";
 import { Samples } from "./samples";
 
 /** One run: the decision and why, where it is good and bad, and every sample. */
 export default function RunPage({ id }: { id: string }) {
-  const base = `/runs/${segment(id)}`;
-  const run = useResource<RunRow>(address(base));
+  const run = useResource(address("/runs/{run_id}", { run_id: id }));
   useLive(run.again, run.data?.state === "running");
   const row = run.data;
   const done = row !== null && row.state !== "running" && row.state !== "damaged";
-  const aggregates = useResource<Aggregates>(done ? address(`${base}/aggregates`) : null);
-  const decision = useResource<Decision>(done && row.spec !== null && !isExperiment(row) ? address(`${base}/decision`) : null);
-  const manifest = useResource<Record<string, unknown>>(done ? address(`${base}/manifest`) : null);
+  const aggregates = useResource(done ? address("/runs/{run_id}/aggregates", { run_id: id }) : null);
+  const decision = useResource(done && row.spec !== null && !isExperiment(row) ? address("/runs/{run_id}/decision", { run_id: id }) : null);
+  const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
   const runs = [id];
 
   if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
@@ -72,7 +72,7 @@ export default function RunPage({ id }: { id: string }) {
         </p>
       )}
       <Gates decision={decision.data} />
-      {manifest.data?.["panel"] !== undefined && <PanelPart id={id} />}
+      {manifest.data !== null && "panel" in manifest.data && <PanelPart id={id} />}
       <Distributions aggregates={aggregates.data} />
       <Slices aggregates={aggregates.data} />
       {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
@@ -139,10 +139,10 @@ function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
 
 /** Re-derives every number of the record from its journal, on the server, and says what does not hold. */
 function VerifyButton({ id }: { id: string }) {
-  const [state, setState] = useState<"idle" | "running" | Verification | ApiError>("idle");
+  const [state, setState] = useState<"idle" | "running" | VerificationAnswer | ApiError>("idle");
   const verify = () => {
     setState("running");
-    send<Verification>("POST", address(`/runs/${segment(id)}/verify`)).then(setState, (error: unknown) => setState(errorOf(error)));
+    send("POST /runs/{run_id}/verify", { run_id: id }).then(setState, (error: unknown) => setState(errorOf(error)));
   };
   return (
     <>
@@ -156,7 +156,7 @@ function VerifyButton({ id }: { id: string }) {
   );
 }
 
-function Verified({ found }: { found: Verification }) {
+function Verified({ found }: { found: VerificationAnswer }) {
   if (found.holds) return <span className="chip tone-good"><span className="mark" aria-hidden="true">✓</span>Every byte holds</span>;
   return (
     <span>

@@ -1,7 +1,7 @@
-import { address, segment } from "../../api/client";
+import { address } from "../../api/client";
 import type { SampleDetail } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { words } from "../../format";
+import { reasonWords, words } from "../../format";
 import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
 import { Inline, ModelText } from "../../text/model-text";
@@ -20,7 +20,7 @@ const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", 
 
 /** One sample, whole: what was asked, what came back, what the judge said of it, and all the rest. */
 export function SamplePanel({ id, sample, rubric, onClose, onMove }: Props) {
-  const { data, error, again } = useResource<SampleDetail>(address(`/runs/${segment(id)}/samples/${sample}`));
+  const { data, error, again } = useResource(address("/runs/{run_id}/samples/{sample}", { run_id: id, sample }));
   const found = data !== null && data.sample === sample ? data : null;
   return (
     <Panel label="Sample" title={found === null ? `Sample ${sample}` : <Inline text={found.item_id} />} what="sample" onClose={onClose} onMove={onMove} className="sample">
@@ -56,7 +56,7 @@ function Whole({ found, rubric }: { found: SampleDetail; rubric: boolean }) {
       )}
       {found.reasons.length > 0 && (
         <p className="small">
-          {found.reasons.map((reason) => words(reason)).join(", ")}
+          {found.reasons.map(reasonWords).join(", ")}
         </p>
       )}
       {typeof rationale === "string" && (

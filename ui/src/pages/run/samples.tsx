@@ -1,13 +1,14 @@
 import { useRef } from "react";
-import { address, get, segment } from "../../api/client";
-import type { SampleRow, SamplesPage } from "../../api/types";
+import { address, get } from "../../api/client";
+import type { SampleRow } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
 import { Choice, SearchField } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
-import { words } from "../../format";
+import { reasonWords } from "../../format";
+import { show } from "../../numbers";
 import { SamplePanel } from "./sample-panel";
 
 const SIZE = 100;
@@ -28,10 +29,10 @@ export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
   const [query, change] = useQuery();
   const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "" };
   const search = useRef<HTMLInputElement>(null);
-  const url = (page: number) => address(`/runs/${segment(id)}/samples`, { ...filters, offset: page * SIZE, limit: SIZE });
+  const url = (page: number) => address("/runs/{run_id}/samples", { run_id: id, ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
   const pages = usePages<SampleRow>(key, SIZE, async (page, signal): Promise<Page<SampleRow>> => {
-    const found = await get<SamplesPage>(url(page), signal);
+    const found = await get(url(page), signal);
     return { rows: found.samples, n: found.n };
   });
   const filter = (changes: Record<string, string>) => change({ ...changes, at: null, sample: null }, { replace: true });
@@ -43,8 +44,8 @@ export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
         <ListKeys search />
         <div className="actions">
           <HowMany count={pages.count} filtered={FILTERS.some((name) => filters[name] !== "")} />
-          <a className="button" href={address(`/runs/${segment(id)}/samples.ndjson`)} download>NDJSON</a>
-          <a className="button" href={address(`/runs/${segment(id)}/samples.parquet`)} download>Parquet</a>
+          <a className="button" href={address("/runs/{run_id}/samples.ndjson", { run_id: id })} download>NDJSON</a>
+          <a className="button" href={address("/runs/{run_id}/samples.parquet", { run_id: id })} download>Parquet</a>
         </div>
       </div>
       <form className="filters" role="search" aria-label="Samples" onSubmit={(event) => event.preventDefault()}>
@@ -73,7 +74,7 @@ function SampleCells({ sample, narrow }: { sample: SampleRow; narrow: boolean })
     <div role="gridcell" className="number">
       <span className={`outcome tone-${sample.score === null ? "doubt" : sample.passed ? "good" : "bad"}`}>
         <span aria-hidden="true">{sample.score === null ? "?" : sample.passed ? "✓" : "✕"}</span>{" "}
-        {sample.score === null ? "unscored" : Number.isInteger(sample.score) ? sample.score : sample.score.toFixed(3)}
+        {sample.score === null ? "unscored" : show("score", sample.score)}
       </span>
     </div>
   );
@@ -102,7 +103,7 @@ function SampleCells({ sample, narrow }: { sample: SampleRow; narrow: boolean })
         <Inline text={[sample.section, sample.category, sample.difficulty].filter((one) => one !== null).join(" · ")} />
       </div>
       <div role="gridcell">{text}</div>
-      <div role="gridcell" className="col-slice small quiet">{sample.reasons.map((reason) => words(reason).toLowerCase()).join(", ")}</div>
+      <div role="gridcell" className="col-slice small quiet">{sample.reasons.map(reasonWords).join(", ")}</div>
       {score}
     </>
   );

@@ -1,21 +1,23 @@
-import type { Aggregates } from "../../api/types";
+import type { Aggregates } from "../../api/client";
 import { IntervalBar } from "../../charts/interval";
-import { value, words } from "../../format";
+import { words } from "../../format";
+import { count, show } from "../../numbers";
 import { Inline } from "../../text/model-text";
 
 interface SliceLine {
   field: string;
-  name: string;
+  name: string | null; // of the items that name none
   n: number;
   score: number | null;
-  passRate: number | null;
+  passRate?: number | null; // of a judged run
+  predicted?: number; // of a run of predictions: how many items have one
 }
 
 /** How the run did by section, category and difficulty. */
 export function Slices({ aggregates }: { aggregates: Aggregates | null }) {
   const lines = slicesOf(aggregates);
   if (lines.length === 0) return null;
-  const graded = lines.some((line) => line.passRate !== null);
+  const graded = lines.some((line) => line.passRate !== undefined);
   return (
     <section className="part" aria-labelledby="slices">
       <h2 id="slices">Slices</h2>
@@ -27,17 +29,17 @@ export function Slices({ aggregates }: { aggregates: Aggregates | null }) {
               <th scope="col" className="number">n</th>
               <th scope="col" className="number">Mean score</th>
               <th scope="col"><span className="unseen">Mean score, drawn</span></th>
-              {graded && <th scope="col" className="number">Pass rate</th>}
+              <th scope="col" className="number">{graded ? "Pass rate" : "With a prediction"}</th>
             </tr>
           </thead>
           <tbody>
             {lines.map((line) => (
-              <tr key={`${line.field}/${line.name}`}>
-                <th scope="row"><span className="quiet">{words(line.field)}</span> <Inline text={line.name} /></th>
-                <td className="number">{line.n.toLocaleString("en")}</td>
-                <td className="number">{value(line.score)}</td>
-                <td><IntervalBar value={line.score} low={null} high={null} label={`${value(line.score)} of 1`} /></td>
-                {graded && <td className="number">{value(line.passRate, "rate")}</td>}
+              <tr key={`${line.field}/${line.name ?? ""}`}>
+                <th scope="row"><span className="quiet">{words(line.field)}</span> {line.name === null ? <span className="quiet">– (none named)</span> : <Inline text={line.name} />}</th>
+                <td className="number">{count(line.n)}</td>
+                <td className="number">{show("score", line.score)}</td>
+                <td><IntervalBar value={line.score} low={null} high={null} label={`${show("score", line.score)} of 1`} /></td>
+                <td className="number">{graded ? show("rate", line.passRate) : count(line.predicted)}</td>
               </tr>
             ))}
           </tbody>
@@ -47,8 +49,12 @@ export function Slices({ aggregates }: { aggregates: Aggregates | null }) {
   );
 }
 
-function slicesOf(found: Aggregates | null): SliceLine[] {
+/** A slice for each value. Where no item names one, there is nothing to tell apart. */
+export function slicesOf(found: Aggregates | null): SliceLine[] {
   if (found === null) return [];
-  if (found.slices !== undefined) return found.slices.map((one) => ({ field: one.field, name: one.value, n: one.n_scored, score: one.aggregate_score, passRate: one.pass_rate }));
-  return (["section", "category", "difficulty"] as const).flatMap((field) => (found[field] ?? []).map((one) => ({ field, name: one.value, n: one.n_scored, score: one.mean, passRate: null })));
+  if ("slices" in found) return found.slices.map((one) => ({ field: one.field, name: one.value, n: one.n_scored, score: one.aggregate_score, passRate: one.pass_rate }));
+  if (!("misses" in found)) return [];
+  return (["section", "category", "difficulty"] as const)
+    .filter((field) => found[field].some((one) => one.value !== null))
+    .flatMap((field) => found[field].map((one) => ({ field, name: one.value, n: one.n_items, score: one.mean, predicted: one.n_scored })));
 }

@@ -4,7 +4,7 @@ import { Tag } from "../../parts/chips";
 import { Link } from "../../parts/link";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { useKeys } from "../../parts/use-keys";
-import { compareAddress, useQuery } from "../../router";
+import { compareAddress, useQuery, valuesOf } from "../../router";
 import { RunsTable } from "./runs-table";
 import { useRuns } from "./use-runs";
 
@@ -29,7 +29,7 @@ const FILTERS = ["text", "spec", "eval_set", "model", "decision", "state", "tag"
 export function RunsPage() {
   const [query, change] = useQuery();
   const search = useRef<HTMLInputElement>(null);
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
+  const filters = valuesOf(query, FILTERS);
   const sort = query.get("sort") ?? "started";
   const order = query.get("order") ?? "desc";
   const { runs, error, more, again } = useRuns({ ...filters, sort, order });
@@ -68,14 +68,14 @@ export function RunsPage() {
         <SearchField
           label="Search (press /)"
           inputRef={search}
-          value={filters["text"]!}
+          value={filters.text}
           placeholder="model, eval set, tag, id"
           onChange={(text) => change({ text }, { replace: true })}
         />
-        <Choice label="Evaluator" value={filters["spec"]!} options={SPECS} onChange={(spec) => change({ spec })} />
-        <Choice label="Decision" value={filters["decision"]!} options={DECISIONS} onChange={(decision) => change({ decision })} />
-        <Choice label="State" value={filters["state"]!} options={STATES} onChange={(state) => change({ state })} />
-        {filters["tag"] !== "" && <span className="filter-tag">tag <Tag name={filters["tag"]!} /></span>}
+        <Choice label="Evaluator" value={filters.spec} options={SPECS} onChange={(spec) => change({ spec })} />
+        <Choice label="Decision" value={filters.decision} options={DECISIONS} onChange={(decision) => change({ decision })} />
+        <Choice label="State" value={filters.state} options={STATES} onChange={(state) => change({ state })} />
+        {filters.tag !== "" && <span className="filter-tag">tag <Tag name={filters.tag} /></span>}
         {filtered && (
           <button type="button" className="plain" onClick={() => change(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
             Clear filters

@@ -1,7 +1,8 @@
 import type { RunRow } from "../../api/types";
 import { IntervalBar } from "../../charts/interval";
 import { Sparkline } from "../../charts/sparkline";
-import { counted, kindOf, span, value, words } from "../../format";
+import { aggregate, counted, rowInterval } from "../../format";
+import { count, show } from "../../numbers";
 import { DecisionChip, isDecision, ModelName, StateChip, Tag } from "../../parts/chips";
 import { isExperiment } from "../../parts/experiment";
 import { Link } from "../../parts/link";
@@ -136,22 +137,21 @@ function Score({ run }: { run: RunRow }) {
       <>
         {run.state === "running" && <progress max={Math.max(run.n_planned, 1)} value={done} aria-label="Samples done" />}
         <div className="small quiet">
-          {run.state === "complete" ? counted(done, one) : `${done.toLocaleString("en")} of ${counted(run.n_planned, one)}`}
+          {run.state === "complete" ? counted(done, one) : `${count(done)} of ${counted(run.n_planned, one)}`}
         </div>
       </>
     );
   }
-  const kind = kindOf(run.primary_name);
-  const write = (found: number) => value(found, kind);
+  const [label, kind] = aggregate(run.primary_name);
   return (
     <>
       <div className="score-line">
-        <strong>{write(run.primary)}</strong>
-        <IntervalBar value={run.primary} low={run.primary_low} high={run.primary_high} width={96} label={`${words(run.primary_name)} between 0 and 1`} />
+        <strong>{show(kind, run.primary)}</strong>
+        <IntervalBar value={run.primary} low={run.primary_low} high={run.primary_high} width={96} label={`${label} between 0 and 1`} />
       </div>
       <div className="small quiet">
-        {span(run.primary_low, run.primary_high, write)}, n = {(run.n_scored ?? 0).toLocaleString("en")}
-        {(run.n_unscored ?? 0) > 0 && `, ${run.n_unscored!.toLocaleString("en")} unscored`}
+        {rowInterval(run, kind)}, n = {count(run.n_scored ?? 0)}
+        {run.n_unscored !== null && run.n_unscored > 0 && `, ${count(run.n_unscored)} unscored`}
       </div>
     </>
   );

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { address, ApiError, get } from "../../api/client";
+import { address, errorOf, get, type Address, type ApiError } from "../../api/client";
 import { useLive } from "../../api/use-live";
 import type { RunRow, RunsPage } from "../../api/types";
 
@@ -33,7 +33,7 @@ export function useRuns(params: Record<string, string>): RunsFound {
         setError(null);
       },
       (reason: unknown) => {
-        if (!abort.signal.aborted) setError(reason instanceof ApiError ? reason : new ApiError(0, "The answer makes no sense", String(reason)));
+        if (!abort.signal.aborted) setError(errorOf(reason));
       },
     );
     return () => abort.abort();
@@ -48,11 +48,11 @@ export function useRuns(params: Record<string, string>): RunsFound {
   return { runs: found?.url === url ? found.runs : (found?.runs ?? null), error, more: found?.next ? more : null, again };
 }
 
-async function readPages(url: string, pages: number, signal: AbortSignal): Promise<{ runs: RunRow[]; next: string | null }> {
+async function readPages(url: Address<RunsPage>, pages: number, signal: AbortSignal): Promise<{ runs: RunRow[]; next: string | null }> {
   const runs: RunRow[] = [];
   let next: string | null = null;
   for (let page = 0; page < pages; page++) {
-    const found: RunsPage = await get<RunsPage>(next === null ? url : `${url}&cursor=${encodeURIComponent(next)}`, signal);
+    const found: RunsPage = await get(next === null ? url : (`${url}&cursor=${encodeURIComponent(next)}` as typeof url), signal);
     runs.push(...found.runs);
     next = found.next_cursor;
     if (next === null) break;
