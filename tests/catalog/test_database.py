@@ -1,4 +1,4 @@
-"""Opening: addresses, tables, what an error says, and several who use one catalog at once (issue 7, item 1)."""
+"""Opening: addresses, tables, what an error says, and several who use one catalog at once."""
 
 from __future__ import annotations
 

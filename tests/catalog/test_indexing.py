@@ -1,4 +1,4 @@
-"""What the catalog holds is what the records say, however it came in (issue 7, item 1)."""
+"""What the catalog holds is what the records say, however it came in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of runs and leaderboards: filters, orders and pages that agree in both databases (issue 7, items 1 and 2)."""
+"""Lists of runs and leaderboards: filters, orders and pages that agree in both databases."""
 
 from __future__ import annotations
 

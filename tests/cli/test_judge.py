@@ -1,4 +1,4 @@
-"""`benchbook judge init` and `benchbook judge import`, as a user calls them (issue 5, items 1 and 3)."""
+"""`benchbook judge init` and `benchbook judge import`, as a user calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of output files, good and hostile (SPEC P1; issue 5, "Bad input")."""
+"""The text of output files, good and hostile (SPEC P1)."""
 
 from __future__ import annotations
 

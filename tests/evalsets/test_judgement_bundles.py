@@ -1,4 +1,4 @@
-"""Judgements made elsewhere: bundles by a declared mapping, raw replies, tables (SPEC P6; issue 5, item 3)."""
+"""Judgements made elsewhere: bundles by a declared mapping, raw replies, tables (SPEC P6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation sets of judge_protocol@v1: found, held against the grid, written, read back (SPEC P1; issue 5, item 1)."""
+"""Evaluation sets of judge_protocol@v1: found, held against the grid, written, read back (SPEC P1)."""
 
 from __future__ import annotations
 

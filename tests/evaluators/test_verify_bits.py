@@ -1,4 +1,4 @@
-"""`verify` names whatever was changed (SPEC C6; issue: any one of 2,000 random bits)."""
+"""`verify` names whatever was changed (SPEC C6): any one of 2,000 random bits)."""
 
 from __future__ import annotations
 

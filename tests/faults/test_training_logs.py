@@ -1,5 +1,5 @@
 """Trainers' logs that are not what they look like: refused with the columns that are there, or read up to where they
-end (issue 10, point 4)."""
+end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What `evalset validate` says of a set is what `run` says of it: both refuse the same, and both warn of the same
-(issue 10, point 4)."""
+"""What `evalset validate` says of a set is what `run` says of it: both refuse the same, and both warn of the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in Chromium, against a real server over real records (issue 7, item 4)."""
+"""The page in Chromium, against a real server over real records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""server: the HTTP API over a folder of records, and the page that is built on it (issue 7).
+"""server: the HTTP API over a folder of records, and the page that is built on it.
 
     types, comparison_types    what is answered           questions     what may be asked
     operations                 every address of the API   openapi       the document that follows from it

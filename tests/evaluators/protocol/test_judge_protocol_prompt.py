@@ -1,4 +1,4 @@
-"""The judge's prompt and schema: they say what the frozen numbers say, and fence what is judged (issue 5)."""
+"""The judge's prompt and schema: they say what the frozen numbers say, and fence what is judged."""
 
 from __future__ import annotations
 

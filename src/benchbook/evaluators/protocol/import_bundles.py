@@ -1,4 +1,4 @@
-"""Judgements made elsewhere, many in one JSON file of another shape, read by a declared mapping (issue 5, item 3).
+"""Judgements made elsewhere, many in one JSON file of another shape, read by a declared mapping.
 
     judgement_bundles   read_bundle             _replies   raw replies: one a file, or rows of a table
     judgement_mapping   the declared mapping    _form      an entry in the protocol's form

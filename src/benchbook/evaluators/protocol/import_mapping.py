@@ -1,4 +1,4 @@
-"""The declared mapping from bundles of another shape to the protocol's replies (SPEC P6; issue 5, item 3).
+"""The declared mapping from bundles of another shape to the protocol's replies (SPEC P6).
 
 name = "prompt-drift-lab"
 version = 1

@@ -1,4 +1,4 @@
-"""A judgement that was made elsewhere, and the file that holds many of them (issue 5, item 3)."""
+"""A judgement that was made elsewhere, and the file that holds many of them."""
 
 from __future__ import annotations
 

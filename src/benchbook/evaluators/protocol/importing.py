@@ -1,4 +1,4 @@
-"""Judgements from any number of sources: bundles, folders of replies, tables of replies (issue 5, item 3)."""
+"""Judgements from any number of sources: bundles, folders of replies, tables of replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes: questions to a judge whose answer is known, so that the judge itself is measured (issue 5, item 8).
+"""Probes: questions to a judge whose answer is known, so that the judge itself is measured.
 
 A probe is a text that is judged like any other, in the place of an output of the evaluation set. What a sound judge
 says about it is known beforehand: either as such (an empty output fails), or beside what it said about the output as
