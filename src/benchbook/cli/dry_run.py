@@ -14,7 +14,6 @@ from benchbook.cli.output import print_json
 from benchbook.evalsets import EvalSet
 from benchbook.evaluators.recorded_set import contents_words, part_words
 from benchbook.evaluators.rubric.needed import least_for_ready
-from benchbook.evaluators.rubric.plan import spec_of
 from benchbook.evaluators.rubric.preparing import DEFAULT_ERROR, PreparedRun, prepare
 from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
 from benchbook.evaluators.rubric.requests import Requests
@@ -35,7 +34,7 @@ def estimate(config: RunConfig) -> dict[str, Any]:
     Raises: what `run` would raise before it asks anything.
     """
     prepared = prepare(config)
-    spec = spec_of(prepared.plan)
+    spec = prepared.spec
     requests = Requests(prepared.plan, spec, prepared.template)
     with prepared.evalset as evalset:
         bodies = sum(len(requests.candidate(item)) for item in evalset)

@@ -20,6 +20,7 @@ from benchbook.errors import ConfigError, RecordError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.folder import Record
+from benchbook.specs.folders import has_criteria
 from benchbook.text import shorten
 
 if TYPE_CHECKING:
@@ -38,13 +39,15 @@ __all__ = [
 ]
 
 _CHECKS = "benchbook.evaluators.checks.evaluator"
+_RUBRIC = "benchbook.evaluators.rubric.evaluator"
+_OWN: Mapping[Any, str] = {"checks": _CHECKS, "rubric": _RUBRIC}  # by what a first fact says of a user's own
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": "benchbook.evaluators.correctness.evaluator",
     "choice@v1": _CHECKS,
     "contains@v1": _CHECKS,
     "judge_protocol@v1": "benchbook.evaluators.protocol.evaluator",
     "number@v1": _CHECKS,
-    "rubric@v1": "benchbook.evaluators.rubric.evaluator",
+    "rubric@v1": _RUBRIC,
 }
 
 
@@ -81,28 +84,30 @@ def evaluator_named(spec: str) -> Evaluator:
 
 
 def evaluator_asked_for(spec: str) -> Evaluator:
-    """The evaluator that settings name: one that is shipped or installed, or a folder with a user's own checks.
+    """The evaluator that settings name: one that is shipped or installed, or the folder of a user's own rubric
+    or checks.
 
     Raises: ConfigError for one that there is not; UsageError for a folder's spec.toml with faults.
     """
     if spec in _MODULES:
         return evaluator_named(spec)
     if is_spec_folder(spec):
-        own: Evaluator = import_module(_CHECKS).evaluator_in(spec)
+        own: Evaluator = import_module(_RUBRIC if has_criteria(spec) else _CHECKS).evaluator_in(spec)
         return own
     names = (*_MODULES, *_installed())
     if spec in names:
         return evaluator_named(spec)
     close = get_close_matches(spec, names, n=1)
     near = f"{close[0]}, which is near" if close else f"one of {', '.join(names)}"
-    raise ConfigError("spec", repr(shorten(spec, 80)), f"{near}; or the folder of checks of your own")
+    raise ConfigError("spec", repr(shorten(spec, 80)), f"{near}; or the folder of a rubric, or of checks, of your own")
 
 
 def evaluator_of(record: Record) -> Evaluator:
     """A record's evaluator, by its first fact. Raises: RecordError, RecordDamagedError."""
     started = record.started()
-    if started.identity.get("evaluator") == "checks" and started.spec not in _MODULES:
-        own: Evaluator = import_module(_CHECKS).evaluator_kept_in(record, started)
+    module = _OWN.get(started.identity.get("evaluator"))
+    if module is not None and started.spec not in _MODULES:
+        own: Evaluator = import_module(module).evaluator_kept_in(record, started)
         return own
     return evaluator_named(started.spec)
 

@@ -25,16 +25,14 @@ from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets.set_parts import PartAsked
 from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
-from benchbook.specs import FROZEN
+from benchbook.specs import FROZEN, load_spec
+from benchbook.specs.folders import has_criteria
 
 __all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "is_spec_folder", "read_config_file"]
 
 
 # The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
 _OF_JUDGE = tuple(name for name in JudgeConfig.__struct_fields__ if name not in ("model", "name"))
-
-
-_JUDGED = "rubric@v1"
 
 
 class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,10 +46,10 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     where: tuple[str, ...] = ()
     ids: str | None = None
     model: str
-    judge: str | None = None  # rubric@v1 must have one, or several judges; evaluators without a judge have none
+    judge: str | None = None  # a rubric must have one, or several judges; evaluators without a judge have none
     judges: tuple[JudgeConfig, ...] = ()
     panel_rule: PanelRule | None = None
-    spec: str = _JUDGED
+    spec: str = "rubric@v1"
     prompt_template: str | None = None
     outputs: str | None = None
     output_columns: dict[str, str] = msgspec.field(default_factory=dict)
@@ -122,7 +120,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
         "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
         "panel_rule": "how a panel's scores make one: majority, mean, worst",
-        "spec": "the evaluator",
+        "spec": "the evaluator, such as rubric@v1, or the folder of your own",
         "prompt_template": "a text with {{prompt}}, or TOML with [[messages]]; by default candidate_prompt@v1",
         "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
         "output_columns": "their columns, where they have other names: ours = theirs",
@@ -177,8 +175,8 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
-    """A checked config.
+def config_from_mapping(values: Mapping[str, Any], source: str, *, judged: bool | None = None) -> RunConfig:
+    """A checked config. `judged`: its evaluator asks a judge; by default that is seen by the setting `spec`.
 
     Raises: ConfigError naming the setting, what was found and what would be right.
     """
@@ -187,9 +185,10 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
         if name not in known:
             expected = "`benchbook grid`, which reads it" if name == "grid" else _nearest(name, known)
             raise ConfigError(f"{source}: {name}", "a setting that is not known", expected)
-    without_judge = not _has_judge(values)
-    _check_panel(values, source)
-    needed = ("evalset", "model") if without_judge or values.get("judges") else ("evalset", "model", "judge")
+    if judged is None:
+        judged = asks_a_judge(values.get("spec"))
+    _check_panel(values, source, judged=judged)
+    needed = ("evalset", "model") if not judged or values.get("judges") else ("evalset", "model", "judge")
     for name in needed:
         if values.get(name) is None:
             raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
@@ -208,18 +207,21 @@ def config_from_mapping(values: Mapping[str, Any], source: str) -> RunConfig:
     return config
 
 
-def _has_judge(values: Mapping[str, Any]) -> bool:
-    """Whether a judge is asked. Of an evaluator that there is not, that is told before anything else."""
-    return values.get("spec") in (None, _JUDGED)
+def asks_a_judge(spec: Any) -> bool:
+    """Tells whether an evaluator asks a judge: it has criteria, or a shipped prompt. Of one that there is not, that is
+    told before anything else."""
+    if not isinstance(spec, str):
+        return True  # the default
+    return has_criteria(spec) if spec not in FROZEN else "prompt.txt" in load_spec(spec).files
 
 
-def _check_panel(values: Mapping[str, Any], source: str) -> None:
+def _check_panel(values: Mapping[str, Any], source: str, *, judged: bool) -> None:
     """What does not go together. Raises: ConfigError."""
     if not values.get("judges"):
         if values.get("panel_rule") is not None:
             raise ConfigError(f"{source}: panel_rule", repr(values["panel_rule"]), "at least two judges with it")
         return
-    if not _has_judge(values):
+    if not judged:
         raise ConfigError(f"{source}: judges", "a panel", f"nothing: {values['spec']} has no judge")
     alone = [name for name in ("judge", *(f"judge_{name}" for name in _OF_JUDGE)) if values.get(name) not in (None, {})]
     if alone:

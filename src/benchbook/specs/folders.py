@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from benchbook.errors import InputError, UsageError
 from benchbook.specs.faults import SpecError
 from benchbook.specs.frozen import sha256_of_files
 
-__all__ = ["SPEC_FILE", "FilesBeside", "spec_path", "spec_text"]
+__all__ = ["SPEC_FILE", "FilesBeside", "has_criteria", "spec_path", "spec_text"]
 
 
 SPEC_FILE = "spec.toml"
@@ -44,6 +45,14 @@ class FilesBeside(Mapping[str, bytes]):
     def sha256(self) -> str:
         """The hash that names those that were read, together."""
         return sha256_of_files({name: hashlib.sha256(data).hexdigest() for name, data in self.read.items()})
+
+
+def has_criteria(folder: str | Path) -> bool:
+    """Tells whether the spec.toml of a folder is that of a rubric. A faulty one is told of by whoever reads it."""
+    try:
+        return "criteria" in tomllib.loads((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return False
 
 
 def spec_path(folder: Path, starts_with: str) -> Path:

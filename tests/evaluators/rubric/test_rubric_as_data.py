@@ -76,7 +76,7 @@ def test_records_are_derived_to_the_same_bytes(name: str, tmp_path: Path, monkey
     files = ("samples.parquet", "aggregates.json", "decision.json")
     (tmp_path / "v1").mkdir()
     tables.derive(record, tmp_path / "v1")
-    monkeypatch.setattr(tables, "spec_of", lambda plan: AS_DATA.without(plan.unmeasured))
+    monkeypatch.setattr(tables, "spec_of", lambda _, plan: AS_DATA.without(plan.unmeasured))
     (tmp_path / "data").mkdir()
     tables.derive(record, tmp_path / "data")
     assert {

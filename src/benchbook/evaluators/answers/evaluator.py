@@ -60,7 +60,7 @@ class AnswersEvaluator(Evaluator):
     # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
 
     def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
-        return config_from_mapping(values, source)
+        return config_from_mapping(values, source, judged=False)
 
     def prepare(self, config: RunConfig) -> PreparedAnswers:
         return prepare(config, self.metric)

@@ -14,7 +14,8 @@ from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_outputs import imported_samples
 from benchbook.evaluators.rubric.early_stop import StoppingRule, samples_in_order
-from benchbook.evaluators.rubric.plan import Plan, spec_of
+from benchbook.evaluators.rubric.folders import spec_of
+from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.rejected import RejectedReplies
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, History, next_step, read_history
@@ -38,7 +39,7 @@ class RubricQuestions:
         started = record.started()
         self._record = record
         self._plan = plan
-        self._spec = spec_of(plan)
+        self._spec = spec_of(record, plan)
         self._evalset = evalset
         self._stop = stop
         self._derivation = derivation_of(started)

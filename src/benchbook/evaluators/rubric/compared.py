@@ -1,4 +1,4 @@
-"""The items of `rubric@v1` side by side with another run's: which columns, and what was not answered."""
+"""The items of a rubric side by side with another run's: which columns, and what was not answered."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING
 
 from benchbook.evaluators.contract import ComparedColumns
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
+from benchbook.evaluators.rubric.spec import RubricSpec
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["COMPARED", "unanswered_why"]
+__all__ = ["compared_columns", "unanswered_why"]
 
 
-COMPARED = ComparedColumns(
-    score="sample_score",
-    passed="passed",
-    answer="candidate_answer",
-    reasons=("evaluator_error", "parse_error_reason", "fail_reasons"),
-    metrics=("accuracy_score", "faithfulness_score", "latency_e2e_ms", "total_tokens"),
-)
+def compared_columns(spec: RubricSpec) -> ComparedColumns:
+    """The columns of its items: what each criterion and each measure is worth."""
+    return ComparedColumns(
+        score="sample_score",
+        passed="passed",
+        answer="candidate_answer",
+        reasons=("evaluator_error", "parse_error_reason", "fail_reasons"),
+        metrics=(*(one.score_key for one in spec.criteria), "latency_e2e_ms", "total_tokens"),
+    )
+
+
 _FAILED_BEFORE = frozenset({"score_origin", "answer_seq", "error_detail", "timed_out"})
 
 
@@ -29,7 +34,7 @@ def unanswered_why(columns: Collection[str]) -> polars.Expr:
     import polars as pl
 
     if "candidate_error" in columns:
-        return pl.when(pl.col("accuracy_score").is_null()).then(pl.col("candidate_error"))
+        return pl.when(pl.col("sample_score").is_null()).then(pl.col("candidate_error"))
     if not _FAILED_BEFORE.issubset(columns):
         return pl.lit(None, pl.String)
     # No reply, though a call failed, and not by the time limit: a fault of the provider, or of what was recorded.

@@ -1,9 +1,10 @@
-"""`rubric@v1` as an evaluator: what it asks, and what follows from its records."""
+"""Rubrics as evaluators, `rubric@v1` and a user's own: what they ask, and what follows from their records."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,15 @@ from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Confidenc
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
-from benchbook.evaluators.rubric.compared import COMPARED, unanswered_why
-from benchbook.evaluators.rubric.plan import Plan, plan_of, spec_of
+from benchbook.evaluators.rubric.compared import compared_columns, unanswered_why
+from benchbook.evaluators.rubric.folders import kept_hashes, kept_rubric, load_rubric, spec_of
+from benchbook.evaluators.rubric.plan import Plan, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
 from benchbook.evaluators.rubric.rows import Manifest
-from benchbook.evaluators.rubric.spec import RUBRIC_V1
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
@@ -34,11 +36,12 @@ from benchbook.record.derived_files import Finding, place_of_fact, reading_deriv
 from benchbook.record.facts import RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+from benchbook.specs import load_spec, sha256_of_files
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "RubricEvaluator"]
+__all__ = ["EVALUATOR", "RubricEvaluator", "evaluator_in", "evaluator_kept_in"]
 
 
 class RubricEvaluator(Evaluator):
@@ -52,13 +55,24 @@ class RubricEvaluator(Evaluator):
     }  # fmt: skip
     files = DERIVED_FILES
 
-    def __init__(self, spec_id: str) -> None:
+    def __init__(self, spec_id: str, load: Callable[[], RubricSpec], sha256: Callable[[], str]) -> None:
         self.id = spec_id
+        self._load = load
+        self._sha256 = sha256
+
+    @cached_property
+    def spec(self) -> RubricSpec:
+        """It is read when it is first needed. Raises: RecordError, SpecError for one that a record keeps."""
+        return self._load()
+
+    @property
+    def spec_sha256(self) -> str:
+        return self._sha256()
 
     # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
 
     def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
-        return config_from_mapping(values, source)
+        return config_from_mapping(values, source, judged=True)
 
     def prepare(self, config: RunConfig) -> PreparedRun:
         return prepare(config)
@@ -73,7 +87,7 @@ class RubricEvaluator(Evaluator):
         return plan_of(started)
 
     def tables(self, started: RunStarted) -> Tables:
-        return {"samples.parquet": row_type_of(started)}
+        return {"samples.parquet": row_type_of(started, self.spec.without(plan_of(started).unmeasured))}
 
     def derive(self, record: Record, target: Path) -> Derived:
         return derive(record, target)
@@ -86,7 +100,7 @@ class RubricEvaluator(Evaluator):
     def read(self, record: Record) -> Derived:
         with reading_derived(record):
             manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
-            kind = aggregates_file_type(spec_of(plan_of(record.started())))
+            kind = aggregates_file_type(spec_of(record, plan_of(record.started())))
             aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(kind))
             data = record.decision.read_bytes()
             refused = msgspec.json.decode(data)["decision"] is None
@@ -102,7 +116,7 @@ class RubricEvaluator(Evaluator):
 
     @property
     def compared(self) -> ComparedColumns:
-        return COMPARED
+        return compared_columns(self.spec)
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
         del manifest
@@ -133,7 +147,7 @@ class _RequestCheck:
 
     def __init__(self, record: Record, started: RunStarted) -> None:
         self._plan: Plan = plan_of(started)
-        self._spec = spec_of(self._plan)
+        self._spec = spec_of(record, self._plan)
         self._derivation = derivation_of(started)
         self._requests = Requests(self._plan, self._spec, template_of(record, started))
         self._journal = record.journal
@@ -159,4 +173,28 @@ class _RequestCheck:
                 self.findings.append(Finding(file, line, what))
 
 
-EVALUATOR = RubricEvaluator(RUBRIC_V1)
+EVALUATOR = RubricEvaluator(RUBRIC_V1, rubric_v1, lambda: load_spec(RUBRIC_V1).sha256)
+
+
+# ── a user's own ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class OwnRubricEvaluator(RubricEvaluator):
+    """A user's own. The words of the other view are those of `rubric@v1`'s criteria."""
+
+    view = Evaluator.view
+
+
+def evaluator_in(folder: str | Path) -> RubricEvaluator:
+    """The evaluator of a folder with a spec.toml that has criteria.
+
+    Raises: SpecError with every fault of it; UsageError where there is none.
+    """
+    spec = load_rubric(folder).spec
+    return OwnRubricEvaluator(spec.id, lambda: spec, lambda: spec.sha256)
+
+
+def evaluator_kept_in(record: Record, started: RunStarted) -> RubricEvaluator:
+    """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone."""
+    sha256 = sha256_of_files(kept_hashes(started))
+    return OwnRubricEvaluator(started.spec, partial(kept_rubric, record, started), lambda: sha256)

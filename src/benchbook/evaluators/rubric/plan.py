@@ -6,14 +6,12 @@ import msgspec
 
 from benchbook.ask.requests import RolePlan
 from benchbook.canonical import ready
-from benchbook.errors import RecordError
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.early_stop_pairs import OtherRun
-from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.record.facts import RunStarted
 
-__all__ = ["Panel", "Plan", "UntilDecided", "plan_of", "spec_of"]
+__all__ = ["Panel", "Plan", "UntilDecided", "plan_of"]
 
 
 class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,13 +53,3 @@ class Plan(CandidatePlan, frozen=True, kw_only=True):
 def plan_of(started: RunStarted) -> Plan:
     """The plan in a record's first fact."""
     return msgspec.convert(started.identity["plan"], ready(Plan))
-
-
-def spec_of(plan: Plan) -> RubricSpec:
-    """The rubric that a plan is made under, with what was declared unmeasured left out of it (R1.4).
-
-    Raises: RecordError for a rubric that is not known here; ConfigError.
-    """
-    if plan.spec != RUBRIC_V1:
-        raise RecordError(f"spec {plan.spec[:80]!r}: not known here; expected {RUBRIC_V1}")
-    return rubric_v1().without(plan.unmeasured)

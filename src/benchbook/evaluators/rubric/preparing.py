@@ -32,9 +32,10 @@ from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
 from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
+from benchbook.evaluators.rubric.folders import rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.manifest import undeclared
-from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of, spec_of
-from benchbook.evaluators.rubric.spec import rubric_v1
+from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
 from benchbook.evaluators.rubric.steps import outcome_of, read_history
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
@@ -43,7 +44,6 @@ from benchbook.record.folder import Record, record_named
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.whole import check_whole
-from benchbook.specs import load_spec
 from benchbook.text import storable
 
 __all__ = ["DEFAULT_ERROR", "PreparedRun", "judges_settings", "prepare", "roles_of_run", "until_decided_of"]
@@ -73,7 +73,7 @@ def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
         leaves = ", ".join(leaf.path for leaf in one.leaves)
         found = f"{run}, of which not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {leaves})"
         raise ConfigError("against", found, "a run on the same eval set, by the same judge and scorer")
-    against = _passes(state, other, run)
+    against = _passes(state, other, spec_of(record, other), run)
     rule = msgspec.structs.replace(plan.until_decided, method=PAIRED_METHOD, against=against)
     return msgspec.structs.replace(plan, until_decided=rule)
 
@@ -96,9 +96,8 @@ def _measured(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _passes(state: JournalState, plan: Plan, run: str) -> OtherRun:
+def _passes(state: JournalState, plan: Plan, spec: RubricSpec, run: str) -> OtherRun:
     """Which of its samples passed, read from its journal by the rules of today, as the other run's will be."""
-    spec = spec_of(plan)
     if state.state != "complete":
         raise ConfigError("against", f"{run}, which is not complete: it is {state.state}", "a run that was ended")
     if (early := early_decision(plan, spec, state.index.by_sample(), derivation_of(state.started))) is not None:
@@ -122,6 +121,7 @@ class PreparedRun:
     """A run as it would be begun. `output_columns` are those of recorded outputs: ours -> the file's."""
 
     config: RunConfig
+    spec: RubricSpec
     plan: Plan
     template: PromptTemplate
     evalset: EvalSet
@@ -153,6 +153,7 @@ class PreparedRun:
             },
             "floating": floating_ids(_named_models(plan)),
             "derivation": DERIVATION,
+            **({} if plan.spec == RUBRIC_V1 else {"evaluator": "rubric"}),  # which its name alone does not tell
             **project_identity(source, "eval set", config.evalset),
         }
         return first_fact(
@@ -179,13 +180,14 @@ def prepare(config: RunConfig) -> PreparedRun:
 
     Raises: ConfigError, InputError, UsageError.
     """
-    spec = load_spec(config.spec)
+    rubric = rubric_asked_for(config.spec)
+    spec = rubric.spec
     _check_settings(config)
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
     evalset, part = chosen_part(config, open_evalset(path))
-    inputs = {"evalset": path} | config.part.inputs
+    inputs = {"evalset": path} | config.part.inputs | rubric.inputs
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
     template = chosen_template(config, evalset)
@@ -196,8 +198,8 @@ def prepare(config: RunConfig) -> PreparedRun:
         inputs["outputs"] = Path(config.outputs)
         with evalset:  # faults are told before anything is written
             columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
-    rubric_v1().without(config.unmeasured)  # refuses what can't be declared
-    defaults = spec.settings["generation"]
+    spec.without(config.unmeasured)  # refuses what can't be declared
+    defaults = dict(spec.generation)
     judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
     plan = Plan(
         spec=spec.id,
@@ -223,7 +225,7 @@ def prepare(config: RunConfig) -> PreparedRun:
     _check_roles(config, plan)
     if config.against is not None:
         plan = held_against(plan, config.against, config.runs, grouped=evalset.grouped)
-    return PreparedRun(config, plan, template, evalset, inputs, columns)
+    return PreparedRun(config, spec.without(plan.unmeasured), plan, template, evalset, inputs, columns)
 
 
 def _check_settings(config: RunConfig) -> None:

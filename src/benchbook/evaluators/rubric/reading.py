@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
-from benchbook.errors import InputError
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
@@ -32,7 +31,6 @@ from benchbook.evaluators.rubric.spec import (
     Shown,
     whole_weights,
 )
-from benchbook.specs import FROZEN
 from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
 from benchbook.specs.fields import (
     WrongValueError,
@@ -44,10 +42,10 @@ from benchbook.specs.fields import (
     read_weight,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, FilesBeside, spec_path, spec_text
+from benchbook.specs.folders import SPEC_FILE, spec_text
 from benchbook.text import quoted
 
-__all__ = ["RubricFolder", "load_rubric", "read_rubric"]
+__all__ = ["read_rubric"]
 
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,47}")
@@ -60,26 +58,6 @@ _TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type
     one.norm for one in MEASURES.values()
 }
 _GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
-
-
-@dataclass(frozen=True, slots=True)
-class RubricFolder:
-    """A rubric as it stands in a folder, and the files that define it."""
-
-    spec: RubricSpec
-    paths: Mapping[str, Path]
-
-
-def load_rubric(folder: str | Path) -> RubricFolder:
-    """A user's own rubric. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
-    folder = Path(folder)
-    path = spec_path(folder, "benchbook rubric init NAME")
-    files = FilesBeside(folder)
-    spec = read_rubric(files, path)
-    if spec.id in FROZEN:
-        expected = "a name of your own, or another version"
-        raise SpecError((InputError(path, field="name", found=f"{spec.id}, which is shipped", expected=expected),))
-    return RubricFolder(replace(spec, sha256=files.sha256), files.read_paths)
 
 
 def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256: str = "") -> RubricSpec:

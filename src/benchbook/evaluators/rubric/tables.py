@@ -26,9 +26,10 @@ from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
+from benchbook.evaluators.rubric.folders import spec_of
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
-from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of, spec_of
+from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
 from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE, ClusterWord, decide_by_bounds
 from benchbook.evaluators.rubric.rejected import RejectedCounts
 from benchbook.evaluators.rubric.release import Decision, by_points, decide
@@ -70,11 +71,11 @@ class Derived:
     decision: Decision | None  # None: refused, metadata is missing (R7.1)
 
 
-def row_type_of(started: RunStarted) -> type[RubricRow]:
+def row_type_of(started: RunStarted, spec: RubricSpec) -> type[RubricRow]:
     """What a row of samples.parquet is: with the votes, where a panel judged, and by the record's derivation."""
     plan = plan_of(started)
     caused = derivation_of(started) >= ONLY_THE_MODEL
-    return row_type(spec_of(plan), panel=isinstance(plan.panel, Panel), caused=caused)
+    return row_type(spec, panel=isinstance(plan.panel, Panel), caused=caused)
 
 
 def derive(
@@ -94,14 +95,14 @@ def derive(
     if state is None:
         state = read_state(record.journal)
     plan = plan_of(state.started)
-    counts = _Counts(state, plan, spec_of(plan))
+    counts = _Counts(state, plan, spec_of(record, plan))
     if confidence is not None and counts.early is not None:
         raise UsageError(
             f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
             f"{counts.early.error:g}; bounds at a confidence hold for a number of samples that was fixed before"
         )
     with recorded_evalset(record, state.started) as evalset:
-        write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(evalset, check))
+        write_table(target / "samples.parquet", row_type_of(state.started, counts.spec), counts.rows(evalset, check))
     aggregates = counts.aggregates_file()
     manifest_without_files = manifest_of(state, counts.plan, counts.spec)
     decision = None
