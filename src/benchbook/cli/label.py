@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["label"]
 
 
-_KEYS = "[0/1/2 score, n note, u undo, q quit]"
 _folder_argument = click.argument("folder", metavar="DIR")
 _labeller_option = click.option("--labeller", required=True, help="Who labels: the same name every time.")
 
 
 @click.group()
 def label() -> None:
-    """People's labels of a run's samples: draw, label, settle, and bring them back.
+    """People's labels of a run's answers: draw, label, settle, and bring them back.
 
     DIR is a folder that `benchbook label sample` made. It holds all that people need to see, and nothing of what the
-    judge said.
+    evaluator said.
     """
 
 
@@ -39,14 +38,17 @@ def label() -> None:
     "--stratify",
     multiple=True,
     metavar="FIELD",
-    help="Draw in proportion by this: accuracy_score, faithfulness_score, section, category, difficulty or passed.",
+    help="Draw in proportion by this: a criterion (accuracy_score, ...), section, category, difficulty or passed.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed draws the same samples.")
 @click.option("--out", default="labels", show_default=True, help="The folder to make.")
 @runs_option
 @json_option
 def sample(run: str, n: int, stratify: tuple[str, ...], seed: int, out: str, runs: str, as_json: bool) -> None:
-    """Draw samples of RUN that people are to label, the judge's scores hidden."""
+    """Draw answers of RUN that people are to label, the scores that they got hidden.
+
+    What is asked is the evaluator's to say: a rubric's criteria, or whether an answer passes.
+    """
     from benchbook.labels.sheet import sample_labels
 
     book = sample_labels(find_record(run, runs), out, n=n, stratify=stratify, seed=seed)
@@ -54,7 +56,7 @@ def sample(run: str, n: int, stratify: tuple[str, ...], seed: int, out: str, run
         print_json({"path": str(book.path), "sha256": book.sha256, "started": book.started})
         return
     of = sum(one.n_eligible for one in book.started.strata.values())
-    click.echo(visible(f"{book.path}: {n} of {of} judged samples, drawn by seed {seed}"))
+    click.echo(visible(f"{book.path}: {n} of {of} scored answers, drawn by seed {seed}"))
     if stratify:
         for name, one in book.started.strata.items():
             click.echo(visible(f"  {' / '.join(stratify)} {name}: {one.n_drawn} of {one.n_eligible}"))
@@ -157,13 +159,21 @@ def _by_keys(folder: str, labeller: str, *, adjudicates: bool) -> None:
         if shown != question.row.sample:
             click.echo(f"\n{screen_of(question)}\n")
             shown, note = question.row.sample, ""
-        click.echo(f"{prompt_of(question)}\n{_KEYS} ", nl=False)
+        click.echo(f"{prompt_of(question)}\n{_keys(question)} ", nl=False)
         key = _key(folder)
         book, shown, note, goes_on = _act(book, key, question, name, note, shown, adjudicates)
         if not goes_on:
             click.echo("Everything so far is recorded.")
             return
     click.echo("Nothing is left to settle." if adjudicates else "Nothing is left to label.")
+
+
+def _keys(question: Question) -> str:
+    from benchbook.labels.session import keys_of
+
+    keys = keys_of(question.criterion)
+    named = [key if key == str(score) else f"{key}={score}" for key, score in keys.items()]
+    return f"[{'/'.join(named)} score, n note, u undo, q quit]"
 
 
 def _act(

@@ -23,7 +23,7 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["MAY_CHANGE", "ComparedColumns", "Confidence", "DerivedFiles", "Evaluator", "Tables"]
+__all__ = ["MAY_CHANGE", "ComparedColumns", "Confidence", "DerivedFiles", "Evaluator", "LabelCriterion", "Tables"]
 
 Tables = Mapping[str, type[msgspec.Struct]]
 Confidence: TypeAlias = float | Literal["none"]  # at which a gate is shown to hold; none: by the values alone
@@ -68,6 +68,19 @@ class ComparedColumns:
     is_graded: bool = True  # scores lie between 0 and 1, too, so that passing is another question
     has_every_item: bool = False  # there is a row for each item, asked or not, in the order of the set (A5)
     tells_containment: bool = False  # `miss_reason` tells whether the expected answer stands inside the text (A7)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCriterion:
+    """One thing that people can say of an answer, as the evaluator did: by labels it is held against people.
+
+    `column` of samples.parquet has the evaluator's own score, one of `scores`; null where it gave none.
+    """
+
+    name: str
+    scores: tuple[int, ...]
+    column: str
+    meaning: str = ""  # in words, as people see it; empty where the name says it
 
 
 class Evaluator(ABC):
@@ -171,6 +184,17 @@ class Evaluator(ABC):
     def compared(self) -> ComparedColumns | None:
         """The columns of its items; None where runs can't be compared item by item."""
         return None
+
+    def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
+        """What people are asked of an answer; by default whether it passes, where items can be compared.
+
+        Empty where an answer is not what a row is about.
+        """
+        del started
+        if self.compared is None:
+            return ()
+        meaning = "passed\n  1 the answer is right: it does what the question asks\n  0 it is not"
+        return (LabelCriterion("passed", (0, 1), self.compared.passed, meaning),)
 
     def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
         """What a list of samples shows, by the columns' names there: item_id, section, category, difficulty, score,

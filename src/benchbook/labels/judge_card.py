@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.rubric.row_types import scores_of
+from benchbook.evaluators.rubric.row_types import row_type, scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import Outcome
-from benchbook.evaluators.rubric.spec import rubric_v1
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, rubric_v1
 from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import Counted, agreements, calibrate
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import derived_anew, is_as_drawn, is_judged, labelled_row_type
+from benchbook.labels.sheet import derived_anew, is_as_drawn
 from benchbook.labels.state import FIELDS
 from benchbook.record.facts import LabelField, Stratum
 from benchbook.record.folder import Record
@@ -113,7 +114,10 @@ def judge_card(
 
     Raises: UsageError where the labels are another run's.
     """
-    with derived_anew(record) as (derived, samples):
+    if (spec := record.started().spec) != RUBRIC_V1:
+        raise UsageError(f"{record.path}: was scored under {spec}; a judge's card is of {RUBRIC_V1}")
+    with derived_anew(record) as run:
+        derived, samples = cast("Derived", run.derived), run.samples
         manifest, file = derived.manifest, derived.aggregates
         if book.started.run_sha256 != manifest.journal_sha256:
             raise UsageError(
@@ -122,7 +126,7 @@ def judge_card(
             )
         judged = _judged(samples, clustered=manifest.repeats > 1)
         retest = _retest(samples, confidence, seed, n_resamples)
-        as_drawn = is_as_drawn(samples, book.started)
+        as_drawn = is_as_drawn(run, book.started)
     calibration = calibrate(
         judged,
         _gold(book),
@@ -153,6 +157,16 @@ def judge_card(
             latency_p50_ms=file.evaluator_latency_p50_ms,
         ),
     )
+
+
+def labelled_row_type() -> type[RubricRow]:
+    """A row as far as the card goes: columns of later forms of `rubric@v1` are passed over."""
+    return row_type(rubric_v1(), panel=False, caused=False)
+
+
+def is_judged(row: RubricRow) -> bool:
+    """Whether a judge scored this sample by all criteria; a rule's zero is nobody's judgement (R1.3)."""
+    return None not in scores_of(row, rubric_v1()) and row.score_origin is None
 
 
 def _judged(samples: Path, *, clustered: bool) -> list[JudgedSample]:

@@ -11,8 +11,8 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.labels.labels import LabelBook, SheetRow
-from benchbook.labels.state import FIELDS, SCORES, Given, GoldOrigin
-from benchbook.record.facts import Label, LabelField
+from benchbook.labels.state import Given, GoldOrigin
+from benchbook.record.facts import Label, LabelScale
 from benchbook.text import visible
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "Question",
     "action_of",
     "disputed_questions",
+    "keys_of",
+    "meaning_of",
     "next_question",
     "progress_of",
     "prompt_of",
@@ -30,8 +32,8 @@ __all__ = [
 
 Action: TypeAlias = Given | Literal["undo", "quit", "note", "unknown"]
 
-# The words that the judge is given (SPEC R2.1): people and judge must score the same thing.
-MEANING: dict[LabelField, str] = {
+# The words that the judge of rubric@v1 is given (SPEC R2.1): people and judge must score the same thing.
+_MEANING = {
     "accuracy_score": "accuracy\n"
     "  2 fully correct and complete\n"
     "  1 partially correct with minor error or omission\n"
@@ -43,25 +45,48 @@ MEANING: dict[LabelField, str] = {
 }
 
 
+_LETTERS = "abcdefghijklmoprstvwxyz"  # without those that mean something else
+
+
+def meaning_of(criterion: LabelScale) -> str:
+    """What is asked, in words."""
+    return criterion.meaning or _MEANING.get(criterion.name, criterion.name)
+
+
+def keys_of(criterion: LabelScale) -> dict[str, int]:
+    """The key of each score: its own digit, or digits and letters in order where a scale has other numbers.
+
+    Scores beyond the last letter have none: a sheet takes them.
+    """
+    if all(0 <= score <= 9 for score in criterion.scores):
+        return {str(score): score for score in criterion.scores}
+    return dict(zip(f"123456789{_LETTERS}", criterion.scores, strict=False))
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One field of one sample, to be scored. `opinions` is empty but in adjudication."""
+    """One criterion of one sample, to be scored. `opinions` is empty but in adjudication."""
 
     row: SheetRow
-    field: LabelField
+    criterion: LabelScale
     place: int  # of the sample in the sheet, from 1
     n: int
     opinions: tuple[Label, ...] = ()
 
+    @property
+    def field(self) -> str:
+        """The criterion's name."""
+        return self.criterion.name
+
 
 def next_question(book: LabelBook, labeller: str, *, adjudicates: bool = False) -> Question | None:
-    """The first field, in the order of the sheet, that this person can still label; None where there is none."""
+    """The first criterion, in the order of the sheet, that this person can still label; None where there is none."""
     if adjudicates:
         return next(disputed_questions(book), None)
     samples = book.started.samples
     for place, sample in enumerate(samples, start=1):
         if fields := book.state.open_fields(sample, labeller):
-            return Question(book.sheet[sample], fields[0], place, len(samples))
+            return Question(book.sheet[sample], book.state.criteria[fields[0]], place, len(samples))
     return None
 
 
@@ -69,10 +94,10 @@ def disputed_questions(book: LabelBook) -> Iterator[Question]:
     """What two people scored differently and nobody has settled, in the order of the sheet, with both scores."""
     state, samples = book.state, book.started.samples
     for place, sample in enumerate(samples, start=1):
-        for field in FIELDS:
-            if state.gold(sample, field).origin == "disputed":
-                opinions = tuple(state.opinions(sample, field))
-                yield Question(book.sheet[sample], field, place, len(samples), opinions)
+        for name, criterion in state.criteria.items():
+            if state.gold(sample, name).origin == "disputed":
+                opinions = tuple(state.opinions(sample, name))
+                yield Question(book.sheet[sample], criterion, place, len(samples), opinions)
 
 
 def action_of(key: str, question: Question, labeller: str, *, note: str = "", adjudicates: bool = False) -> Action:
@@ -84,10 +109,10 @@ def action_of(key: str, question: Question, labeller: str, *, note: str = "", ad
             return "quit"
         case "n" | "N":
             return "note"
-    for score in SCORES:
-        if key == str(score):
-            return Given(question.row.sample, labeller, question.field, score, note, adjudicates)
-    return "unknown"
+    score = keys_of(question.criterion).get(key)
+    return (
+        "unknown" if score is None else Given(question.row.sample, labeller, question.field, score, note, adjudicates)
+    )
 
 
 def screen_of(question: Question) -> str:
@@ -108,7 +133,7 @@ def prompt_of(question: Question) -> str:
     said = "".join(
         f"\n  one said {one.score}{f': {visible(one.note)}' if one.note else ''}" for one in question.opinions
     )
-    return f"{MEANING[question.field]}{said}"
+    return f"{visible(meaning_of(question.criterion))}{said}"
 
 
 def _indented(value: object) -> str:
@@ -130,12 +155,12 @@ def progress_of(book: LabelBook) -> Progress:
     state, samples = book.state, book.started.samples
     given = Counter(one.labeller for one in state.labels() if one.round != "adjudicated")
     by_field = {}
-    for field in FIELDS:
+    for field in state.criteria:
         found = Counter(state.gold(sample, field).origin for sample in samples)
-        by_field[str(field)] = {origin: found[origin] for origin in get_args(GoldOrigin)}
+        by_field[field] = {origin: found[origin] for origin in get_args(GoldOrigin)}
     return Progress(
         n_samples=len(samples),
-        n_labels_a_person=len(samples) * len(FIELDS),
+        n_labels_a_person=len(samples) * len(state.criteria),
         by_labeller={name: given[name] for name in state.labellers},
         by_field=by_field,
     )

@@ -1,4 +1,4 @@
-"""From a run to what people label: samples that a judge scored, drawn by stratum, the judge's scores hidden."""
+"""From a run to what people label: answers that were scored, drawn by stratum, their scores hidden."""
 
 from __future__ import annotations
 
@@ -9,28 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from benchbook.errors import ConfigError, UsageError
+from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion
 from benchbook.evaluators.recorded_set import recorded_evalset
-from benchbook.evaluators.rubric.row_types import row_type, scores_of
-from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.evaluators.rubric.spec import RUBRIC_V1, rubric_v1
-from benchbook.evaluators.rubric.tables import Derived, derive
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.labels import LabelBook, SheetRow, create_labels
-from benchbook.record.facts import LabelsStarted, Stratum
+from benchbook.record.facts import LabelScale, LabelsStarted, RunStarted, Stratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 
-__all__ = [
-    "STRATIFIABLE",
-    "Drawn",
-    "derived_anew",
-    "draw",
-    "is_as_drawn",
-    "is_judged",
-    "labelled_row_type",
-    "sample_labels",
-]
+__all__ = ["Drawn", "LabelledRun", "derived_anew", "draw", "is_as_drawn", "sample_labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,7 @@ def draw(stratum_of: Mapping[int, str], n: int, *, seed: int, run_sha256: str) -
     Raises: ConfigError for an `n` below 1, or above the number of samples.
     """
     if not 1 <= n <= len(stratum_of):
-        raise ConfigError("n", str(n), f"1 to {len(stratum_of)}, the samples that a judge scored")
+        raise ConfigError("n", str(n), f"1 to {len(stratum_of)}, the answers that were scored")
     members: dict[str, list[int]] = {}
     for sample, stratum in stratum_of.items():
         members.setdefault(stratum, []).append(sample)
@@ -80,88 +70,144 @@ def _chance(purpose: str, seed: int, run_sha256: str, sample: int) -> bytes:
     return hashlib.sha256(f"{purpose}/{seed}/{run_sha256}/{sample}".encode()).digest()
 
 
-STRATIFIABLE = ("accuracy_score", "faithfulness_score", "section", "category", "difficulty", "passed")
-HIDDEN = ("accuracy_score", "faithfulness_score", "rationale", "passed", "model_id", "labels of others")
+# ── a run, as far as labels go ───────────────────────────────────────────────────────────────────────────────
+
+_SLICES = ("section", "category", "difficulty")
+_SAID = ("score", "rationale", "miss_reason")  # by an evaluator of an answer, in the columns of one or another
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRun:
+    """A run whose answers people label, its derived files made again from its journal: an edited file changes nothing.
+
+    `criteria` are what its evaluator gives and people can give too.
+    """
+
+    record: Record
+    started: RunStarted
+    evaluator: Evaluator
+    criteria: tuple[LabelCriterion, ...]
+    columns: ComparedColumns
+    derived: DerivedFiles
+    samples: Path
+
+    def rows(self) -> Iterator[Any]:
+        return read_rows(self.samples, self.evaluator.tables(self.started)["samples.parquet"])
+
+    def scored(self) -> Iterator[Any]:
+        """The rows of answers that the evaluator scored by every criterion.
+
+        A rule's zero for no answer is nobody's judgement (R1.3), nor is that of a run that failed (A3).
+        """
+        for row in self.rows():
+            by_rule = getattr(row, "score_origin", None) is not None or getattr(row, "error", None) is not None
+            if not by_rule and self.answer(row) is not None and None not in self.scores(row):
+                yield row
+
+    def answer(self, row: Any) -> str | None:
+        answer: str | None = getattr(row, self.columns.answer)
+        return answer
+
+    def scores(self, row: Any) -> tuple[int | None, ...]:
+        """The evaluator's scores by criterion."""
+        return tuple(_whole(getattr(row, one.column)) for one in self.criteria)
+
+    @property
+    def stratifiable(self) -> dict[str, str]:
+        """By what a draw can be stratified, with the columns of samples.parquet."""
+        own = {one.name: one.column for one in self.criteria}
+        return own | {name: name for name in _SLICES} | {"passed": self.columns.passed}
+
+    @property
+    def hidden(self) -> list[str]:
+        """What whoever labels is not told."""
+        columns = self.evaluator.tables(self.started)["samples.parquet"].__struct_fields__
+        names = (*(one.name for one in self.criteria), *(name for name in _SAID if name in columns), "passed")
+        return [*dict.fromkeys(names), "model_id", "labels of others"]
+
+
+def _whole(value: float | None) -> int | None:
+    """A score as people give it; none where it lies between two of theirs."""
+    return None if value is None or int(value) != value else int(value)
 
 
 @contextmanager
-def derived_anew(record: Record) -> Iterator[tuple[Derived, Path]]:
-    """A run's derived files made again from its journal: a file that was edited changes nothing.
+def derived_anew(record: Record) -> Iterator[LabelledRun]:
+    """A run as people label it, while the block lasts.
 
-    Raises: UsageError for a run under another evaluator: people label by the rubric's fields.
+    Raises: UsageError for a run of whose answers people can say nothing.
     """
-    if (spec := record.started().spec) != RUBRIC_V1:
-        raise UsageError(f"{record.path}: was scored under {spec}; labels are for {RUBRIC_V1}")
+    started, evaluator = record.started(), evaluator_of(record)
+    criteria, columns = evaluator.label_criteria(started), evaluator.compared
+    if not criteria or columns is None:
+        raise UsageError(f"{record.path}: people label answers to the items of an eval set; {started.spec} has none")
+    if (reason := evaluator.unavailable(started)) is not None:
+        raise UsageError(f"{record.path}: has no answers to label ({reason})")
     with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as name:
         folder = Path(name)
-        yield derive(record, folder), folder / "samples.parquet"
-
-
-def labelled_row_type() -> type[RubricRow]:
-    """A row as far as labels go: they are for `rubric@v1`, and columns of its later forms are passed over."""
-    return row_type(rubric_v1(), panel=False, caused=False)
-
-
-def is_judged(row: RubricRow) -> bool:
-    """Whether a judge scored this sample, all fields; a rule's zero for no answer is nobody's judgement (R1.3)."""
-    return None not in scores_of(row, rubric_v1()) and row.score_origin is None
+        derived = evaluator.derive(record, folder)
+        yield LabelledRun(record, started, evaluator, criteria, columns, derived, folder / "samples.parquet")
 
 
 def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence[str], seed: int) -> LabelBook:
-    """Draw `n` judged samples of a run into a new record of labels in the folder `out`.
+    """Draw `n` answers that were scored, of a run of any evaluator, into a new record of labels in the folder `out`.
 
-    Raises: ConfigError for a stratum that is none, or an `n` that can't be; UsageError where `out` exists.
+    Raises: ConfigError for a stratum that is none, or an `n` that can't be; UsageError where `out` exists, or the run
+        has no answers that people could label.
     """
-    for field in stratify:
-        if field not in STRATIFIABLE:
-            raise ConfigError("stratify", repr(field), ", ".join(STRATIFIABLE))
-    with derived_anew(record) as (derived, samples):
-        manifest = derived.manifest
-        drawn = draw(_strata(samples, stratify), n, seed=seed, run_sha256=manifest.journal_sha256)
-        rows = _sheet(record, samples, drawn.samples, manifest.n_items)
+    with derived_anew(record) as run:
+        for field in stratify:
+            if field not in run.stratifiable:
+                raise ConfigError("stratify", repr(field), ", ".join(run.stratifiable))
+        sha256 = run.derived.manifest.journal_sha256
+        drawn = draw(_strata(run, stratify), n, seed=seed, run_sha256=sha256)
+        rows = _sheet(run, drawn.samples)
     return create_labels(
         out,
         rows,
         lambda inputs: LabelsStarted(
-            run_id=manifest.run_id,
-            run_sha256=manifest.journal_sha256,
-            spec=manifest.spec,
+            run_id=run.started.run_id,
+            run_sha256=sha256,
+            spec=run.started.spec,
             seed=seed,
             stratify=list(stratify),
             strata=drawn.strata,
             samples=drawn.samples,
-            hidden=list(HIDDEN),
+            hidden=run.hidden,
             inputs=inputs,
             drawn_by=f"benchbook {version('benchbook')}",
+            criteria=[LabelScale(name=one.name, scores=one.scores, meaning=one.meaning) for one in run.criteria],
         ),
     )
 
 
-def is_as_drawn(samples: Path, started: LabelsStarted) -> bool:
-    """Whether the labelled samples are those that chance drew: drawn again, from a run's samples.parquet."""
+def is_as_drawn(run: LabelledRun, started: LabelsStarted) -> bool:
+    """Whether the labelled samples are those that chance drew: drawn again, from the run."""
     n = len(started.samples)
     try:
-        again = draw(_strata(samples, started.stratify), n, seed=started.seed, run_sha256=started.run_sha256)
+        again = draw(_strata(run, started.stratify), n, seed=started.seed, run_sha256=started.run_sha256)
     except ConfigError:
         return False
     return again.samples == started.samples
 
 
-def _strata(samples: Path, stratify: Sequence[str]) -> dict[int, str]:
-    return {row.sample: _stratum(row, stratify) for row in read_rows(samples, labelled_row_type()) if is_judged(row)}
+def _strata(run: LabelledRun, stratify: Sequence[str]) -> dict[int, str]:
+    columns = {name: run.stratifiable[name] for name in stratify}
+    return {row.sample: " / ".join(_value(row, *one) for one in columns.items()) for row in run.scored()}
 
 
-def _stratum(row: RubricRow, fields: Sequence[str]) -> str:
-    return " / ".join("none" if (value := getattr(row, field)) is None else str(value) for field in fields)
+def _value(row: Any, name: str, column: str) -> str:
+    value = getattr(row, column)
+    if value is None:
+        return "none"
+    return str(bool(value) if name == "passed" else value)
 
 
-def _sheet(record: Record, samples: Path, drawn: Sequence[int], n_items: int) -> list[SheetRow]:
+def _sheet(run: LabelledRun, drawn: Sequence[int]) -> list[SheetRow]:
     """What is shown of the drawn samples, in the order in which it is shown."""
-    wanted = frozenset(drawn)
-    answers = {
-        row.sample: row.candidate_answer for row in read_rows(samples, labelled_row_type()) if row.sample in wanted
-    }
-    with recorded_evalset(record, record.started()) as evalset:
+    wanted, n_items = frozenset(drawn), run.started.n_items
+    answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in wanted}
+    with recorded_evalset(run.record, run.started) as evalset:
         items = {sample: evalset[sample % n_items] for sample in drawn}
     return [
         SheetRow(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchbook.record.facts import Label, LabelField, LabelRound, LabelsStarted
+from benchbook.record.facts import Label, LabelField, LabelRound, LabelScale, LabelsStarted
 
-__all__ = ["FIELDS", "SCORES", "Given", "Gold", "GoldOrigin", "LabelState"]
+__all__ = ["FIELDS", "SCORES", "Given", "Gold", "GoldOrigin", "LabelState", "criteria_of", "scores_words"]
 
 
+# The criteria of rubric@v1, and what people were asked in records that name none.
 FIELDS: tuple[LabelField, ...] = ("accuracy_score", "faithfulness_score")
 SCORES: tuple[Literal[0, 1, 2], ...] = (0, 1, 2)
 LABELLERS_A_SAMPLE = 2
@@ -19,16 +20,27 @@ MAX_NAME = 100  # characters of a labeller's name
 GoldOrigin = Literal["single", "agreed", "adjudicated", "disputed", "none"]
 
 
+def criteria_of(started: LabelsStarted) -> tuple[LabelScale, ...]:
+    """What people are asked of each sample, in the order in which they are asked."""
+    return tuple(started.criteria) or tuple(LabelScale(name=name, scores=SCORES) for name in FIELDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """A label that somebody gives; whether it may stand is for `LabelState.refusal` to say."""
 
     sample: int
     labeller: str
-    field: LabelField
-    score: Literal[0, 1, 2]
+    field: str  # a criterion's name
+    score: int
     note: str = ""
     adjudicates: bool = False
+
+
+def scores_words(scores: Sequence[int]) -> str:
+    """`0, 1 or 2`."""
+    *others, last = map(str, scores)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +57,19 @@ class LabelState:
 
     started: LabelsStarted
     samples: frozenset[int] = field(init=False)
-    _standing: dict[tuple[int, LabelField], list[Label]] = field(default_factory=dict)
+    criteria: Mapping[str, LabelScale] = field(init=False)  # by name, in the order in which they are asked
+    _standing: dict[tuple[int, str], list[Label]] = field(default_factory=dict)
     _by_seq: dict[int, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.samples = frozenset(self.started.samples)
+        self.criteria = {one.name: one for one in criteria_of(self.started)}
 
     def add(self, label: Label) -> None:
         """Count a fact of the journal.
 
-        Raises: ValueError for one that can't be: another run's, an unknown sample, a label that is not there undone.
+        Raises: ValueError for one that can't be: another run's, of an unknown sample or criterion, a score that there
+            is not, a label that is not there undone.
         """
         if label.run_sha256 != self.started.run_sha256 or label.sample not in self.samples:
             raise ValueError(f"a label of sample {label.sample}, which was not drawn from this run")
@@ -70,8 +85,16 @@ class LabelState:
             return
         if label.score is None:
             raise ValueError("a label without a score")
+        if (refusal := self._off_scale(label.field, label.score)) is not None:
+            raise ValueError(refusal)
         self._standing.setdefault((label.sample, label.field), []).append(label)
         self._by_seq[label.seq] = label
+
+    def _off_scale(self, field: str, score: int) -> str | None:
+        scale = self.criteria.get(field)
+        if scale is None:
+            return f"{field!r} is not asked here; expected {' or '.join(self.criteria)}"
+        return None if score in scale.scores else f"{field}: found {score}; expected {scores_words(scale.scores)}"
 
     @property
     def labellers(self) -> list[str]:
@@ -82,11 +105,11 @@ class LabelState:
         """The labels that stand, in the journal's order."""
         yield from self._by_seq.values()
 
-    def opinions(self, sample: int, field: LabelField) -> list[Label]:
+    def opinions(self, sample: int, field: str) -> list[Label]:
         """What people said independently of each other."""
         return [one for one in self._standing.get((sample, field), ()) if one.round != "adjudicated"]
 
-    def score_by(self, labeller: str, sample: int, field: LabelField, *, adjudicated: bool = False) -> Label | None:
+    def score_by(self, labeller: str, sample: int, field: str, *, adjudicated: bool = False) -> Label | None:
         """This person's label, if there is one."""
         for one in self._standing.get((sample, field), ()):
             if one.labeller == labeller and (one.round == "adjudicated") == adjudicated:
@@ -100,7 +123,7 @@ class LabelState:
         ]
         return mine[-1] if mine else None
 
-    def gold(self, sample: int, field: LabelField) -> Gold:
+    def gold(self, sample: int, field: str) -> Gold:
         """Adjudicated, agreed, or one person's word; nothing where two people differ."""
         standing = self._standing.get((sample, field), [])
         settled = [one for one in standing if one.round == "adjudicated"]
@@ -113,15 +136,15 @@ class LabelState:
             return Gold(None, "disputed")
         return Gold(scores.pop(), "single" if len(standing) == 1 else "agreed")
 
-    def disputed(self, field: LabelField) -> list[int]:
+    def disputed(self, field: str) -> list[int]:
         """The samples on which two people differ and nobody has settled it, in the order in which they are shown."""
         return [sample for sample in self.started.samples if self.gold(sample, field).origin == "disputed"]
 
-    def open_fields(self, sample: int, labeller: str) -> list[LabelField]:
+    def open_fields(self, sample: int, labeller: str) -> list[str]:
         """What this person may still label of a sample."""
         return [
             one
-            for one in FIELDS
+            for one in self.criteria
             if self.score_by(labeller, sample, one) is None and len(self.opinions(sample, one)) < LABELLERS_A_SAMPLE
         ]
 
@@ -130,6 +153,8 @@ class LabelState:
         opinions = self.opinions(given.sample, given.field)
         if given.sample not in self.samples:
             return f"sample {given.sample} was not drawn"
+        if (refusal := self._off_scale(given.field, given.score)) is not None:
+            return refusal
         if (
             mine := self.score_by(given.labeller, given.sample, given.field, adjudicated=given.adjudicates)
         ) is not None:

@@ -22,6 +22,7 @@ __all__ = [
     "Label",
     "LabelField",
     "LabelRound",
+    "LabelScale",
     "LabelsStarted",
     "Reply",
     "Resumed",
@@ -61,7 +62,7 @@ FailureCause = Literal[
     "not_recorded",  # the recorded outputs have none for this item
 ]
 
-LabelField = Literal["accuracy_score", "faithfulness_score"]
+LabelField = Literal["accuracy_score", "faithfulness_score"]  # the criteria of rubric@v1
 # Two people label a sample without seeing each other's scores; where they differ, the third round settles it.
 LabelRound = Literal["first", "second", "adjudicated"]
 
@@ -170,6 +171,14 @@ class Stratum(msgspec.Struct, frozen=True, kw_only=True):
     n_drawn: int
 
 
+class LabelScale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that people are asked of an answer: a criterion by its name, and the scores that may be given."""
+
+    name: str
+    scores: tuple[int, ...]
+    meaning: str = ""  # in words, as people see it
+
+
 class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     """The first fact of a record of people's labels: which samples of which run people are asked about."""
 
@@ -183,16 +192,17 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     hidden: list[str]  # what whoever labels is not told
     inputs: dict[str, str]
     drawn_by: str
+    criteria: list[LabelScale] = []  # none in records of before: people scored the criteria of rubric@v1
 
 
 class Label(_Fact, tag="label", kw_only=True):
-    """One person's score of one field of one sample; or, with `undoes`, that a label was taken back."""
+    """One person's score of one sample by a criterion, `field`; or, with `undoes`, that a label was taken back."""
 
     run_sha256: str
     sample: int
     labeller: str
-    field: LabelField
-    score: Literal[0, 1, 2] | None = None  # None: `undoes` takes one back
+    field: str
+    score: int | None = None  # None: `undoes` takes one back
     round: LabelRound = "first"
     note: str = ""
     undoes: int | None = None  # the `seq` of this labeller's label that no longer holds

@@ -13,7 +13,7 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, RecordError, UsageError
 from benchbook.labels.judge_card import between_people, judge_card
 from benchbook.labels.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
-from benchbook.labels.session import MEANING, Question, disputed_questions, next_question, progress_of
+from benchbook.labels.session import Question, disputed_questions, meaning_of, next_question, progress_of
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
 from benchbook.record.facts import LabelField
@@ -90,7 +90,7 @@ def list_disputes(call: Call) -> DisputesPage:
 
 def _dispute(one: Question) -> Dispute:
     return Dispute(
-        sample=one.row.sample, item_id=one.row.item_id, field=one.field, place=one.place, opinions=_opinions(one)
+        sample=one.row.sample, item_id=one.row.item_id, field=_field(one), place=one.place, opinions=_opinions(one)
     )
 
 
@@ -136,7 +136,7 @@ def _step(book: LabelBook, labeller: str, *, adjudicates: bool) -> LabelStep:
     return _step_to(book, labeller, next_question(book, labeller, adjudicates=adjudicates), adjudicates=adjudicates)
 
 
-def _dispute_step(book: LabelBook, labeller: str, sample: int, field: LabelField | None) -> LabelStep:
+def _dispute_step(book: LabelBook, labeller: str, sample: int, field: str | None) -> LabelStep:
     """With this one of the disputes as its question; with none where it is settled."""
     of_sample = (one for one in disputed_questions(book) if one.row.sample == sample)
     found = next((one for one in of_sample if field in (None, one.field)), None)
@@ -164,8 +164,8 @@ def _question(found: Question) -> LabelQuestion:
     return LabelQuestion(
         sample=row.sample,
         item_id=row.item_id,
-        field=found.field,
-        meaning=MEANING[found.field],
+        field=_field(found),
+        meaning=meaning_of(found.criterion),
         place=found.place,
         prompt=row.prompt,
         context=context if context is None or isinstance(context, str) else canonical_json(context).decode("utf-8"),
@@ -175,6 +175,16 @@ def _question(found: Question) -> LabelQuestion:
     )
 
 
+def _field(found: Question) -> LabelField:
+    """What the page asks. Raises: ProblemError for a criterion of another evaluator, whose keys it does not have."""
+    for name in FIELDS:
+        if name == found.field:
+            return name
+    what = f"the page asks for {' and '.join(FIELDS)}; these labels are of {shorten(found.field, 60)!r}"
+    way = "label them by `benchbook label next`, or by a sheet"
+    raise ProblemError(HTTPStatus.CONFLICT, f"{what}: {way}")
+
+
 def _shown(book: LabelBook) -> Book:
     progress = progress_of(book)
     return Book(
@@ -182,7 +192,7 @@ def _shown(book: LabelBook) -> Book:
         run_id=book.started.run_id,
         sha256=book.sha256,
         n_samples=progress.n_samples,
-        n_labels_a_person=len(book.started.samples) * len(FIELDS),
+        n_labels_a_person=progress.n_labels_a_person,
         by_labeller=progress.by_labeller,
         by_field=progress.by_field,
     )

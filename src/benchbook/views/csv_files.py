@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -21,8 +21,8 @@ from benchbook.evalsets.table_columns import choice_at, count_at, id_at, is_miss
 from benchbook.evalsets.tables import read_table
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.labels.labels import LabelBook, labeller_name
-from benchbook.labels.state import FIELDS, SCORES, Given
-from benchbook.record.facts import Label, LabelField
+from benchbook.labels.state import Given, scores_words
+from benchbook.record.facts import Label, LabelScale
 from benchbook.text import quoted, visible
 
 __all__ = ["Returned", "csv_report", "inert", "labels_csv", "read_labels_csv"]
@@ -77,8 +77,6 @@ def _quoted(words: str) -> str:
 # ── labels, out and back ─────────────────────────────────────────────────────────────────────────────────────
 
 _SHOWN = ("item_id", "prompt", "context", "expected_answer", "answer")
-_COLUMNS = ("sample", *_SHOWN, *FIELDS, "note", "labeller")
-_SCORES: Mapping[int | None, Literal[0, 1, 2]] = {score: score for score in SCORES}
 
 
 def labels_csv(book: LabelBook, *, labeller: str | None = None, disputed: bool = False) -> Iterator[str]:
@@ -87,15 +85,16 @@ def labels_csv(book: LabelBook, *, labeller: str | None = None, disputed: bool =
     With `labeller`, that person's labels so far stand in it; without, nobody's do. `disputed` keeps to the samples on
     which two people differ, with what they said in the columns `first` and `second`.
     """
-    said = tuple(f"{name}_{which}" for name in FIELDS for which in ("first", "second")) if disputed else ()
-    yield ",".join(map(_quoted, (*_COLUMNS, *said))) + _LINE_END
+    names = tuple(book.state.criteria)
+    said = tuple(f"{name}_{which}" for name in names for which in ("first", "second")) if disputed else ()
+    yield ",".join(map(_quoted, ("sample", *_SHOWN, *names, "note", "labeller", *said))) + _LINE_END
     for sample, row in book.sheet.items():
-        open_fields = [name for name in FIELDS if book.state.gold(sample, name).origin == "disputed"]
+        open_fields = [name for name in names if book.state.gold(sample, name).origin == "disputed"]
         if disputed and not open_fields:
             continue
         cells = [str(sample), *(_quoted(_text(getattr(row, name))) for name in _SHOWN)]
         cells += _labelled(book, sample, labeller, adjudicated=disputed)
-        cells += [_opinion(book, sample, name, place) for name in FIELDS for place in (0, 1) if said]
+        cells += [_opinion(book, sample, name, place) for name in names for place in (0, 1) if said]
         yield ",".join(cells) + _LINE_END
 
 
@@ -103,13 +102,13 @@ def _labelled(book: LabelBook, sample: int, labeller: str | None, *, adjudicated
     """The cells for scores, note and name: what this person gave so far."""
     mine = [
         None if labeller is None else book.state.score_by(labeller, sample, name, adjudicated=adjudicated)
-        for name in FIELDS
+        for name in book.state.criteria
     ]
     note = next((one.note for one in mine if one is not None and one.note), "")
     return [*("" if one is None else str(one.score) for one in mine), _quoted(note), _quoted(labeller or "")]
 
 
-def _opinion(book: LabelBook, sample: int, name: LabelField, place: int) -> str:
+def _opinion(book: LabelBook, sample: int, name: str, place: int) -> str:
     opinions = book.state.opinions(sample, name)
     return str(opinions[place].score) if place < len(opinions) else ""
 
@@ -148,7 +147,7 @@ class _Reader:
         self._state = copy.deepcopy(book.state)  # as it will stand: lines of one file bear on each other
         self._labeller = labeller
         self._adjudicates = adjudicates
-        self._lines: dict[tuple[int, str, LabelField], int] = {}
+        self._lines: dict[tuple[int, str, str], int] = {}
         self._found = Returned()
 
     def read(self) -> Returned:
@@ -160,7 +159,8 @@ class _Reader:
         return self._found
 
     def _read_row(self, line: int, row: Mapping[str, Any]) -> None:
-        scores = {name: self._score(line, name, row.get(name)) for name in FIELDS}
+        criteria = self._state.criteria
+        scores = {name: self._score(line, one, row.get(name)) for name, one in criteria.items()}
         sample = self._sample(line, row)
         if all(score is None for score in scores.values()):
             self._found.n_empty += 1
@@ -186,9 +186,10 @@ class _Reader:
         if (refusal := self._state.refusal(given)) is not None:
             raise self._problem(line, given.field, refusal)
         self._found.given.append(given)
+        names = list(self._state.criteria)
         self._state.add(
             Label(
-                seq=-1 - line * len(FIELDS) - FIELDS.index(given.field),
+                seq=-1 - line * len(names) - names.index(given.field),
                 run_sha256=self._book.started.run_sha256,
                 sample=given.sample,
                 labeller=given.labeller,
@@ -211,8 +212,11 @@ class _Reader:
             raise self._problem(line, "item_id", shown(given), f"{quoted(item_id)}, the item of sample {sample}")
         return sample
 
-    def _score(self, line: int, name: LabelField, cell: Any) -> Literal[0, 1, 2] | None:
-        return _SCORES.get(choice_at(self._path, line, name, cell, SCORES, what="0, 1 or 2"))
+    def _score(self, line: int, one: LabelScale, cell: Any) -> int | None:
+        below = {str(score): score for score in one.scores if score < 0}  # `choice_at` is for counts
+        if isinstance(cell, str | int) and str(cell).strip() in below:
+            return below[str(cell).strip()]
+        return choice_at(self._path, line, one.name, cell, one.scores, what=scores_words(one.scores))
 
     def _who(self, line: int, row: Mapping[str, Any]) -> str:
         written = " ".join(_came_back(self._words(line, row, "labeller")).split())

@@ -16,7 +16,7 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
-from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Confidence, Evaluator, Tables
+from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Confidence, Evaluator, LabelCriterion, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
@@ -117,6 +117,13 @@ class RubricEvaluator(Evaluator):
     @property
     def compared(self) -> ComparedColumns:
         return compared_columns(self.spec)
+
+    def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
+        spec = spec_of(plan_of(started))
+        asked = "" if spec.id == RUBRIC_V1 else "{0.name}: {0.question}"  # its judge's words are those of its labels
+        return tuple(
+            LabelCriterion(one.score_key, tuple(one.scores), one.score_key, asked.format(one)) for one in spec.criteria
+        )
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
         del manifest
