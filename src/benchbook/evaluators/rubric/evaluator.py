@@ -119,7 +119,8 @@ class RubricEvaluator(Evaluator):
         return compared_columns(self.spec)
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
-        spec = spec_of(plan_of(started))
+        del started
+        spec = self.spec
         asked = "" if spec.id == RUBRIC_V1 else "{0.name}: {0.question}"  # its judge's words are those of its labels
         return tuple(
             LabelCriterion(one.score_key, tuple(one.scores), one.score_key, asked.format(one)) for one in spec.criteria
