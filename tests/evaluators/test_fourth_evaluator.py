@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Mapping
@@ -84,15 +86,30 @@ def test_runs_of_it_are_compared_and_gated(tmp_path: Path) -> None:
 def test_its_reports_show_it_without_words_of_its_own(tmp_path: Path) -> None:
     found = run(tmp_path, ("two words", "<b>long " * 12))
     assert "0.4000" in str(found)
-    html, markdown, csv = sorted(found.write_reports(tmp_path / "reports"), key=lambda path: path.suffix == ".csv")
+    html, markdown, table = sorted(found.write_reports(tmp_path / "reports"), key=lambda path: path.suffix == ".csv")
     page = html.read_text("utf-8")
     assert "Did not pass: 1 sample" in page
     assert "&lt;b&gt;long" in page
     assert "too\\_long" in markdown.read_text("utf-8")
-    assert len(csv.read_text("utf-8").splitlines()) == 3
+    assert len(table.read_text("utf-8").splitlines()) == 3
     shown = benchbook_here("show", "run", "--runs", str(tmp_path / "runs"), "--failed")
     assert shown.returncode == 0, shown.stderr.decode()
     assert len(shown.stdout.splitlines()) == 1
+
+
+def test_people_label_its_answers(tmp_path: Path) -> None:
+    run(tmp_path)
+    book = str(tmp_path / "book")
+    drawn = benchbook_here("label", "sample", "run", "--runs", str(tmp_path / "runs"), "--n", "2", "--out", book)
+    assert drawn.returncode == 0, drawn.stderr.decode()
+    rows = list(csv.DictReader(io.StringIO(benchbook_here("label", "export", book).stdout.decode("utf-8-sig"))))
+    sheet = tmp_path / "filled.csv"
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows({**row, "passed": "1"} for row in rows)
+    taken = benchbook_here("label", "import", book, str(sheet), "--labeller", "ann", "--json")
+    assert json.loads(taken.stdout)["recorded"] == 2, taken.stderr.decode()
 
 
 def test_its_runs_are_listed_beside_the_others(tmp_path: Path) -> None:
