@@ -12,6 +12,7 @@ from benchbook.cli.progress import resume_shown, say_stopped, start_shown
 from benchbook.cli.settings import given_settings, options_of
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
+from benchbook.evaluators.settings import SCORE_SPEC
 
 __all__ = ["score"]
 
@@ -30,7 +31,7 @@ _OF_PREDICTIONS = (
 
 
 @click.command()
-@click.argument("spec", default="answer_correctness@v1")
+@click.argument("spec", default=SCORE_SPEC)
 @click.option("--evalset", help="The eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships.")
 @click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
 @click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
@@ -117,11 +118,10 @@ def _ask(options: dict[str, Any]) -> Any:
 
 
 def _score_table(options: dict[str, Any]) -> None:
-    from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
     from benchbook.evaluators.correctness.columns import score_table
 
-    if options["spec"] != DEFAULT_SPEC:
-        raise UsageError(f"--table: of {DEFAULT_SPEC} alone; without it, the run is recorded")
+    if options["spec"] != SCORE_SPEC:
+        raise UsageError(f"--table: of {SCORE_SPEC} alone; without it, the run is recorded")
     not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
     for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):

@@ -166,6 +166,18 @@ class Evaluator(ABC):
         del target, confidence
         raise UsageError(f"{record.path}: {self.id} has no release gates; ask with --min-score, or --baseline")
 
+    def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        """What a judge's reply is worth outside a record: `case` has an `id`, the `reply`, and what it is held against.
+
+        Raises: UsageError, ConfigError for a case that lacks something, and where nobody judges.
+        """
+        del case
+        raise UsageError(f"no replies are read under {self.id}: nobody judges")
+
+    def unparsed_line(self, case_id: Any, detail: str) -> dict[str, Any]:
+        """The same of a line that holds no case."""
+        return {"id": case_id, "detail": detail}
+
     def unavailable(self, started: RunStarted) -> str | None:
         """Why a record has no per-item table; None where it has one (A6)."""
         del started

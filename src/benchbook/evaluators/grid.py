@@ -16,6 +16,7 @@ from benchbook.ask.starting import RunResult, storable_config
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_asked_for, resume_run, start_run
+from benchbook.evaluators.settings import RUN_SPEC
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import RUN_ID, Record, is_record
@@ -50,7 +51,7 @@ def cells_of(values: Mapping[str, Any], source: str) -> list[Cell]:
     if not isinstance(name, str) or not RUN_ID.fullmatch(f"{name}-1"):
         expected = "a name for what the cells are together: letters, digits, '.', '_' and '-'"
         raise ConfigError(f"{source}: experiment", repr(name), expected)
-    evaluator = evaluator_asked_for(str(shared.get("spec", "rubric@v1")))
+    evaluator = evaluator_asked_for(str(shared.get("spec", RUN_SPEC)))
     found = []
     for number, combination in enumerate(product(*grid.values()), start=1):
         varied = dict(zip(grid, combination, strict=True))

@@ -28,11 +28,23 @@ from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
 from benchbook.specs import FROZEN, load_spec
 from benchbook.specs.folders import has_criteria
 
-__all__ = ["SETTINGS", "RunConfig", "config_from_mapping", "is_spec_folder", "read_config_file"]
+__all__ = [
+    "RUN_SPEC",
+    "SCORE_SPEC",
+    "SETTINGS",
+    "RunConfig",
+    "config_from_mapping",
+    "is_spec_folder",
+    "read_config_file",
+]
 
 
 # The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
 _OF_JUDGE = tuple(name for name in JudgeConfig.__struct_fields__ if name not in ("model", "name"))
+
+
+RUN_SPEC = "rubric@v1"  # where `run` is told no evaluator
+SCORE_SPEC = "answer_correctness@v1"  # and `score`
 
 
 class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +61,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     judge: str | None = None  # a rubric must have one, or several judges; evaluators without a judge have none
     judges: tuple[JudgeConfig, ...] = ()
     panel_rule: PanelRule | None = None
-    spec: str = "rubric@v1"
+    spec: str = RUN_SPEC
     prompt_template: str | None = None
     outputs: str | None = None
     output_columns: dict[str, str] = msgspec.field(default_factory=dict)

@@ -15,9 +15,9 @@ from benchbook.errors import UsageError
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.asking import opened_for
 from benchbook.evaluators.answers.metric import NO_FIELDS
-from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
 from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally
 from benchbook.evaluators.registry import answers_evaluator
+from benchbook.evaluators.settings import SCORE_SPEC
 
 __all__ = ["CheckpointEvaluation", "Generate", "ScalarLog"]
 
@@ -76,7 +76,7 @@ class CheckpointEvaluation:
         evalset: str | Path,
         out: str | Path,
         *,
-        spec: str | Path = DEFAULT_SPEC,
+        spec: str | Path = SCORE_SPEC,
         tensorboard: str | Path | None = None,
         batch_size: int = 16,
     ) -> None:

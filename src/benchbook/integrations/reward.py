@@ -15,10 +15,10 @@ from benchbook.errors import UsageError
 from benchbook.evalsets import Item
 from benchbook.evalsets.items import AnswerFormat
 from benchbook.evaluators.answers.metric import Metric
-from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
 from benchbook.evaluators.checks.expected import ItemError
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.registry import answers_evaluator
+from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.text import shorten
 
 __all__ = ["AnswerReward", "completion_text"]
@@ -36,7 +36,7 @@ class AnswerReward:
 
     expected_column: str = "expected_answer"
     answer_format: AnswerFormat | None = None
-    spec: str = DEFAULT_SPEC
+    spec: str = SCORE_SPEC
 
     @property
     def __name__(self) -> str:

@@ -14,11 +14,11 @@ from benchbook.ask.starting import RunResult
 from benchbook.ask.starting import start as start_with
 from benchbook.errors import UsageError
 from benchbook.evalsets.in_memory import as_file
-from benchbook.evaluators.answers.predictions import DEFAULT_SPEC, ScoreConfig
+from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.answers.rows import RunStatus
 from benchbook.evaluators.grid import begin_cell, cells_of
 from benchbook.evaluators.registry import answers_evaluator, resume_run, score_predictions, start_run
-from benchbook.evaluators.settings import config_from_mapping, read_config_file
+from benchbook.evaluators.settings import SCORE_SPEC, config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
@@ -129,7 +129,7 @@ def score(
     evalset: Any,
     predictions: str | Path | None = None,
     *,
-    spec: str | Path = DEFAULT_SPEC,
+    spec: str | Path = SCORE_SPEC,
     model: str | Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | None = None,
     run_status: RunStatus = "completed",
@@ -196,7 +196,7 @@ def score(
 async def score_async(
     evalset: Any,
     *,
-    spec: str | Path = DEFAULT_SPEC,
+    spec: str | Path = SCORE_SPEC,
     model: str | Callable[[Any], Any] | None,
     runs: str | Path = "runs",
     run_id: str | None = None,

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from benchbook.comparison.leaderboard import HistoryName
 from benchbook.comparison.pairing import ItemClass
-from benchbook.evaluators.answers.predictions import DEFAULT_SPEC
+from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.record.facts import LabelField
 
 __all__ = [
@@ -215,7 +215,7 @@ class LeaderboardAsked(_Question, frozen=True, kw_only=True):
     """Over which eval set. At most 50 runs are ranked: those with the best numbers."""
 
     dataset: Word  # its id, or the hash of its bytes
-    spec: Word = "answer_correctness@v1"
+    spec: Word = SCORE_SPEC
     confidence: Confidence = 0.95
 
 
@@ -306,7 +306,7 @@ class SubmissionNew(_Question, frozen=True, kw_only=True):
     run_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
     evalset: Word
     model: Word
-    spec: Word = DEFAULT_SPEC
+    spec: Word = SCORE_SPEC
 
 
 class SubmittedPrediction(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,9 +23,9 @@ from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evaluators.answers.asking import opened_for
-from benchbook.evaluators.answers.predictions import DEFAULT_SPEC, ScoreConfig
+from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import answers_evaluator, score_predictions
-from benchbook.evaluators.settings import is_spec_folder
+from benchbook.evaluators.settings import SCORE_SPEC, is_spec_folder
 from benchbook.record.folder import RUN_ID, write_file
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
@@ -51,7 +51,7 @@ class _About(msgspec.Struct, frozen=True, kw_only=True):
     evalset_sha256: str
     n_items: int
     model: str
-    spec: str = DEFAULT_SPEC
+    spec: str = SCORE_SPEC
 
 
 class Submissions:

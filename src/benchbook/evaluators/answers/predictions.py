@@ -26,6 +26,7 @@ from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.recorded_set import set_identity
+from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
@@ -38,10 +39,7 @@ if TYPE_CHECKING:
 
     from benchbook.evalsets.predictions import Predictions
 
-__all__ = ["DEFAULT_SPEC", "ScoreConfig", "prediction_replies", "record_predictions"]
-
-
-DEFAULT_SPEC = "answer_correctness@v1"  # where `score` is told no evaluator
+__all__ = ["ScoreConfig", "prediction_replies", "record_predictions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +55,7 @@ class ScoreConfig:
     """
 
     evalset: str
-    spec: str = DEFAULT_SPEC
+    spec: str = SCORE_SPEC
     predictions: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None

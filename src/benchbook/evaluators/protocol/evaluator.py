@@ -23,6 +23,7 @@ from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManif
 from benchbook.evaluators.protocol.samples import ProtocolSample, open_samples
 from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
+from benchbook.evaluators.protocol.validity import parse_line
 from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
@@ -73,6 +74,13 @@ class ProtocolEvaluator(Evaluator):
 
     def derive(self, record: Record, target: Path) -> ProtocolDerived:
         return derive_protocol(record, target)
+
+    def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        return parse_line(case)
+
+    def unparsed_line(self, case_id: Any, detail: str) -> dict[str, Any]:
+        nothing = {"valid": False, "flags": [], "verdict": None, "located": [], "details": []}
+        return {"id": case_id, **nothing, "detail": detail}
 
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
         check = _Check(record, state)

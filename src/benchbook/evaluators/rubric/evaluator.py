@@ -25,6 +25,7 @@ from benchbook.evaluators.rubric.folders import kept_hashes, kept_rubric, load_r
 from benchbook.evaluators.rubric.plan import Plan, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.reply_lines import parse_line, unparsed_line
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
 from benchbook.evaluators.rubric.rows import Manifest
@@ -108,6 +109,12 @@ class RubricEvaluator(Evaluator):
 
     def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> Derived:
         return derive(record, target, confidence=confidence)
+
+    def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        return parse_line(case, self.spec)
+
+    def unparsed_line(self, case_id: Any, detail: str) -> dict[str, Any]:
+        return unparsed_line(case_id, detail)
 
     # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
 
