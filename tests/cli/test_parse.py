@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbook.evaluators.registry import evaluator_named
 from running import benchbook
 from support import cases
 
@@ -39,10 +40,10 @@ def line(**case: Any) -> bytes:
 @pytest.mark.parametrize("case", cases("judge_reply"))
 def test_a_reply_on_the_command_line_is_worth_what_it_is_worth(case: dict[str, Any]) -> None:
     """The command's own steps, in this process; `test_commands.py` runs all of them through a pipe."""
-    from benchbook.cli.parse import _object_on, _reader_of
+    from benchbook.cli.parse import _object_on
 
     given = {key: case[key] for key in ("id", "reply", "options") if key in case}
-    found = _reader_of("rubric@v1").read(_object_on(json.dumps(given).encode("utf-8")))
+    found = evaluator_named("rubric@v1").parse_line(_object_on(json.dumps(given).encode("utf-8")))
     assert (found["id"], found["ok"]) == (case["id"], case["expect"]["ok"])
 
 
@@ -190,9 +191,9 @@ _JSON = st.recursive(
                                    "options": _JSON | st.fixed_dictionaries({"same_model": _JSON})}))  # fmt: skip
 def test_no_line_is_more_than_wrong_use(case: dict[str, Any]) -> None:
     """Whatever JSON stands in its fields, a line is read or refused with a reason."""
-    from benchbook.cli.parse import _reader_of
+
     from benchbook.errors import UsageError
 
     for spec in ("rubric@v1", "judge_protocol@v1"):
         with contextlib.suppress(UsageError):
-            _reader_of(spec).read(case)
+            evaluator_named(spec).parse_line(case)
