@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, str] = {
     "plan": "Say how many items a comparison needs, before it is run.",
     "position": "Say of judges of pairs whether the answer wins, or the place in which it was shown.",
     "rescore": "Compute a record's numbers again, without calling a model.",
+    "rubric": "Make a rubric of your own: what a judge is asked, and what passes.",
     "run": "Ask a model, have its answers judged, and decide.",
     "runs": "List the records in a folder.",
     "score": "Score predictions against expected answers, and record every item.",

@@ -234,3 +234,70 @@ def test_a_rubric_needs_a_judge(tmp_path: Path) -> None:
     spec = written(tmp_path / "tone@v2")
     with pytest.raises(ConfigError, match="judge"):
         bb.run(evalset=str(write_items(tmp_path / "items.jsonl", 1)), model="openai/m@1", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "limit", "is_shown"),
+    [
+        ("safe_failure_rate", "at_most = 0", False),
+        ("safe_failure_rate", "at_most = 1", True),
+        ("pass_rate", "at_least = 0", True),
+        ("pass_rate", "at_least = 1", False),
+        ("tone_mean", "at_least = 5", False),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"until_decided": True}, {"confidence": "none"}])
+def test_a_gate_at_the_end_of_its_scale(
+    tmp_path: Path, aggregate: str, limit: str, is_shown: bool, more: dict[str, Any]
+) -> None:
+    """What asks for the best there is holds by the values, and is shown by no number of samples."""
+    gate = f'\n[[gates]]\naggregate = "{aggregate}"\n{limit}\n'
+    spec = written(tmp_path / "own", SPEC.partition("[[gates]]")[0] + gate)
+    with running(judged(dict.fromkeys(range(4), (5, 1)))) as server:
+        result = own_run(tmp_path, server, spec=str(spec), **more)
+    decision = result.derived.decision
+    assert decision.gates[0].holds
+    assert decision.release_ready
+    if "until_decided" not in more:
+        assert (decision.decision == "READY") is (is_shown or "confidence" in more)
+    assert verify(result.record).holds
+
+
+def test_grades_and_messages_with_roles(tmp_path: Path) -> None:
+    spec = written(
+        tmp_path / "own",
+        'name = "own"\nversion = 1\nabout = "x"\n'
+        '[[criteria]]\nname = "good"\nquestion = "Good?"\nscale = ["bad", "poor", "good"]\nat_least = "poor"\n'
+        '[[judge.messages]]\nrole = "system"\nfile = "system.txt"\n'
+        '[[judge.messages]]\nrole = "user"\nfile = "prompt.txt"\n'
+        '[[gates]]\naggregate = "pass_rate"\nat_least = 0.5\n',
+        "{{item.prompt}} {{answer}}\n",
+    )
+    (spec / "system.txt").write_text(JUDGE_WORDS + "\n{{criteria}}\n{{reply}}", encoding="utf-8")
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        del request
+        if role == "candidate":
+            return OK_CANDIDATE
+        grade = ["good", "poor", "bad", 2, "fine", "fine"][n]  # item 3: a number, then no such grade
+        return OK_JUDGE | {"content": json.dumps({"good_score": grade, "rationale": "So."})}
+
+    with running(reply) as server:
+        result = own_run(tmp_path, server, spec=str(spec), judge_json_schema=True)
+        request = server.asked["judge"][0]
+    system = f'{JUDGE_WORDS}\n- good_score (bad, poor, good): Good?\n{{"good_score": <"bad" | "poor" | "good">, '
+    assert request["messages"] == [
+        {"role": "system", "content": f'{system}"rationale": "<why, in at most 80 words>"}}'},
+        {"role": "user", "content": "What is 0 + 1? Seven.\n"},
+    ]
+    assert request["response_format"]["json_schema"]["schema"]["properties"]["good_score"] == {
+        "type": "string", "enum": ["bad", "poor", "good"],
+    }  # fmt: skip
+    rows = pl.read_parquet(result.record.samples)
+    assert rows["good_score"].to_list() == [2, 1, 0, None]
+    assert rows["sample_score"].to_list() == [1.0, 0.5, 0.0, None]
+    assert rows["passed"].to_list() == [True, True, False, False]
+    assert [one["parse_error_reason"] for one in rows["judge_replies"].to_list()[3]] == [
+        "bad_score_type", "score_out_of_range",
+    ]  # fmt: skip
+    assert verify(result.record).holds

@@ -30,7 +30,7 @@ from benchbook.statistics.planning import (
 )
 from benchbook.statistics.results import Estimate
 
-__all__ = ["METHOD", "least_by_gate", "least_for_ready", "needed", "to_settle"]
+__all__ = ["METHOD", "least_by_gate", "least_for_ready", "needed", "never_shown", "to_settle"]
 
 
 def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
@@ -258,20 +258,32 @@ def _first(settles: Callable[[float], bool], now: int) -> int | None:
 
 def least_for_ready(spec: RubricSpec, confidence: float) -> int:
     """The least number of samples, or of clusters of them, with which every gate can be shown to hold: all of them as
-    good as can be. Gates on what is not measured are left out."""
+    good as can be. Gates on what is not measured are left out, and those that no number shows."""
     return max(least_by_gate(spec, confidence).values(), default=1)
 
 
 def least_by_gate(spec: RubricSpec, confidence: float) -> dict[str, int]:
-    """The same, gate by gate. A single sample is enough for what is exact."""
+    """The same, gate by gate. A single sample is enough for what is exact, and for what can't be missed."""
     least: dict[str, int] = {}
+    never = never_shown(spec)
     for gate in spec.gates:
-        one = table_of(spec)[gate.aggregate]
-        if is_unmeasured(spec, gate.aggregate):
+        if is_unmeasured(spec, gate.aggregate) or gate.aggregate in never:
             continue
-        if isinstance(one, OfSamples | Percentile):
-            side, limit = one.asks_for(gate)
-            least[gate.aggregate] = least_to_show(limit if side == "low" else 1 - limit, confidence)
-        else:
-            least[gate.aggregate] = 1
+        share = _least_share(spec, gate)
+        least[gate.aggregate] = 1 if share is None or share <= 0 else least_to_show(share, confidence)
     return least
+
+
+def never_shown(spec: RubricSpec) -> tuple[str, ...]:
+    """The aggregates whose gates ask for the best value that there is: of no number of samples it follows that all
+    others are as good. Their values can decide, and no bound."""
+    return tuple(gate.aggregate for gate in spec.gates if _least_share(spec, gate) == 1)
+
+
+def _least_share(spec: RubricSpec, gate: Threshold) -> float | None:
+    """How good, from 0 to 1, the mean of what a gate goes by must be; None for what is exact."""
+    one = table_of(spec)[gate.aggregate]
+    if not isinstance(one, OfSamples | Percentile):
+        return None
+    side, limit = one.asks_for(gate)
+    return limit if side == "low" else 1 - limit

@@ -55,7 +55,7 @@ def decide_by_bounds(
             decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=points, confidence=confidence,
             decided_by=decided_by,
         )  # fmt: skip
-    to_fail = 1 - (1 - confidence) / sum(not gate.unmeasured for gate in points)
+    to_fail = 1 - (1 - confidence) / max(1, sum(not gate.unmeasured for gate in points))
     gates = tuple(
         gate if gate.unmeasured else _with_bounds(gate, threshold, tally, to_hold=confidence, to_fail=to_fail)
         for gate, threshold in zip(points, tally.spec.gates, strict=True)

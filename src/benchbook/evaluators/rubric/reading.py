@@ -19,7 +19,7 @@ from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, table_of
-from benchbook.evaluators.rubric.requests import PLACEHOLDER, item_fields
+from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
 from benchbook.evaluators.rubric.spec import (
     MEASURES,
@@ -49,6 +49,7 @@ __all__ = ["read_rubric"]
 
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+_GRADE = re.compile(r"[^\W_][\w -]{0,47}")
 _NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
 _SHOWN: tuple[Shown, ...] = get_args(Shown)
 _MOST_STEPS = 100
@@ -121,10 +122,10 @@ def _read_criteria(table: Table) -> tuple[list[Criterion], list[Fraction]]:
 def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
     name = table.read("name", _read_criterion_name, needed=_NAME_WORDS)
     question = table.read("question", read_text, needed="what the judge is asked about an answer")
-    scale = table.read("scale", _read_scale, needed='a scale such as [0, 1, 2], or grades = ["wrong", "right"]')
-    lowest, highest = scale or (0, 1)
+    scale = table.read("scale", _read_scale, needed='a scale such as [0, 1, 2], or ["no", "yes"]')
+    lowest, highest, grades = scale or (0, 1, ())
     weight = table.read("weight", read_weight)
-    at_least = table.read("at_least", partial(_read_score, lowest=lowest, highest=highest))
+    at_least = table.read("at_least", partial(_read_score, lowest=lowest, highest=highest, grades=grades))
     no_answer = table.read("no_answer", _read_no_answer)
     shown = table.read("show", _read_shown)
     table.say_unknown()
@@ -137,6 +138,7 @@ def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
         at_least=at_least,
         no_answer=None if no_answer == "nothing" else lowest,
         shown=shown or _SHOWN,
+        grades=grades,
     )
     return made, weight or Fraction(1)
 
@@ -155,16 +157,36 @@ def _read_criterion_name(value: Any) -> str:
     return name
 
 
-def _read_scale(value: Any) -> tuple[int, int]:
-    expected = "whole numbers one after the other, lowest first, such as [0, 1, 2]"
-    if not isinstance(value, list) or not all(type(one) is int for one in value):
+def _read_scale(value: Any) -> tuple[int, int, tuple[str, ...]]:
+    """The lowest and the highest score, and what each is called where they have names: `["bad", "poor", "good"]`."""
+    expected = 'whole numbers one after the other, or names of grades; lowest first, such as [0, 1, 2] or ["no", "yes"]'
+    if not isinstance(value, list) or not value:
+        raise WrongValueError(said(value), expected)
+    if all(isinstance(one, str) for one in value):
+        return 0, len(value) - 1, _read_grades(value)
+    if not all(type(one) is int for one in value):
         raise WrongValueError(said(value), expected)
     if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > _MOST_STEPS + 1:
         raise WrongValueError(f"[{', '.join(map(str, value[:8]))}{', …' if len(value) > 8 else ''}]", expected)
-    return value[0], value[-1]
+    return value[0], value[-1], ()
 
 
-def _read_score(value: Any, lowest: int, highest: int) -> int:
+def _read_grades(value: list[str]) -> tuple[str, ...]:
+    for one in value:
+        if not _GRADE.fullmatch(one):
+            raise WrongValueError(quoted(one), "a grade of at most 48 letters, digits, spaces, _ and -")
+    if len(value) < 2 or len(set(value)) < len(value) or len(value) > _MOST_STEPS + 1:
+        raise WrongValueError(
+            f"[{', '.join(map(quoted, value[:8]))}]", "at least two grades, no two alike, lowest first"
+        )
+    return tuple(value)
+
+
+def _read_score(value: Any, lowest: int, highest: int, grades: tuple[str, ...]) -> int:
+    if grades:
+        if value not in grades[1:]:
+            raise WrongValueError(said(value), f"a grade above the lowest: {', '.join(grades[1:])}; or no at_least")
+        return grades.index(value)
     if type(value) is not int or not lowest <= value <= highest:
         raise WrongValueError(said(value), f"a score of its scale, {lowest} to {highest}")
     if value == lowest:
@@ -247,6 +269,8 @@ def _read_generation(table: Table) -> Mapping[str, Any]:
 
 def _read_gates(table: Table, known: Mapping[str, Aggregate]) -> tuple[Threshold, ...]:
     gates: dict[str, Threshold] = {}
+    if table.raw("gates") in (None, []):
+        table.fault("gates", "nothing", "at least one [[gates]] table: a run is decided by its gates")
     for one in table.tables("gates"):
         name = one.raw("aggregate")
         limits = {key: one.read(key, _read_limit) for key in ("at_least", "at_most")}
@@ -332,8 +356,9 @@ def _text_of_file(name: str, files: Mapping[str, bytes], faults: Faults) -> str 
         line = files[name].count(b"\n", 0, error.start) + 1
         faults.beside(name, line, f"byte {files[name][error.start]:#04x}", "UTF-8")
         return None
-    known = ("answer", *(f"item.{one}" for one in item_fields()))
     for found in re.finditer(r"\{\{\s*([^{}]*?)\s*\}\}", text):
         if not PLACEHOLDER.fullmatch(found[0]):
-            faults.beside(name, text.count("\n", 0, found.start()) + 1, quoted(found[0]), near(found[1], known))
+            faults.beside(
+                name, text.count("\n", 0, found.start()) + 1, quoted(found[0]), near(found[1], placeholders())
+            )
     return text

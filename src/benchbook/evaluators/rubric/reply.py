@@ -9,7 +9,7 @@ import msgspec
 
 from benchbook.ask.reasoning import split_reasoning
 from benchbook.canonical import JsonFault, StrictJsonError, parse_strict
-from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
 __all__ = ["ParseErrorReason", "Parsed", "Rejected", "parse_reply"]
 
@@ -59,7 +59,13 @@ def parse_reply(
     rejected = _check(value, spec)
     if rejected is not None:
         return rejected
-    return Parsed(tuple([value[one.score_key] for one in spec.criteria]), value["rationale"], reasoning)
+    scores = tuple([_score(value[one.score_key], one) for one in spec.criteria])
+    return Parsed(scores, value["rationale"], reasoning)
+
+
+def _score(given: Any, criterion: Criterion) -> int:
+    score: int = criterion.grades.index(given) if criterion.grades else given
+    return score
 
 
 def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
@@ -67,12 +73,13 @@ def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
         if key not in value:
             return Rejected("missing_key", f"there is no {key!r}")
     for one in spec.criteria:
-        if type(value[one.score_key]) is not int:  # R3.2: not a bool, which is an int to Python
+        asked, words = (str, "a grade's name") if one.grades else (int, "an integer")
+        if type(value[one.score_key]) is not asked:  # R3.2: not a bool, which is an int to Python
             found = _json_type(value[one.score_key])
-            return Rejected("bad_score_type", f"{one.score_key} is {found}, not an integer")
+            return Rejected("bad_score_type", f"{one.score_key} is {found}, not {words}")
     for one in spec.criteria:
-        if not one.lowest <= value[one.score_key] <= one.highest:
-            scale = ", ".join(str(score) for score in one.scores)
+        if value[one.score_key] not in one.given:
+            scale = ", ".join(map(str, one.given))
             return Rejected("score_out_of_range", f"{one.score_key} is outside {scale}")
     return _check_rationale(value["rationale"], spec.max_rationale_words)
 

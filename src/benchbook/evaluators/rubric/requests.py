@@ -7,29 +7,43 @@ from collections.abc import Callable
 
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets import Item
+from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.candidate import CandidateRequests
 from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.spec import RubricSpec, reply_schema
 from benchbook.specs import as_text
 
-__all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "item_fields"]
+__all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "placeholders"]
 
 
-PLACEHOLDER = re.compile(r"\{\{(answer|item\.(?:" + "|".join(Item.__struct_fields__) + r"))\}\}")
+PLACEHOLDER = re.compile(r"\{\{(answer|criteria|reply|item\.(?:" + "|".join(Item.__struct_fields__) + r"))\}\}")
 
 
 class JudgePrompt:
-    """What a judge is asked: a rubric's message, split once, so that a value's own braces are never read (R2.2)."""
+    """What a judge is asked: a rubric's messages, split once, so that a value's own braces are never read (R2.2)."""
 
     def __init__(self, spec: RubricSpec) -> None:
-        (message,) = spec.messages
-        pieces = PLACEHOLDER.split(message.text)
+        self._messages = [(message.role, _Text(message.text, spec)) for message in spec.messages]
+
+    def render(self, item: Item, answer: str) -> str | list[Message]:
+        """The text of a message of the user's that stands alone; else all messages. What an item lacks becomes the
+        empty string."""
+        if [role for role, _ in self._messages] == ["user"]:
+            return self._messages[0][1].render(item, answer)
+        return [{"role": role, "content": text.render(item, answer)} for role, text in self._messages]
+
+
+class _Text:
+    """One message's text."""
+
+    def __init__(self, text: str, spec: RubricSpec) -> None:
+        pieces = PLACEHOLDER.split(text)
         self._literals = pieces[0::2]
-        self._values: list[Callable[[Item, str], str]] = [_value(name) for name in pieces[1::2]]
+        self._values: list[Callable[[Item, str], str]] = [_value(name, spec) for name in pieces[1::2]]
 
     def render(self, item: Item, answer: str) -> str:
-        """The text with each placeholder replaced; what an item lacks becomes the empty string."""
+        """The text with each placeholder replaced."""
         pieces = [self._literals[0]]
         for value, literal in zip(self._values, self._literals[1:], strict=True):
             pieces.append(value(item, answer))
@@ -37,14 +51,28 @@ class JudgePrompt:
         return "".join(pieces)
 
 
-def item_fields() -> tuple[str, ...]:
-    """What `{{item.NAME}}` may name."""
-    return Item.__struct_fields__
+def placeholders() -> tuple[str, ...]:
+    """What a judge's messages may have between braces."""
+    return ("answer", "criteria", "reply", *(f"item.{one}" for one in Item.__struct_fields__))
 
 
-def _value(name: str) -> Callable[[Item, str], str]:
+def criteria_text(spec: RubricSpec) -> str:
+    """What `{{criteria}}` stands for: each with what it is called in the reply, its scale and its question."""
+    return "\n".join(f"- {one.score_key} ({', '.join(map(str, one.given))}): {one.question}" for one in spec.criteria)
+
+
+def reply_text(spec: RubricSpec) -> str:
+    """What `{{reply}}` stands for: the form of the JSON object that the judge is to answer with."""
+    scores = [f'"{one.score_key}": <{" | ".join(one.shown_in_reply)}>' for one in spec.criteria]
+    return "{" + ", ".join([*scores, f'"rationale": "<why, in at most {spec.max_rationale_words} words>"']) + "}"
+
+
+def _value(name: str, spec: RubricSpec) -> Callable[[Item, str], str]:
     if name == "answer":
         return lambda _, answer: answer
+    if name in ("criteria", "reply"):
+        text = criteria_text(spec) if name == "criteria" else reply_text(spec)
+        return lambda *_: text
     field = name.removeprefix("item.")
 
     def of_item(item: Item, _: str) -> str:
@@ -63,7 +91,7 @@ class Requests(CandidateRequests):
         self._judges = [(judge, generation_of(judge, schema)) for judge in plan.judges]
         self._judge_prompt = JudgePrompt(spec)
 
-    def judge_prompt(self, item: Item, answer: str) -> str:
+    def judge_prompt(self, item: Item, answer: str) -> str | list[Message]:
         """The evaluator prompt of R2, rendered."""
         return self._judge_prompt.render(item, answer)
 

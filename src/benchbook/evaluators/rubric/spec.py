@@ -42,7 +42,7 @@ MeasureName = Literal["latency", "tokens"]
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One thing that the judge gives a score for: an integer from `lowest` to `highest`."""
+    """One thing that the judge gives a score for: an integer from `lowest` to `highest`, or by its name in `grades`."""
 
     name: str
     question: str
@@ -52,6 +52,7 @@ class Criterion:
     at_least: int | None = None  # the least that passes; None where any score does
     no_answer: int | None = None  # what no answer is worth (R1.3); None: nothing, and it is left out of its own means
     shown: tuple[Shown, ...] = ("mean", "full_credit_rate", "failure_rate")
+    grades: tuple[str, ...] = ()  # what the judge calls each score, lowest first; none: it gives the number
     score_key: str = ""  # what the judge's reply, and the column of a row, calls its score
     norm: str = ""  # what a row calls the part of 1 that it is worth
 
@@ -67,6 +68,16 @@ class Criterion:
     @property
     def scores(self) -> range:
         return range(self.lowest, self.highest + 1)
+
+    @property
+    def given(self) -> tuple[int, ...] | tuple[str, ...]:
+        """What the judge may give, the lowest first."""
+        return self.grades or tuple(self.scores)
+
+    @property
+    def shown_in_reply(self) -> tuple[str, ...]:
+        """The same as it stands in a reply's JSON."""
+        return tuple(f'"{one}"' if self.grades else str(one) for one in self.given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +215,9 @@ class RubricSpec:
 
 def reply_schema(spec: RubricSpec) -> dict[str, Any]:
     """The JSON Schema of a judge's reply, as it is asked for where a server takes one (R2.3)."""
-    scores: dict[str, Any] = {one.score_key: {"type": "integer", "enum": list(one.scores)} for one in spec.criteria}
+    scores: dict[str, Any] = {
+        one.score_key: {"type": "string" if one.grades else "integer", "enum": list(one.given)} for one in spec.criteria
+    }
     return {
         "type": "object",
         "properties": scores | {"rationale": {"type": "string"}},

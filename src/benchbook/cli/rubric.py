@@ -1,0 +1,205 @@
+"""`benchbook rubric`: what a judge is asked, of one's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchbook.cli.output import json_option, print_json
+from benchbook.errors import ConfigError, RecordError, UsageError
+
+if TYPE_CHECKING:
+    from benchbook.evaluators.rubric.spec import RubricSpec
+
+__all__ = ["rubric"]
+
+
+_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+_SPEC = """\
+# A rubric of your own. `benchbook rubric check {name}@v1` names every fault by its line; `benchbook run --spec
+# {name}@v1` asks by it.
+name = "{name}"
+version = 1                  # a change is a new version, in a folder of its own: {name}@v2
+about = "Is the answer right, and is it clear?"
+
+[[criteria]]
+name = "correct"             # of the columns that it makes: correct_score, correct_mean
+question = "Is the answer correct and complete?"
+scale = [0, 1, 2]            # what the judge may give, lowest first
+weight = 2                   # its share in a sample's score, beside the others' weights
+at_least = 1                 # the least that passes; without it any score does
+no_answer = "lowest"         # what no answer is worth; "nothing": it is left out of the criterion's own mean
+
+[[criteria]]
+name = "clear"
+question = "Would a reader understand it at the first reading?"
+scale = [0, 1]
+weight = 1
+
+# What is measured of an answer: the most that passes, and with a target and a weight a share in the score.
+# [measures.latency]         # milliseconds, end to end
+# at_most = 8000
+# [measures.tokens]          # input and output
+# target = 500
+# at_most = 2000
+# weight = 0.5
+
+# Limits on a run, by which it is decided. `benchbook rubric check {name}@v1` lists what may be limited.
+[[gates]]
+aggregate = "pass_rate"
+at_least = 0.80
+
+[[gates]]
+aggregate = "aggregate_score"
+at_least = 0.70
+
+# The judge is asked with prompt.txt; or with several messages, each in a file beside this one.
+# [[judge.messages]]
+# role = "system"
+# file = "system.txt"
+# [[judge.messages]]
+# role = "user"
+# file = "prompt.txt"
+"""
+_PROMPT = """\
+You are a strict evaluation judge. Judge the answer below by these criteria, each for itself:
+
+{{criteria}}
+
+Question:
+{{item.prompt}}
+
+Reference answer, where there is one:
+{{item.expected_answer}}
+
+Answer to judge:
+{{answer}}
+
+Reply with one JSON object and nothing else:
+{{reply}}
+"""
+
+
+@click.group()
+def rubric() -> None:
+    """Make rubrics of your own: a folder with a spec.toml and its prompt, which `benchbook run --spec` takes."""
+
+
+@rubric.command("init")
+@click.argument("name")
+@json_option
+def init_rubric(name: str, as_json: bool) -> None:
+    """Write NAME@v1/spec.toml and prompt.txt, commented, to start from."""
+    from benchbook.specs import FROZEN
+
+    if not _NAME.fullmatch(name):
+        raise ConfigError("NAME", repr(name[:60]), "small letters, digits and _, a letter first, at most 48")
+    spec = f"{name}@v1"
+    if spec in FROZEN:
+        raise ConfigError("NAME", repr(name), f"another name: {spec} is shipped")
+    folder = Path(spec)
+    files = {folder / "spec.toml": _SPEC.format(name=name), folder / "prompt.txt": _PROMPT}
+    for path in files:
+        if path.exists():
+            raise UsageError(f"{path}: is there already; nothing was written")
+    for path, text in files.items():
+        _write(path, text)
+    if as_json:
+        print_json({"files": [str(path) for path in files], "spec": spec})
+    else:
+        click.echo("\n".join(map(str, files)) + f"\nLook at it: benchbook rubric check {spec} --evalset FILE")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise RecordError(f"{path}: can't be written ({error.strerror})") from None
+
+
+@rubric.command("check")
+@click.argument("folder")
+@click.option("--evalset", help="What it would judge: shows what a judge is asked about an answer to the first item.")
+@json_option
+def check_rubric(folder: str, evalset: str | None, as_json: bool) -> None:
+    """Name every fault of FOLDER's spec.toml and prompt by its line, or show what it asks and what may be limited."""
+    from benchbook.evaluators.rubric.folders import rubric_asked_for
+
+    spec = rubric_asked_for(folder).spec
+    shown = _shown(spec) | ({} if evalset is None else {"first_judge_messages": _asked(spec, evalset)})
+    if as_json:
+        print_json(shown)
+        return
+    for line in _lines(shown):
+        click.echo(line)
+
+
+def _shown(spec: RubricSpec) -> dict[str, Any]:
+    """What the rubric asks, for programs."""
+    from benchbook.evaluators.rubric.aggregates import table_of
+    from benchbook.evaluators.rubric.needed import never_shown
+
+    return {
+        "spec": spec.id,
+        "sha256": spec.sha256,
+        "about": spec.about,
+        "criteria": [
+            {
+                "name": one.name,
+                "question": one.question,
+                "scale": [one.lowest, one.highest],
+                "weight": one.weight,
+                "at_least": one.at_least,
+            }
+            for one in spec.criteria
+        ],
+        "measures": [
+            {"name": one.name, "target": one.target, "at_most": one.at_most, "weight": one.weight}
+            for one in spec.measures
+        ],
+        "gates": [{"aggregate": one.aggregate, one.direction: one.limit} for one in spec.gates],
+        "never_shown": list(never_shown(spec)),
+        "aggregates": list(table_of(spec)),
+    }
+
+
+def _asked(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
+    """What a judge is asked about an answer to the first item."""
+    from benchbook.evalsets import open_evalset
+    from benchbook.evalsets.opening import evalset_path
+    from benchbook.evaluators.rubric.requests import JudgePrompt
+
+    with open_evalset(evalset_path(evalset)) as opened:
+        asked = JudgePrompt(spec).render(opened[0], "(the model's answer)")
+    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+    return [{"role": one["role"], "content": one["content"]} for one in messages]
+
+
+def _lines(shown: dict[str, Any]) -> list[str]:
+    """The same, for people."""
+    from benchbook.text import one_line, visible
+
+    lines = [f"{shown['spec']}: {one_line(shown['about'])}"]
+    for one in shown["criteria"]:
+        least = "any passes" if one["at_least"] is None else f"{one['at_least']} passes"
+        low, high = one["scale"]
+        scale = f"{low} to {high}, {least}; weight {one['weight']}"
+        lines.append(f"  {one['name']}: {scale}: {one_line(one['question'])}")
+    for one in shown["measures"]:
+        limit = "no limit" if one["at_most"] is None else f"at most {one['at_most']:,}"
+        lines.append(f"  {one['name']}: {limit}; target {one['target']:,}, weight {one['weight']}")
+    for gate in shown["gates"]:
+        side = "at_least" if "at_least" in gate else "at_most"
+        lines.append(f"  gate: {gate['aggregate']} {side.replace('_', ' ')} {gate[side]:g}")
+    lines += [
+        f"  ! {name}: no number of samples shows the best value there is; `--confidence none` decides by the values"
+        for name in shown["never_shown"]
+    ]
+    for message in shown.get("first_judge_messages", ()):
+        lines += [f"--- {message['role']}", visible(message["content"]).rstrip("\n")]
+    return [*lines, f"may be limited: {', '.join(shown['aggregates'])}", f"sha256 {shown['sha256']}"]
