@@ -28,7 +28,7 @@ from benchbook.evaluators.rubric.rows import (
     PanelVote,
 )
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
-from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.labels.state import FIELDS, SCORES
 from benchbook.record.facts import LabelField
@@ -167,6 +167,8 @@ def panel_analysis(
     panel = manifest.panel
     if not isinstance(panel, PanelManifest):
         raise UsageError(f"{manifest.run_id}: one judge judged it; `benchbook run --judge A --judge B` makes a panel")
+    if manifest.spec != RUBRIC_V1:
+        raise UsageError(f"{manifest.run_id}: was judged under {manifest.spec}; panels are analysed for {RUBRIC_V1}")
     seen = _Seen(panel, manifest, file)
     for row in rows:
         seen.add(row)

@@ -14,7 +14,7 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.document import Bin, Cell, Columns, Kind, Mark, Plot, Table, table
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, Manifest, RubricRow
-from benchbook.evaluators.rubric.spec import MeasureName, rubric_v1
+from benchbook.evaluators.rubric.spec import MeasureName, RubricSpec, rubric_v1
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.specs.template import as_text
 from benchbook.views import numbers
@@ -62,7 +62,7 @@ class AnyReport(Protocol):
 
 @dataclass(frozen=True)
 class RunReport:
-    """One `rubric@v1` run, ready to be shown.
+    """One run under a rubric, ready to be shown.
 
     `rows` starts a new pass over the samples, in the plan's order; a report never holds them all. `decision` is None
     where the manifest lacks metadata of R7.1, and a decision is refused. `items` finds what samples were asked.
@@ -74,6 +74,7 @@ class RunReport:
     rows: Callable[[], Iterator[RubricRow]]
     items: Items
     panel: PanelAnalysis | None = None  # None where one judge judged
+    spec: RubricSpec = field(default_factory=rubric_v1)
 
 
 @dataclass(slots=True)
@@ -224,12 +225,14 @@ def _range(kind: Kind, one: Bin) -> str:
     return f"{low} and above" if one.high is None else f"{low} to {numbers.limit(kind, one.high)}"
 
 
-def _pass_limit(measure: MeasureName) -> int:
-    return next(one.at_most or 0 for one in rubric_v1().measures if one.name == measure)
+def _pass_limit(report: RunReport, measure: MeasureName) -> int | None:
+    """What passes at most; None where nothing limits it."""
+    return next((one.at_most for one in report.spec.measures if one.name == measure), None)
 
 
-def _gate_limit(aggregate: str) -> float:
-    return next(one.limit for one in rubric_v1().gates if one.aggregate == aggregate)
+def _gate_limit(report: RunReport, aggregate: str) -> float | None:
+    """The limit of a gate; None where there is no such gate."""
+    return next((one.limit for one in report.spec.gates if one.aggregate == aggregate), None)
 
 
 def _scores(report: RunReport, digest: Digest) -> Plot:
@@ -242,8 +245,8 @@ def _scores(report: RunReport, digest: Digest) -> Plot:
         for index in range(SCORE_BINS)
     )
     n = digest.scores_passed.total() + digest.scores_failed.total()
-    gate, mean = _gate_limit("aggregate_score"), report.aggregates.aggregates.aggregate_score
-    marks = [Mark(gate, f"the mean's gate ≥ {numbers.limit('score', gate)}", "limit")]
+    gate, mean = _gate_limit(report, "aggregate_score"), report.aggregates.aggregates.aggregate_score
+    marks = [] if gate is None else [Mark(gate, f"the mean's gate ≥ {numbers.limit('score', gate)}", "limit")]
     if mean is not None:
         marks.append(Mark(mean, f"mean {numbers.show('score', mean, apart_from=gate)}", "value"))
     description = _told(n, "scored samples", digest.n_rows - n, "have no score")
@@ -252,26 +255,31 @@ def _scores(report: RunReport, digest: Digest) -> Plot:
 
 def _latencies(report: RunReport, digest: Digest) -> Plot:
     spread, totals = digest.latency_e2e_ms, report.aggregates.aggregates
-    gate, limit = _gate_limit("latency_e2e_p95_ms"), _pass_limit("latency")
-    marks = [
-        Mark(limit, f"a sample's limit {numbers.limit('ms', limit)}", "limit"),
-        Mark(gate, f"p95's gate ≤ {numbers.limit('ms', gate)}", "limit"),
-    ]
+    gate, limit = _gate_limit(report, "latency_e2e_p95_ms"), _pass_limit(report, "latency")
+    marks = _limit_marks("ms", limit)
+    if gate is not None:
+        marks.append(Mark(gate, f"p95's gate ≤ {numbers.limit('ms', gate)}", "limit"))
     if totals.latency_e2e_p95_ms is not None:
         shown = numbers.show("ms", totals.latency_e2e_p95_ms, apart_from=gate)
         marks.append(Mark(totals.latency_e2e_p95_ms, f"p95 {shown}", "value"))
     description = _told(spread.n, "samples, milliseconds", digest.n_rows - spread.n, "were not measured")
     return _spread_plot(
-        ("latency", "Latency end to end", description, "ms"), spread, max(gate, limit) * 1.2, tuple(marks)
+        ("latency", "Latency end to end", description, "ms"), spread, max(gate or 0, limit or 0) * 1.2, tuple(marks)
     )
 
 
 def _tokens(report: RunReport, digest: Digest) -> Plot:
-    del report
-    spread, limit = digest.total_tokens, _pass_limit("tokens")
-    marks = (Mark(limit, f"a sample's limit {numbers.limit('tokens', limit)}", "limit"),)
+    spread, limit = digest.total_tokens, _pass_limit(report, "tokens")
+    marks = tuple(_limit_marks("tokens", limit))
     description = _told(spread.n, "samples", digest.n_rows - spread.n, "have no token count")
-    return _spread_plot(("tokens", "Tokens, input and output", description, "tokens"), spread, limit * 1.2, marks)
+    return _spread_plot(
+        ("tokens", "Tokens, input and output", description, "tokens"), spread, (limit or 0) * 1.2, marks
+    )
+
+
+def _limit_marks(kind: Kind, limit: int | None) -> list[Mark]:
+    """What a sample may have at most, where anything limits it."""
+    return [] if limit is None else [Mark(limit, f"a sample's limit {numbers.limit(kind, limit)}", "limit")]
 
 
 def _told(n: int, what: str, n_without: int, lack: str) -> str:

@@ -25,6 +25,7 @@ from benchbook.views.words import (
     gate_state,
     gate_value,
     reason,
+    scores_words,
     unanswered_of,
     unscored_because,
 )
@@ -124,15 +125,14 @@ def _sample(row: RubricRow, report: RunReport) -> Iterator[str]:
     )
     reasons = ", ".join(fail_reason(name) for name in row.fail_reasons)
     if (why := unscored_because(row)) is not None:
-        yield _outcome("error", why[0], why[1], _details(row))
+        yield _outcome("error", why[0], why[1], _details(row, report))
     elif not row.passed:
-        yield _outcome("failure", row.fail_reasons[0] if row.fail_reasons else "failed", reasons, _details(row))
+        yield _outcome("failure", row.fail_reasons[0] if row.fail_reasons else "failed", reasons, _details(row, report))
     yield "</testcase>\n"
 
 
-def _details(row: RubricRow) -> str:
-    accuracy, faithfulness = (numbers.show("count", one) for one in (row.accuracy_score, row.faithfulness_score))
-    scores = f"accuracy {accuracy}, faithfulness {faithfulness}, score {numbers.score(row.sample_score)}"
+def _details(row: RubricRow, report: RunReport) -> str:
+    scores = f"{scores_words(row, report.spec)}, score {numbers.score(row.sample_score)}"
     parts = [f"sample {row.sample}; {scores}", f"answer:\n{_cut(row.candidate_answer)}"]
     if row.error_detail:
         parts.append(f"error:\n{_cut(row.error_detail)}")

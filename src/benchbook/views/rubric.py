@@ -1,4 +1,4 @@
-"""What the report of a `rubric@v1` run says, and how it is written."""
+"""What the report of a run under a rubric says, and how it is written."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from benchbook.evaluators.document import (
     Section,
 )
 from benchbook.evaluators.recorded_set import items_of
+from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.row_types import row_type
 from benchbook.evaluators.rubric.rows import (
@@ -36,7 +38,7 @@ from benchbook.evaluators.rubric.rows import (
     RepeatSummary,
     RubricRow,
 )
-from benchbook.evaluators.rubric.spec import rubric_v1
+from benchbook.evaluators.rubric.spec import RUBRIC_V1
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
 from benchbook.text import one_line
@@ -187,16 +189,17 @@ def _counted(report: RunReport) -> list[Lines]:
     """For a terminal, what the other sections have as tables: the numbers that gates do not ask about (R4, R7.3)."""
     file = report.aggregates
     repeats = [_repeats_line(one) for one in file.repeats if len(one.per_repeat) > 1]
-    return [Lines((*_measured_lines(file), *repeats, _ledger_line(file.ledger)))]
+    return [Lines((*_measured_lines(report), *repeats, _ledger_line(file.ledger)))]
 
 
-def _measured_lines(file: AggregatesFile) -> Iterator[str]:
+def _measured_lines(report: RunReport) -> Iterator[str]:
     """What the judge's scores and the tokens come to, each with its n."""
-    n_of = {"accuracy": sum(file.accuracy_counts.values()), "faithfulness": sum(file.faithfulness_counts.values())}
-    for name in ("accuracy_mean", "faithfulness_mean", "tokens_per_correct_answer"):
+    file, spec = report.aggregates, report.spec
+    n_of = {f"{one.name}_mean": sum(getattr(file, f"{one.name}_counts").values()) for one in spec.criteria}
+    for name in (name for name in (*n_of, "tokens_per_correct_answer") if name in table_of(spec)):
         word = aggregate_word(name)
         unknown = "not reported" if word.kind == "tokens" else "nothing was scored"
-        value = numbers.show(word.kind, getattr(file.aggregates, name), n=n_of.get(word.base), unknown=unknown)
+        value = numbers.show(word.kind, getattr(file.aggregates, name), n=n_of.get(name), unknown=unknown)
         yield f"{word.label}: {value}"
 
 
@@ -222,13 +225,13 @@ def _ledger_line(ledger: Ledger) -> str:
 
 def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
     file = report.aggregates
-    yield Section("ledger", "Samples", _ledger(file, digest))
+    yield Section("ledger", "Samples", _ledger(report, digest))
     if report.panel is not None:
         yield Section("panel", "Panel", _panel(report.panel, file))
     yield Section("distributions", "Distributions", (Group(plots(report, digest), "plots"),))
-    yield Section("aggregates", "Aggregates", (rubric_tables.aggregates_table(file, digest),))
-    yield Section("repeats", "Repeats", _repeats(file))
-    slices = rubric_tables.slices_table(file)
+    yield Section("aggregates", "Aggregates", (rubric_tables.aggregates_table(file, digest, report.spec),))
+    yield Section("repeats", "Repeats", _repeats(report))
+    slices = rubric_tables.slices_table(file, report.spec)
     none = Paragraph("No item names a section, a category or a difficulty.", only=HTML)
     yield Section("slices", "Slices", (slices or none,))
     retried = (
@@ -238,9 +241,9 @@ def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
     yield Section("costs", "What it took", (rubric_tables.costs_table(file), Paragraph(retried, "quiet")))
 
 
-def _ledger(file: AggregatesFile, digest: Digest) -> tuple[Block, ...]:
+def _ledger(report: RunReport, digest: Digest) -> tuple[Block, ...]:
     """Where every planned sample went."""
-    ledger = file.ledger
+    file, ledger = report.aggregates, report.aggregates.ledger
     failed = max(ledger.n_scored - ledger.n_no_answer - digest.n_passed, 0)
     parts = (
         Part("passed", digest.n_passed, "passed"),
@@ -252,7 +255,7 @@ def _ledger(file: AggregatesFile, digest: Digest) -> tuple[Block, ...]:
     found = (
         rubric_tables.ledger_table(ledger),
         rubric_tables.fail_reasons_table(file),
-        rubric_tables.scores_table(file),
+        rubric_tables.scores_table(file, report.spec),
     )
     bar = Bar("ledger-bar", "Where every planned sample went", parts)
     return bar, Group(found, "pair"), rubric_tables.early_stop_table(file)
@@ -264,10 +267,15 @@ def _panel(panel: PanelAnalysis, file: AggregatesFile) -> tuple[Block, ...]:
     return said, judges_table(panel, file), judges_agreement_table(panel), splits_table(panel)
 
 
-def _repeats(file: AggregatesFile) -> tuple[Block, ...]:
+def _repeats(report: RunReport) -> tuple[Block, ...]:
     """R7.3; nothing but a sentence for a single repeat."""
-    made = (rubric_tables.repeats_table, rubric_tables.agreement_table, rubric_tables.variance_table)
-    if found := tuple(one for make in made if (one := make(file))):
+    file = report.aggregates
+    made = (
+        rubric_tables.repeats_table(file),
+        rubric_tables.agreement_table(file, report.spec),
+        rubric_tables.variance_table(file),
+    )
+    if found := tuple(one for one in made if one):
         return found
     return (Paragraph("The set was run once, so nothing can be said about how much another run would differ."),)
 
@@ -291,17 +299,25 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
 
 def _row_type(report: RunReport) -> type[RubricRow]:
     caused = report.aggregates.unanswered is not msgspec.UNSET
-    return row_type(rubric_v1(), panel=report.panel is not None, caused=caused)
+    return row_type(report.spec, panel=isinstance(report.manifest.panel, PanelManifest), caused=caused)
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
     panel = _panel_of(derived, rows)
-    return RunReport(derived.manifest, derived.aggregates, derived.decision, rows, partial(items_of, record), panel)
+    return RunReport(
+        derived.manifest,
+        derived.aggregates,
+        derived.decision,
+        rows,
+        partial(items_of, record),
+        panel,
+        rubric_of(record),
+    )
 
 
 def _panel_of(derived: DerivedFiles, rows: Rows) -> PanelAnalysis | None:
-    if not isinstance(derived.manifest.panel, PanelManifest):
-        return None
+    if not isinstance(derived.manifest.panel, PanelManifest) or derived.manifest.spec != RUBRIC_V1:
+        return None  # what is said of a panel is still said in the words of rubric@v1
     from benchbook.labels.panel import panel_analysis
 
     return panel_analysis(derived.manifest, derived.aggregates, rows())

@@ -1,4 +1,4 @@
-"""The samples of a `rubric@v1` run in full, each with what is known of it and what was said."""
+"""The samples of a run under a rubric in full, each with what is known of it and what was said."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
+from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.digest import Asked, Digest, RunReport
-from benchbook.views.words import fail_reason, plural, unscored_because
+from benchbook.views.words import criterion_word, fail_reason, plural, scores_words, unscored_because
 
 __all__ = ["shown_samples"]
 
@@ -36,11 +38,25 @@ def shown_samples(report: RunReport, digest: Digest) -> Iterator[Block]:
         run_id = report.manifest.run_id
         said = [
             Paragraph(_left_out(run_id, what, len(rows), n, key), "quiet", only=only)
-            for key, only in (("A is accuracy, F faithfulness; then comes the sample score.", HTML), ("", MARKDOWN))
+            for key, only in ((_key(report.spec), HTML), ("", MARKDOWN))
         ]
         yield Section(place, title, tuple(said))
         for row in rows:
             yield _sample(row, digest.asked.get(row.sample), report)
+
+
+def _letters(spec: RubricSpec) -> dict[str, str]:
+    """What a line has before each score: a criterion's first letter, or its name where letters are not enough."""
+    letters = {one.name: one.name[0].upper() for one in spec.criteria}
+    return letters if len(set(letters.values())) == len(letters) else {name: name for name in letters}
+
+
+def _key(spec: RubricSpec) -> str:
+    """`A is accuracy, F faithfulness; then comes the sample score.`"""
+    (name, letter), *others = _letters(spec).items()
+    if name == letter:
+        return "The sample score comes last."
+    return ", ".join([f"{letter} is {name}", *(f"{one} {of}" for of, one in others)]) + "; then comes the sample score."
 
 
 def _left_out(run_id: str, what: str, shown: int, n: int, key: str) -> str:
@@ -56,7 +72,8 @@ def _left_out(run_id: str, what: str, shown: int, n: int, key: str) -> str:
 def _sample(row: RubricRow, asked: Asked | None, report: RunReport) -> Item:
     manifest = report.manifest
     repeat = f", repeat {row.repeat + 1}" if manifest.repeats > 1 else ""
-    accuracy, faithfulness = (numbers.show("count", one) for one in (row.accuracy_score, row.faithfulness_score))
+    scores = zip(_letters(report.spec).values(), scores_of(row, report.spec), strict=True)
+    short = "  ".join(f"{letter} {numbers.show('count', score)}" for letter, score in scores)
     unscored = row.evaluator_error
     return Item(
         f"{shorten(row.item_id, 80)}{repeat}",
@@ -66,8 +83,8 @@ def _sample(row: RubricRow, asked: Asked | None, report: RunReport) -> Item:
         f"sample-{row.sample}",
         f"Sample {row.sample}",
         f"#{row.sample}",
-        f"A {accuracy}  F {faithfulness}  {numbers.score(row.sample_score)}",
-        _sample_facts(row),
+        f"{short}  {numbers.score(row.sample_score)}",
+        _sample_facts(row, report.spec),
         tuple(_quotes(row, asked)),
         tuple(_reply(reply, row) for reply in row.judge_replies),
         f"`benchbook show {manifest.run_id} --sample {row.sample}` shows all of it",
@@ -103,13 +120,15 @@ def _reply(reply: JudgeReply, row: RubricRow) -> Said:
     return Said(judge, reply.attempt, reply.seq, rejected, reply.detail, reply.text)
 
 
-def _sample_facts(row: RubricRow) -> Table:
+def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
     """What is known of one sample, but for its texts."""
     unscored = row.evaluator_error or "not scored"
     no_claim = "made no claim" if row.score_origin else unscored
     rows: list[tuple[Cell, ...]] = [
-        ("Accuracy", Value("count", row.accuracy_score, unknown=unscored)),
-        ("Faithfulness", Value("count", row.faithfulness_score, unknown=no_claim)),
+        *(
+            (criterion_word(one), Value("count", score, unknown=no_claim if one.no_answer is None else unscored))
+            for one, score in zip(spec.criteria, scores_of(row, spec), strict=True)
+        ),
         ("Sample score", Value("score", row.sample_score, unknown=unscored)),
         ("Latency end to end", _with(numbers.milliseconds(row.latency_e2e_ms), "timed out", row.timed_out)),
         ("Tokens in + out", _tokens(row)),
@@ -120,7 +139,7 @@ def _sample_facts(row: RubricRow) -> Table:
         ("Journal", numbers.nothing("no answer") if row.answer_seq is None else f"fact {row.answer_seq}"),
     ]
     if isinstance(row, PanelRow):
-        rows += [(f"Judge {vote.name}", _vote(vote)) for vote in row.votes]
+        rows += [(f"Judge {vote.name}", _vote(vote, spec)) for vote in row.votes]
     if row.cached:
         rows.append(("From the cache", "yes"))
     tags = [(name, getattr(row, name)) for name in ("section", "category", "difficulty", "group")]
@@ -129,11 +148,10 @@ def _sample_facts(row: RubricRow) -> Table:
     return table(f"Sample {row.sample}", {"What": "text", "Value": "text"}, rows, titled=True)
 
 
-def _vote(vote: PanelVote) -> str:
+def _vote(vote: PanelVote, spec: RubricSpec) -> str:
     if vote.evaluator_error is not None:
         return vote.parse_error_reason or vote.evaluator_error
-    scores = f"accuracy {vote.accuracy_score}, faithfulness {vote.faithfulness_score}"
-    return f"{scores}: {'passes' if vote.passed else 'does not pass'}"
+    return f"{scores_words(vote, spec)}: {'passes' if vote.passed else 'does not pass'}"
 
 
 def _tokens(row: RubricRow) -> str:

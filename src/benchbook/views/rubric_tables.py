@@ -1,28 +1,33 @@
-"""What a `rubric@v1` run says in numbers, as tables."""
+"""What a run under a rubric says in numbers, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from benchbook.evaluators.document import Cell, Column, Columns, Reach, Share, Span, Table, Value, table
 from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, VarianceSplit
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.results import REASONS, WARNINGS
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.digest import Digest
 from benchbook.views.words import (
     AGGREGATES,
+    AggregateWord,
     Base,
     aggregate_word,
     bound_words,
+    criterion_word,
     fail_reason,
     gate_cell,
     gate_rule,
     gate_state,
+    listed,
     plural,
 )
 
@@ -44,11 +49,11 @@ __all__ = [
 
 def counted_over(base: Base, file: AggregatesFile, digest: Digest) -> int | None:
     """The n of an aggregate."""
+    if base in ("accuracy", "faithfulness"):
+        return sum(int(n) for n in getattr(file, f"{base}_counts").values())
     counts: dict[Base, int] = {
         "samples": file.aggregates.n_samples,
         "scored": file.aggregates.n_scored,
-        "accuracy": sum(file.accuracy_counts.values()),
-        "faithfulness": sum(file.faithfulness_counts.values()),
         "latency": digest.latency_e2e_ms.n,
         "model_latency": digest.latency_model_ms.n,
     }
@@ -94,7 +99,7 @@ def ledger_table(ledger: Ledger) -> Table:
     return table("Where every planned sample went", {"Samples": "text", "Count": "count"}, rows)
 
 
-def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:
+def aggregates_table(file: AggregatesFile, digest: Digest, spec: RubricSpec) -> Table:
     """The aggregates of R4, with n and interval."""
     cases = file.cases if isinstance(file.cases, dict) else {}
     rows = [
@@ -106,7 +111,7 @@ def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:
             None if (found := file.intervals.get(name)) is None else Reach(word.kind, found, bare=True),
             None if found is None else _method(found),
         )
-        for name, word in AGGREGATES.items()
+        for name, word in _shown_aggregates(spec)
     ]
     return table(
         "Aggregates",
@@ -117,6 +122,16 @@ def aggregates_table(file: AggregatesFile, digest: Digest) -> Table:
         rows,
         titled=True,
     )  # fmt: skip
+
+
+def _shown_aggregates(spec: RubricSpec) -> Iterator[tuple[str, AggregateWord]]:
+    """Those of a rubric, with the words that tables know first: its criteria's stand where `rubric@v1` has its own."""
+    known = table_of(spec)
+    names = [name for name in AGGREGATES if name in known]
+    own = [name for name in known if name not in AGGREGATES and not name.startswith("n_")]
+    at = names.index("latency_e2e_p50_ms")
+    for name in (*names[:at], *own, *names[at:]):
+        yield name, aggregate_word(name)
 
 
 def _cases(kind: numbers.Kind, found: Cases | None) -> Cell:
@@ -130,12 +145,17 @@ def _method(interval: Interval) -> str:
     return "; ".join((f"{numbers.limit('rate', interval.confidence)} confidence", interval.method, *warnings))
 
 
-def scores_table(file: AggregatesFile) -> Table:
-    """How often each score was given."""
-    counts = (file.accuracy_counts, file.faithfulness_counts)
-    rows = [(score, *(Share(one.get(score, 0), sum(one.values())) for one in counts)) for score in ("2", "1", "0")]
-    columns: Columns = {"Score": "text", "Accuracy": "number", "Faithfulness": "number"}
+def scores_table(file: AggregatesFile, spec: RubricSpec) -> Table:
+    """How often each score was given; blank beside one that is not of a criterion's scale."""
+    counts = [getattr(file, f"{one.name}_counts") for one in spec.criteria]
+    scores = sorted({score for one in spec.criteria for score in one.scores}, reverse=True)
+    rows = [(str(score), *(_given(one, str(score)) for one in counts)) for score in scores]
+    columns: Columns = {"Score": "text", **{criterion_word(one): "number" for one in spec.criteria}}
     return table("How often each score was given", columns, rows)
+
+
+def _given(counts: Mapping[str, int], score: str) -> Cell:
+    return Share(counts[score], sum(counts.values())) if score in counts else None
 
 
 def fail_reasons_table(file: AggregatesFile) -> Table:
@@ -181,7 +201,7 @@ def repeats_table(file: AggregatesFile) -> Table:
     return Table("The repeats", (Column("Aggregate"), *(Column(name, "number") for name in names)), tuple(rows))
 
 
-def agreement_table(file: AggregatesFile) -> Table:
+def agreement_table(file: AggregatesFile, spec: RubricSpec) -> Table:
     """R7.3: how often the repeats of an item agree."""
     found = file.item_agreement
     if found is None:
@@ -189,7 +209,7 @@ def agreement_table(file: AggregatesFile) -> Table:
     n = found.n_items
     rows = (
         ("the same answer, to the letter", Share(found.same_answer, n)),
-        ("the same accuracy and faithfulness", Share(found.same_scores, n)),
+        (f"the same {listed([one.name for one in spec.criteria])}", Share(found.same_scores, n)),
         ("the same pass or fail", Share(found.same_passed, n)),
     )
     caption = f"Agreement of the repeats, over {n:,} items with at least two scored"
@@ -256,21 +276,20 @@ def _against_rows(against: PairedStop | msgspec.UnsetType) -> tuple[tuple[str, s
     return (("Held against", run), ("Shown", f"{against.verdict}: of these items' passes {counts}"))
 
 
-def slices_table(file: AggregatesFile) -> Table:
+def slices_table(file: AggregatesFile, spec: RubricSpec) -> Table:
     """The aggregates per section, category and difficulty."""
     rows = [
         (
             f"{one.field}: {one.value}",
             Value("rate", one.pass_rate, n=one.n_samples),
             one.aggregate_score,
-            one.accuracy_mean,
-            one.faithfulness_mean,
+            *(getattr(one, f"{criterion.name}_mean") for criterion in spec.criteria),
             one.n_scored,
         )
         for one in file.slices
     ]
     columns: Columns = {
-        "Slice": "text", "Pass rate": "rate", "Mean score": "score", "Accuracy": "grade", "Faithfulness": "grade",
-        "Scored": "count",
+        "Slice": "text", "Pass rate": "rate", "Mean score": "score",
+        **{criterion_word(one): "grade" for one in spec.criteria}, "Scored": "count",
     }  # fmt: skip
     return table("Slices", columns, rows, titled=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -14,7 +14,9 @@ from benchbook.evaluators.correctness.rows import CorrectnessManifest
 from benchbook.evaluators.document import Kind, Tone, Value
 from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.rows import Manifest, RubricRow
+from benchbook.evaluators.rubric.row_types import scores_of
+from benchbook.evaluators.rubric.rows import Manifest, PanelVote, RubricRow
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.record.facts import LabelField
 from benchbook.statistics.results import REASONS
 from benchbook.text import one_line
@@ -32,6 +34,7 @@ __all__ = [
     "aggregate_word",
     "asked_items",
     "bound_words",
+    "criterion_word",
     "decided_lines",
     "decision_word",
     "extremes",
@@ -41,9 +44,11 @@ __all__ = [
     "gate_rule",
     "gate_state",
     "gate_value",
+    "listed",
     "outcome_word",
     "plural",
     "reason",
+    "scores_words",
     "settling",
     "settling_lines",
     "unanswered_of",
@@ -91,6 +96,7 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
 }
 
+_RATES = ("_full_credit_rate", "_failure_rate")  # of a criterion, whatever it is called
 _OF_OTHERS: Mapping[str, AggregateWord] = {"primary_score": AggregateWord("Score", "score", "samples")}
 
 _DECISIONS: Mapping[str, DecisionWord] = {
@@ -145,7 +151,8 @@ FAIL_REASONS: Mapping[str, str] = {
 
 def aggregate_word(name: str) -> AggregateWord:
     """The word for an aggregate; a name that is not known yet is shown as it is."""
-    return AGGREGATES.get(name) or _OF_OTHERS.get(name) or AggregateWord(one_line(name), "ratio", "none")
+    kind: Kind = "rate" if name.endswith(_RATES) else "ratio"
+    return AGGREGATES.get(name) or _OF_OTHERS.get(name) or AggregateWord(one_line(name), kind, "none")
 
 
 def decision_word(decision: Decision | None) -> DecisionWord:
@@ -196,6 +203,22 @@ def _rounded(kind: Kind, text: str) -> str:
 def fail_reason(name: str) -> str:
     """Why a sample did not pass (R5.1), in words."""
     return FAIL_REASONS.get(name, name)
+
+
+def criterion_word(one: Criterion) -> str:
+    """A criterion's name at the head of a column."""
+    return one.name.replace("_", " ").capitalize()
+
+
+def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:
+    """`accuracy 2, faithfulness 1`."""
+    scores = zip(spec.criteria, scores_of(row, spec), strict=True)
+    return ", ".join(f"{one.name} {numbers.show('count', score)}" for one, score in scores)
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:

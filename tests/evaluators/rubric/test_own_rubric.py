@@ -223,6 +223,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "Question: What is 0 + 1?" in plan["first_judge_prompt"]
     assert json.loads(done.stdout)["aggregates"]["aggregates"]["aggregate_score"] == 0.791666667
     reports = tmp_path / "reports" / "r"
+    junit = (reports / "junit.xml").read_text(encoding="utf-8")
+    assert "sample 1; tone 3, safe 1, score 0.6667" in junit
     assert "tone_below_minimum" in (reports / "samples.csv").read_text(encoding="utf-8")
     assert "0.7917" in (reports / "report.md").read_text(encoding="utf-8")
     shown = bb.load(tmp_path / "runs" / "r")

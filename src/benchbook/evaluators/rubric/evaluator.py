@@ -194,22 +194,16 @@ EVALUATOR = RubricEvaluator(RUBRIC_V1, rubric_v1, lambda: load_spec(RUBRIC_V1).s
 # ── a user's own ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class OwnRubricEvaluator(RubricEvaluator):
-    """A user's own. The words of the other view are those of `rubric@v1`'s criteria."""
-
-    view = Evaluator.view
-
-
 def evaluator_in(folder: str | Path) -> RubricEvaluator:
     """The evaluator of a folder with a spec.toml that has criteria.
 
     Raises: SpecError with every fault of it; UsageError where there is none.
     """
     spec = load_rubric(folder).spec
-    return OwnRubricEvaluator(spec.id, lambda: spec, lambda: spec.sha256)
+    return RubricEvaluator(spec.id, lambda: spec, lambda: spec.sha256)
 
 
 def evaluator_kept_in(record: Record, started: RunStarted) -> RubricEvaluator:
     """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone."""
     sha256 = sha256_of_files(kept_hashes(started))
-    return OwnRubricEvaluator(started.spec, partial(kept_rubric, record, started), lambda: sha256)
+    return RubricEvaluator(started.spec, partial(kept_rubric, record, started), lambda: sha256)

@@ -16,7 +16,7 @@ from benchbook.specs import FROZEN, sha256_of_files
 from benchbook.specs.faults import SpecError
 from benchbook.specs.folders import SPEC_FILE, FilesBeside, spec_path
 
-__all__ = ["RubricFolder", "kept_hashes", "kept_rubric", "load_rubric", "rubric_asked_for", "spec_of"]
+__all__ = ["RubricFolder", "kept_hashes", "kept_rubric", "load_rubric", "rubric_asked_for", "rubric_of", "spec_of"]
 
 
 _KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
@@ -59,8 +59,13 @@ def spec_of(record: Record, plan: Plan) -> RubricSpec:
 
     Raises: RecordError for a rubric that neither Benchbook nor the record has; SpecError; ConfigError.
     """
-    whole = rubric_v1() if plan.spec == RUBRIC_V1 else kept_rubric(record, record.started())
-    return whole.without(plan.unmeasured)
+    return rubric_of(record).without(plan.unmeasured)
+
+
+def rubric_of(record: Record) -> RubricSpec:
+    """The rubric that a record is made under, whole. Raises: as `spec_of`."""
+    started = record.started()
+    return rubric_v1() if started.spec == RUBRIC_V1 else kept_rubric(record, started)
 
 
 def kept_hashes(started: RunStarted) -> dict[str, str]:
