@@ -201,7 +201,7 @@ def test_a_card_in_words_and_as_a_page(at: Path, tmp_path: Path) -> None:
     page = (tmp_path / "card.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "Agreement beyond chance" in page
-    assert good("calibrate", "run", "--labels", str(tmp_path / "labels"), "--markdown").startswith("# The judge")
+    assert good("calibrate", "run", "--labels", str(tmp_path / "labels"), "--markdown").startswith("# Inconclusive")
 
 
 def test_labels_of_another_run_are_refused(at: Path, tmp_path: Path) -> None:

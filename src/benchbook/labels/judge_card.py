@@ -15,7 +15,9 @@ from benchbook.evaluators.rubric.scoring import Outcome
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, rubric_v1
 from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import Counted, agreements, calibrate
+from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
+from benchbook.labels.carried import CarriedFrom, labels_of_run
 from benchbook.labels.labels import LabelBook
 from benchbook.labels.sheet import derived_anew, is_as_drawn
 from benchbook.labels.state import FIELDS
@@ -60,6 +62,7 @@ class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
     n_adjudicated: dict[LabelField, int]
     n_disputed: dict[LabelField, int]  # open: they count as not labelled
     between_people: dict[LabelField, dict[AgreementName, Agreement]]
+    carried: CarriedFrom | msgspec.UnsetType = msgspec.UNSET  # left out where they were drawn from this run
 
 
 class Validity(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,24 +115,20 @@ def judge_card(
 ) -> JudgeCard:
     """Derive the run again, hold its judge against the labels, and say what follows.
 
-    Raises: UsageError where the labels are another run's.
+    Raises: UsageError for a run of another evaluator, and where the labels are of none of its answers.
     """
     if (spec := record.started().spec) != RUBRIC_V1:
         raise UsageError(f"{record.path}: was scored under {spec}; a judge's card is of {RUBRIC_V1}")
     with derived_anew(record) as run:
         derived, samples = cast("Derived", run.derived), run.samples
         manifest, file = derived.manifest, derived.aggregates
-        if book.started.run_sha256 != manifest.journal_sha256:
-            raise UsageError(
-                f"{book.path}: labels run {book.started.run_id} with hash {book.started.run_sha256}; "
-                f"{record.path} has {manifest.journal_sha256}"
-            )
+        labels = labels_of_run(book, run)
         judged = _judged(samples, clustered=manifest.repeats > 1)
         retest = _retest(samples, confidence, seed, n_resamples)
-        as_drawn = is_as_drawn(run, book.started)
+        as_drawn = labels.carried is None and is_as_drawn(run, book.started)
     calibration = calibrate(
         judged,
-        _gold(book),
+        cast("GoldScores", labels.gold),
         rubric_v1().without(manifest.unmeasured),
         frozen=derived.decision,
         counted=_counted(derived),
@@ -145,7 +144,7 @@ def judge_card(
         run_sha256=manifest.journal_sha256,
         model_id=manifest.model_id,
         dataset_id=manifest.dataset_id,
-        labels=_label_source(book, as_drawn, confidence, seed, n_resamples),
+        labels=_label_source(book, labels.carried, as_drawn, confidence, seed, n_resamples),
         validity=_validity(derived, len(judged), confidence),
         evidence=None,
         retest=retest,
@@ -194,16 +193,6 @@ def _in_cluster(one: JudgedSample, cluster: str) -> JudgedSample:
     return JudgedSample(one.sample, one.item_id, one.outcome, one.answer_chars, one.slices, cluster)
 
 
-def _gold(book: LabelBook) -> dict[int, dict[LabelField, int]]:
-    """What people say, by sample and field; what is in dispute is left out."""
-    gold: dict[int, dict[LabelField, int]] = {}
-    for sample in book.started.samples:
-        for field in FIELDS:
-            if (score := book.state.gold(sample, field).score) is not None:
-                gold.setdefault(sample, {})[field] = score
-    return gold
-
-
 def _counted(derived: Derived) -> Counted:
     file = derived.aggregates
     return Counted(
@@ -232,7 +221,9 @@ def _validity(derived: Derived, n_valid: int, confidence: float) -> Validity:
     )
 
 
-def _label_source(book: LabelBook, as_drawn: bool, confidence: float, seed: int, n_resamples: int) -> LabelSource:
+def _label_source(
+    book: LabelBook, carried: CarriedFrom | None, as_drawn: bool, confidence: float, seed: int, n_resamples: int
+) -> LabelSource:
     started, state = book.started, book.state
     people = between_people(book, confidence=confidence, seed=seed, n_resamples=n_resamples)
     origins = {field: [state.gold(sample, field).origin for sample in started.samples] for field in FIELDS}
@@ -248,6 +239,7 @@ def _label_source(book: LabelBook, as_drawn: bool, confidence: float, seed: int,
         n_adjudicated={field: found.count("adjudicated") for field, found in origins.items()},
         n_disputed={field: found.count("disputed") for field, found in origins.items()},
         between_people=people.agreement,
+        carried=msgspec.UNSET if carried is None else carried,
     )
 
 

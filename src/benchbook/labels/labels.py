@@ -21,7 +21,16 @@ from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import Line, read_journal
 
-__all__ = ["LabelBook", "SheetRow", "create_labels", "give_labels", "labeller_name", "open_labels", "take_back"]
+__all__ = [
+    "LabelBook",
+    "SheetRow",
+    "answer_sha256",
+    "create_labels",
+    "give_labels",
+    "labeller_name",
+    "open_labels",
+    "take_back",
+]
 
 
 SHEET = "sheet"
@@ -36,6 +45,15 @@ class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
     context: Any = None
     expected_answer: str | None = None
     answer: str
+
+
+def answer_sha256(row: SheetRow) -> str:
+    """The hash of an answer and of all that it was shown with: what a label of one run's sample says of another's.
+
+    The same text to another item, or beside another prompt, context or expected answer, is another answer.
+    """
+    shown = {name: getattr(row, name) for name in row.__struct_fields__ if name != "sample"}
+    return hashlib.sha256(canonical_json(shown)).hexdigest()
 
 
 _sheet_decoder: msgspec.json.Decoder[SheetRow] = msgspec.json.Decoder(ready(SheetRow))
@@ -204,4 +222,6 @@ def _read_sheet(record: Record, started: LabelsStarted) -> dict[int, SheetRow]:
     if hashlib.sha256(data).hexdigest() != digest:
         raise RecordDamagedError(path, None, "was changed: its bytes have another hash")
     rows = [decode_json(line, _sheet_decoder) for line in data.splitlines()]
+    if started.answers and started.answers != [answer_sha256(row) for row in rows]:
+        raise RecordDamagedError(path, None, "holds other answers than the first fact names")
     return {row.sample: row for row in rows}

@@ -15,7 +15,7 @@ from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.labels.labels import LabelBook, SheetRow, create_labels
+from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
 from benchbook.record.facts import LabelScale, LabelsStarted, RunStarted, Stratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
@@ -112,6 +112,23 @@ class LabelledRun:
         """The evaluator's scores by criterion."""
         return tuple(_whole(getattr(row, one.column)) for one in self.criteria)
 
+    def sheet(self, answers: Mapping[int, str | None]) -> list[SheetRow]:
+        """What is shown of these samples, in this order, by the items that the record keeps."""
+        n_items = self.started.n_items
+        with recorded_evalset(self.record, self.started) as evalset:
+            items = {sample: evalset[sample % n_items] for sample in answers}
+        return [
+            SheetRow(
+                sample=sample,
+                item_id=items[sample].id,
+                prompt=items[sample].prompt,
+                context=items[sample].context,
+                expected_answer=items[sample].expected_answer,
+                answer=answer or "",
+            )
+            for sample, answer in answers.items()
+        ]
+
     @property
     def stratifiable(self) -> dict[str, str]:
         """By what a draw can be stratified, with the columns of samples.parquet."""
@@ -161,7 +178,9 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
                 raise ConfigError("stratify", repr(field), ", ".join(run.stratifiable))
         sha256 = run.derived.manifest.journal_sha256
         drawn = draw(_strata(run, stratify), n, seed=seed, run_sha256=sha256)
-        rows = _sheet(run, drawn.samples)
+        drawn_here = frozenset(drawn.samples)
+        answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in drawn_here}
+        rows = run.sheet({sample: answers[sample] for sample in drawn.samples})
     return create_labels(
         out,
         rows,
@@ -177,6 +196,7 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
             inputs=inputs,
             drawn_by=f"benchbook {version('benchbook')}",
             criteria=[LabelScale(name=one.name, scores=one.scores, meaning=one.meaning) for one in run.criteria],
+            answers=[answer_sha256(row) for row in rows],
         ),
     )
 
@@ -201,22 +221,3 @@ def _value(row: Any, name: str, column: str) -> str:
     if value is None:
         return "none"
     return str(bool(value) if name == "passed" else value)
-
-
-def _sheet(run: LabelledRun, drawn: Sequence[int]) -> list[SheetRow]:
-    """What is shown of the drawn samples, in the order in which it is shown."""
-    wanted, n_items = frozenset(drawn), run.started.n_items
-    answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in wanted}
-    with recorded_evalset(run.record, run.started) as evalset:
-        items = {sample: evalset[sample % n_items] for sample in drawn}
-    return [
-        SheetRow(
-            sample=sample,
-            item_id=items[sample].id,
-            prompt=items[sample].prompt,
-            context=items[sample].context,
-            expected_answer=items[sample].expected_answer,
-            answer=answers[sample] or "",
-        )
-        for sample in drawn
-    ]

@@ -193,6 +193,7 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     inputs: dict[str, str]
     drawn_by: str
     criteria: list[LabelScale] = []  # none in records of before: people scored the criteria of rubric@v1
+    answers: list[str] = []  # of each sample, in their order, the hash that its labels belong to; none in older records
 
 
 class Label(_Fact, tag="label", kw_only=True):

@@ -7,13 +7,14 @@ from typing import TypeAlias
 
 from benchbook.evaluators.document import Cell, Column, Columns, Kind, Section, Table, Value, table
 from benchbook.labels.calibration_results import AgreementName, Corrected, CorrectedGate, FieldTrial
+from benchbook.labels.carried import CarriedFrom
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.words import FIELD_WORDS, aggregate_word, plural
 
-__all__ = ["card_notices", "card_sections", "people_table"]
+__all__ = ["card_notices", "card_sections", "carried_words", "people_table"]
 
 
 _COEFFICIENTS: Mapping[AgreementName, str] = {
@@ -47,7 +48,9 @@ def _section(title: str, *tables: Table) -> Section:
 def card_notices(card: JudgeCard) -> list[str]:
     """What must be known before any number is read."""
     found = [_of_field(one) for one in card.calibration.warnings]
-    if not card.labels.as_drawn:
+    if isinstance(card.labels.carried, CarriedFrom):
+        found.append(carried_words(card.labels.carried))
+    elif not card.labels.as_drawn:
         found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
     for field, n in card.labels.n_disputed.items():
         if n:
@@ -62,6 +65,14 @@ def card_notices(card: JudgeCard) -> list[str]:
     if card.calibration.n_clusters is not None:
         found.append(f"Samples share {card.calibration.n_clusters:,} groups or items: intervals are by whole clusters")
     return found
+
+
+def carried_words(one: CarriedFrom) -> str:
+    """What must be known of labels that were drawn from another run."""
+    return (
+        f"The labels were drawn from run {one.run_id}: {one.n_used:,} of {plural(one.n_labelled, 'labelled answer')} "
+        "are among this run's. What is corrected by them holds as far as these answers are like its others"
+    )
 
 
 def _of_field(warning: str) -> str:
