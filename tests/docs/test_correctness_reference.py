@@ -6,9 +6,14 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessRow, ItemRow
-from benchbook.evaluators.correctness.rows import CorrectnessManifest as Manifest
-from benchbook.evaluators.rubric.rows import Manifest as RubricManifest
+from benchbook.evaluators.correctness.rows import (
+    CorrectnessAggregates,
+    CorrectnessDecision,
+    CorrectnessManifest,
+    CorrectnessRow,
+    ItemRow,
+)
+from benchbook.evaluators.rubric.rows import RubricManifest
 from docs.sessions import tables_of
 from support import ROOT
 
@@ -36,5 +41,5 @@ def test_every_field_is_there(struct: Any) -> None:
 
 def test_the_manifest_s_own_fields_are_there() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    own = set(Manifest.__struct_fields__) - set(RubricManifest.__struct_fields__)
+    own = set(CorrectnessManifest.__struct_fields__) - set(RubricManifest.__struct_fields__)
     assert [name for name in sorted(own) if f"`{name}`" not in text] == []

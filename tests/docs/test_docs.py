@@ -186,7 +186,7 @@ def fields_of(struct: Any) -> list[str]:
         ("aggregates.md", Decision),
         ("aggregates.md", Gate),
         ("aggregates.md", Interval),
-        ("record.md", rows.Manifest),
+        ("record.md", rows.RubricManifest),
         ("record.md", facts.RunStarted),
         ("record.md", facts.Reply),
         ("record.md", facts.Failure),

@@ -27,8 +27,8 @@ from benchbook.evaluators.rubric.rows import (
     ItemAgreement,
     JudgeReply,
     Ledger,
-    Manifest,
     RepeatSummary,
+    RubricManifest,
     RubricRow,
     Slice,
 )
@@ -243,7 +243,7 @@ def _slices(rows: Sequence[RubricRow]) -> list[Slice]:
     return found
 
 
-def _manifest(n_items: int, repeats: int, missing: list[str], given: dict[str, Any]) -> Manifest:
+def _manifest(n_items: int, repeats: int, missing: list[str], given: dict[str, Any]) -> RubricManifest:
     params = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}
     values: dict[str, Any] = {
         "run_id": "support-2026-08-01-a",
@@ -291,7 +291,7 @@ def _manifest(n_items: int, repeats: int, missing: list[str], given: dict[str, A
         "manifest_sha256": "f" * 64,
         "missing_metadata": missing,
     }
-    return msgspec.convert({**values, **given}, Manifest)
+    return msgspec.convert({**values, **given}, RubricManifest)
 
 
 def good(sample: int = 0, **given: Any) -> RubricRow:

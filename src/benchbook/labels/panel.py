@@ -21,11 +21,11 @@ from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,
-    Manifest,
     PanelJudge,
     PanelManifest,
     PanelRow,
     PanelVote,
+    RubricManifest,
 )
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
@@ -152,7 +152,7 @@ class PanelAgreement:
 
 
 def panel_analysis(
-    manifest: Manifest,
+    manifest: RubricManifest,
     file: AggregatesFile,
     rows: Iterable[PanelRow],
     *,
@@ -196,7 +196,7 @@ def rank_of(split: Split) -> tuple[int, int, int, int]:
 class _Seen:
     """What one pass over the rows keeps: counts, each judge's scores, and the samples that they split on."""
 
-    def __init__(self, panel: PanelManifest, manifest: Manifest, file: AggregatesFile) -> None:
+    def __init__(self, panel: PanelManifest, manifest: RubricManifest, file: AggregatesFile) -> None:
         spec = rubric_v1().without(manifest.unmeasured)
         whole = manifest.state == "complete" and not isinstance(file.early_stop, EarlyStop)
         self.judges = [_Judge(number, judge, spec, whole) for number, judge in enumerate(panel.judges)]

@@ -14,7 +14,7 @@ from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest, RubricRow
+from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
 from benchbook.evaluators.verify import Verification, verify
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
@@ -120,9 +120,9 @@ class RubricRun(Run):
     """A `rubric@v1` run."""
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> RubricManifest:
         """Who was asked what, with what, and the hash that names the record (SPEC R7.1)."""
-        manifest: Manifest = self._derived.manifest
+        manifest: RubricManifest = self._derived.manifest
         return manifest
 
     @property
@@ -221,7 +221,7 @@ class ChecksRun(Run):
 _CLASSES: dict[type, type[Run]] = {
     ChecksManifest: ChecksRun,
     CorrectnessManifest: CorrectnessRun,
-    Manifest: RubricRun,
+    RubricManifest: RubricRun,
 }
 
 

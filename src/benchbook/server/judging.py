@@ -13,7 +13,7 @@ from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import protocol
 from benchbook.evaluators.registry import evaluator_of, samples_type
-from benchbook.evaluators.rubric.rows import AggregatesFile, Manifest, PanelManifest
+from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
 from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
@@ -196,7 +196,7 @@ def get_panel(call: Call) -> PanelOfRun:
 def _answer(found: FoundRun) -> PanelOfRun:
     derived = evaluator_of(found.record).read(found.record)
     manifest, file = derived.manifest, derived.aggregates
-    if not isinstance(manifest, Manifest) or not isinstance(manifest.panel, PanelManifest):
+    if not isinstance(manifest, RubricManifest) or not isinstance(manifest.panel, PanelManifest):
         raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")
     assert isinstance(file, AggregatesFile)  # noqa: S101 - as is its manifest
     from benchbook.labels.panel import panel_analysis

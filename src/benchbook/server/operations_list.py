@@ -7,7 +7,7 @@ from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
-from benchbook.evaluators.rubric.rows import Manifest
+from benchbook.evaluators.rubric.rows import RubricManifest
 from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.server import (
     comparison_downloads,
@@ -55,7 +55,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
         summary="manifest.json: who, what, when, with what (R7.1).", handler=runs.get_manifest,
-        answers=(Manifest, CorrectnessManifest, ChecksManifest, ProtocolManifest),
+        answers=(RubricManifest, CorrectnessManifest, ChecksManifest, ProtocolManifest),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/aggregates", name="getAggregates", summary="aggregates.json.",

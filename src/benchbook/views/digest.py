@@ -13,7 +13,7 @@ import msgspec
 from benchbook.evalsets import Item
 from benchbook.evaluators.document import Bin, Cell, Columns, Kind, Mark, Plot, Table, table
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, Manifest, RubricRow
+from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.spec import MeasureName, RubricSpec, rubric_v1
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.specs.template import as_text
@@ -68,7 +68,7 @@ class RunReport:
     where the manifest lacks metadata of R7.1, and a decision is refused. `items` finds what samples were asked.
     """
 
-    manifest: Manifest
+    manifest: RubricManifest
     aggregates: AggregatesFile
     decision: Decision | None
     rows: Callable[[], Iterator[RubricRow]]

@@ -15,7 +15,7 @@ from benchbook.evaluators.document import Kind, Tone, Value
 from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.row_types import scores_of
-from benchbook.evaluators.rubric.rows import Manifest, PanelVote, RubricRow
+from benchbook.evaluators.rubric.rows import PanelVote, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.record.facts import LabelField
 from benchbook.statistics.results import REASONS
@@ -226,7 +226,7 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def asked_items(manifest: Manifest | CorrectnessManifest) -> str:
+def asked_items(manifest: RubricManifest | CorrectnessManifest) -> str:
     """How many items were asked: `200 items`, or of a part `12 of 200 items`."""
     if isinstance(manifest.part, PartSaid):
         return f"{manifest.n_items:,} of {plural(manifest.part.n_whole, 'item')}"

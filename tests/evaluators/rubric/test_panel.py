@@ -16,7 +16,7 @@ from benchbook.ask.loop import run_async
 from benchbook.errors import ConfigError
 from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule, panel_score
 from benchbook.evaluators.registry import resume_run
-from benchbook.evaluators.rubric.rows import Manifest, PanelManifest, PanelRow
+from benchbook.evaluators.rubric.rows import PanelManifest, PanelRow, RubricManifest
 from benchbook.evaluators.settings import config_from_mapping
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
@@ -117,7 +117,7 @@ def test_the_manifest_names_every_judge(tmp_path: Path) -> None:
     assert manifest.evaluator_model_version == "a-2026-01-01 + b-2026-01-01"
     assert isinstance(manifest.panel, PanelManifest)
     assert (manifest.panel.rule, [judge.name for judge in manifest.panel.judges]) == ("worst", ["a", "b"])
-    assert msgspec.json.decode(result.record.manifest.read_bytes(), type=Manifest) == manifest
+    assert msgspec.json.decode(result.record.manifest.read_bytes(), type=RubricManifest) == manifest
 
 
 def test_a_judge_whose_scores_do_not_vary_is_named(tmp_path: Path) -> None:

@@ -199,6 +199,18 @@ export interface CardWords {
   sections: CardSection[];
 }
 
+/**
+ * The run that the labels were drawn from, where it is another; and how many of its labelled answers this one has.
+ *
+ * Both runs have an answer where item, prompt, context, expected answer and text are the same.
+ */
+export interface CarriedFrom {
+  run_id: string;
+  run_sha256: string;
+  n_labelled: number;
+  n_used: number;
+}
+
 /** An aggregate with every unscored sample taken at 0 and 0, and at 2 and 2 (R6.3). */
 export interface Cases {
   worst: number | null;
@@ -1008,6 +1020,7 @@ export interface LabelSource {
   n_adjudicated: Record<string, number>;
   n_disputed: Record<string, number>;
   between_people: Record<string, Record<string, Agreement>>;
+  carried?: CarriedFrom;
 }
 
 /**
@@ -1105,53 +1118,6 @@ export interface Login {
 export interface LoginAnswer {
   name: string;
   scopes: string[];
-}
-
-/** manifest.json: who, what, when, with what (SPEC R7.1), and the hash that names the record. */
-export interface Manifest {
-  run_id: string;
-  timestamp_utc: string;
-  ended_utc: string | null;
-  state: string;
-  state_detail: string | null;
-  spec: string;
-  spec_sha256: string;
-  dataset_id: string;
-  dataset_version_or_hash: string;
-  n_items: number;
-  repeats: number;
-  benchmark: boolean;
-  model_id: string;
-  model_version: string | null;
-  evaluator_model_id: string;
-  evaluator_model_version: string | null;
-  prompt_template_id: string | null;
-  prompt_template_version_or_hash: string | null;
-  evaluator_prompt_template_id: string;
-  evaluator_prompt_template_version_or_hash: string;
-  generation_params: Record<string, unknown>;
-  generation_params_effective: Record<string, unknown>;
-  evaluator_generation_params: Record<string, unknown>;
-  evaluator_generation_params_effective: Record<string, unknown>;
-  code_version: Record<string, unknown>;
-  environment: Record<string, unknown>;
-  unmeasured: string[];
-  reasoning_tags: string[];
-  config: Record<string, unknown>;
-  plan_sha256: string;
-  inputs: Record<string, string>;
-  journal_segments: number;
-  journal_facts: number;
-  journal_sha256: string;
-  derived: Record<string, string>;
-  derived_by: Record<string, string>;
-  manifest_sha256: string;
-  missing_metadata: string[];
-  panel?: PanelManifest;
-  accepted_unanswered?: boolean;
-  not_known?: string[];
-  project_version?: Record<string, unknown>;
-  part?: PartSaid;
 }
 
 /**
@@ -1516,6 +1482,53 @@ export interface RubricAggregates {
   evaluator_error_rate: number | null;
 }
 
+/** manifest.json: who, what, when, with what (SPEC R7.1), and the hash that names the record. */
+export interface RubricManifest {
+  run_id: string;
+  timestamp_utc: string;
+  ended_utc: string | null;
+  state: string;
+  state_detail: string | null;
+  spec: string;
+  spec_sha256: string;
+  dataset_id: string;
+  dataset_version_or_hash: string;
+  repeats: number;
+  code_version: Record<string, unknown>;
+  environment: Record<string, unknown>;
+  config: Record<string, unknown>;
+  plan_sha256: string;
+  inputs: Record<string, string>;
+  journal_segments: number;
+  journal_facts: number;
+  journal_sha256: string;
+  derived: Record<string, string>;
+  derived_by: Record<string, string>;
+  manifest_sha256: string;
+  project_version?: Record<string, unknown>;
+  n_items: number;
+  benchmark: boolean;
+  model_id: string;
+  model_version: string | null;
+  evaluator_model_id: string;
+  evaluator_model_version: string | null;
+  prompt_template_id: string | null;
+  prompt_template_version_or_hash: string | null;
+  evaluator_prompt_template_id: string;
+  evaluator_prompt_template_version_or_hash: string;
+  generation_params: Record<string, unknown>;
+  generation_params_effective: Record<string, unknown>;
+  evaluator_generation_params: Record<string, unknown>;
+  evaluator_generation_params_effective: Record<string, unknown>;
+  unmeasured: string[];
+  reasoning_tags: string[];
+  missing_metadata: string[];
+  panel?: PanelManifest;
+  accepted_unanswered?: boolean;
+  not_known?: string[];
+  part?: PartSaid;
+}
+
 /** One rule of the league, held against one judge. */
 export interface RuleOutcome {
   rule: string;
@@ -1811,7 +1824,7 @@ export interface WhoAmI {
 export interface Gets {
   "/runs": { takes: "text" | "spec" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
   "/runs/{run_id}": { takes: never; answers: RunRow };
-  "/runs/{run_id}/manifest": { takes: never; answers: Manifest | CorrectnessManifest | ChecksManifest | ProtocolManifest };
+  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ProtocolManifest };
   "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ProtocolAggregates };
   "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | CorrectnessDecisionOfRun | ChecksDecisionOfRun };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };

@@ -28,7 +28,7 @@ from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.reply_lines import parse_line, unparsed_line
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
-from benchbook.evaluators.rubric.rows import Manifest
+from benchbook.evaluators.rubric.rows import RubricManifest
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
@@ -100,7 +100,7 @@ class RubricEvaluator(Evaluator):
 
     def read(self, record: Record) -> Derived:
         with reading_derived(record):
-            manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(Manifest))
+            manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(RubricManifest))
             kind = aggregates_file_type(spec_of(record, plan_of(record.started())))
             aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(kind))
             data = record.decision.read_bytes()

@@ -11,7 +11,7 @@ from benchbook.ask.identity import floating_of, model_version
 from benchbook.evaluators.candidate import FOUR_PARAMS
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
-from benchbook.evaluators.rubric.rows import Manifest, PanelJudge, PanelManifest
+from benchbook.evaluators.rubric.rows import PanelJudge, PanelManifest, RubricManifest
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.warnings import roles_of
 from benchbook.record.state import JournalState
@@ -20,7 +20,7 @@ from benchbook.record.tables import writer_version
 __all__ = ["manifest_of", "refusal", "undeclared"]
 
 
-def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> Manifest:
+def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> RubricManifest:
     """The manifest, but for the hashes of the derived files and its own."""
     started = state.started
     version, *versions = _versions(state, plan)
@@ -44,7 +44,7 @@ def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> Manifest:
     not_known = undeclared(plan, started.config.get("model_params", {})) if derivation_of(started) >= 3 else []
     # Outputs that were made elsewhere may be decided about without those; a benchmark may not (R7.1).
     optional = () if plan.benchmark else not_known
-    return Manifest(
+    return RubricManifest(
         **known,
         ended_utc=last_at.at if last_at else None,
         state=state.state,
@@ -114,7 +114,7 @@ def undeclared(plan: Plan, declared_params: Mapping[str, Any]) -> list[str]:
     return [*template, *params]
 
 
-def refusal(manifest: Manifest) -> dict[str, Any]:
+def refusal(manifest: RubricManifest) -> dict[str, Any]:
     """decision.json where no decision is made."""
     return {
         "decision": None,

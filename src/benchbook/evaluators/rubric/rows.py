@@ -19,6 +19,7 @@ from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
 from benchbook.evaluators.rubric.made import Made
+from benchbook.record.manifest import Manifest
 
 __all__ = [
     "AggregatesFile",
@@ -29,13 +30,13 @@ __all__ = [
     "ItemAgreement",
     "JudgeReply",
     "Ledger",
-    "Manifest",
     "PairedStop",
     "PanelJudge",
     "PanelManifest",
     "PanelRow",
     "PanelVote",
     "RepeatSummary",
+    "RubricManifest",
     "RubricRow",
     "Slice",
     "VarianceSplit",
@@ -270,20 +271,10 @@ class PanelManifest(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[PanelJudge]
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class RubricManifest(Manifest, frozen=True, kw_only=True):
     """manifest.json: who, what, when, with what (SPEC R7.1), and the hash that names the record."""
 
-    run_id: str
-    timestamp_utc: str
-    ended_utc: str | None
-    state: str  # complete, interrupted, stopped, running
-    state_detail: str | None
-    spec: str
-    spec_sha256: str
-    dataset_id: str
-    dataset_version_or_hash: str
     n_items: int
-    repeats: int
     benchmark: bool
     model_id: str
     model_version: str | None
@@ -297,26 +288,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     generation_params_effective: dict[str, Any]
     evaluator_generation_params: dict[str, Any]
     evaluator_generation_params_effective: dict[str, Any]
-    code_version: dict[str, Any]
-    environment: dict[str, Any]
     unmeasured: list[str]
     reasoning_tags: list[str]
-    config: dict[str, Any]
-    plan_sha256: str
-    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
-    journal_segments: int
-    journal_facts: int
-    journal_sha256: str  # the last fact's hash: it names the whole record
-    derived: dict[str, str]  # file -> its SHA-256
-    derived_by: dict[str, str]  # the versions that wrote them
-    manifest_sha256: str  # of this manifest with this field empty: no byte of it changes unseen
     missing_metadata: list[str]  # names of R7.1 that are not known; a run with any is refused a decision
     panel: PanelManifest | msgspec.UnsetType = msgspec.UNSET  # left out where there was one judge
     accepted_unanswered: bool | msgspec.UnsetType = msgspec.UNSET  # set where the user ended the run as it was (R1.3a)
     # Names of R7.1 that nobody declared, of outputs that were made elsewhere; left out where there are none.
     not_known: list[str] | msgspec.UnsetType = msgspec.UNSET
-    # Of the repository that holds the user's config; left out of records before derivation 3.
-    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked
 
 

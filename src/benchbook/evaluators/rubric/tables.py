@@ -36,7 +36,7 @@ from benchbook.evaluators.rubric.release import Decision, by_points, decide
 from benchbook.evaluators.rubric.repeats import Repeats, Slices
 from benchbook.evaluators.rubric.row import Rows
 from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type
-from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, Manifest, RubricRow
+from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import History, candidate_error, no_answer_reason, outcome_of, read_history
@@ -66,7 +66,7 @@ SampleCheck = Callable[[int, Item, list[SampleFact]], None]
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    manifest: Manifest
+    manifest: RubricManifest
     aggregates: AggregatesFile
     decision: Decision | None  # None: refused, metadata is missing (R7.1)
 
