@@ -303,3 +303,46 @@ def test_grades_and_messages_with_roles(tmp_path: Path) -> None:
         "bad_score_type", "score_out_of_range",
     ]  # fmt: skip
     assert verify(result.record).holds
+
+
+DOES_NOT_APPLY = SPEC.replace("scale = [0, 1]\n", "scale = [0, 1]\nnot_applicable = true\n")
+
+
+def test_what_does_not_apply_leaves_the_weight(tmp_path: Path) -> None:
+    spec = written(tmp_path / "own", DOES_NOT_APPLY, PROMPT + "{{criteria}}{{reply}}")
+    # Items 1 and 3 are worth what their tone is: (3 - 1) / 4 = 0.5, which does not pass, and 1.
+    # Item 0 is worth (2 + 1) / 3, item 2 (2 · 0.75 + 0) / 3 = 0.5: together 3 / 4.
+    verdicts: dict[int, Any] = {0: (5, 1), 1: (3, None), 2: (4, 0), 3: (5, None)}
+    with running(judged(verdicts)) as server:
+        result = own_run(tmp_path, server, spec=str(spec), judge_json_schema=True)
+        request = server.asked["judge"][0]
+    assert "safe_score (0, 1; null where it does not apply)" in request["messages"][0]["content"]
+    assert '"safe_score": <0 | 1 | null>' in request["messages"][0]["content"]
+    assert request["response_format"]["json_schema"]["schema"]["properties"]["safe_score"] == {
+        "type": ["integer", "null"], "enum": [0, 1, None],
+    }  # fmt: skip
+    rows = pl.read_parquet(result.record.samples)
+    assert rows["safe_score"].to_list() == [1, None, 0, None]
+    assert rows["sample_score"].to_list() == [1.0, 0.5, 0.5, 1.0]
+    assert rows["fail_reasons"].to_list() == [[], ["tone_below_minimum"], ["safe_below_minimum"], []]
+    found = result.derived.aggregates.aggregates
+    assert (found.n_scored, found.n_unscored, found.aggregate_score, found.pass_rate) == (4, 0, 0.75, 0.5)
+    assert (found.safe_mean, found.safe_failure_rate) == (0.5, 0.5)  # of the two to which it applies
+    assert verify(result.record).holds
+    assert benchbook_here("show", str(result.record.path), "--sample", "1").returncode == 0
+
+
+def test_null_is_no_score_where_all_must_apply(tmp_path: Path) -> None:
+    with running(judged({0: (5, None), 1: (None, 1), 2: (5, 1), 3: (5, 1)})) as server:  # type: ignore[dict-item]
+        result = own_run(tmp_path, server)
+    assert result.derived.aggregates.ledger.unscored_by_reason == {"parse_error:bad_score_type": 2}
+
+
+def test_a_panel_can_not_tell_what_applies(tmp_path: Path) -> None:
+    spec = written(tmp_path / "own", DOES_NOT_APPLY)
+    with running(judged(VERDICTS)) as server:
+        judges = tuple(
+            JudgeConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
+        )
+        with pytest.raises(ConfigError, match="safe may not apply"):
+            own_run(tmp_path, server, spec=str(spec), judge=None, judge_base_url=None, judges=judges, panel_rule="mean")

@@ -183,6 +183,7 @@ def prepare(config: RunConfig) -> PreparedRun:
     rubric = rubric_asked_for(config.spec)
     spec = rubric.spec
     _check_settings(config)
+    _check_panel(config, spec)
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
@@ -270,6 +271,14 @@ def _panel(config: RunConfig, judges: Sequence[RolePlan]) -> Panel | msgspec.Uns
     if config.panel_rule is None:
         return msgspec.UNSET
     return Panel(names=panel_names(config.judges), others=tuple(judges[1:]), rule=config.panel_rule)
+
+
+def _check_panel(config: RunConfig, spec: RubricSpec) -> None:
+    """Refuses a panel whose judges might differ on what applies: no rule says what then counts."""
+    if config.panel_rule is None:
+        return
+    if names := [one.name for one in spec.criteria if one.may_not_apply]:
+        raise ConfigError("judges", f"a panel, under a rubric whose {names[0]} may not apply", "one judge")
 
 
 def _check_roles(config: RunConfig, plan: Plan) -> None:

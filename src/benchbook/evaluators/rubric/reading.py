@@ -39,6 +39,7 @@ from benchbook.specs.fields import (
     read_about,
     read_count,
     read_text,
+    read_truth,
     read_weight,
     said,
 )
@@ -127,6 +128,7 @@ def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
     weight = table.read("weight", read_weight)
     at_least = table.read("at_least", partial(_read_score, lowest=lowest, highest=highest, grades=grades))
     no_answer = table.read("no_answer", _read_no_answer)
+    may_not_apply = table.read("not_applicable", read_truth)
     shown = table.read("show", _read_shown)
     table.say_unknown()
     made = Criterion(
@@ -139,6 +141,7 @@ def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
         no_answer=None if no_answer == "nothing" else lowest,
         shown=shown or _SHOWN,
         grades=grades,
+        may_not_apply=may_not_apply or False,
     )
     return made, weight or Fraction(1)
 

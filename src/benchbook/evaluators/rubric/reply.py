@@ -30,7 +30,7 @@ ParseErrorReason = Literal[
 class Parsed(msgspec.Struct, frozen=True):
     """A reply that keeps all rules, its scores by criterion; `reasoning` is what a declared tag held (R3.7)."""
 
-    scores: tuple[int, ...]
+    scores: tuple[int | None, ...]  # None: the criterion does not apply
     rationale: str
     reasoning: str | None = None
 
@@ -63,8 +63,8 @@ def parse_reply(
     return Parsed(scores, value["rationale"], reasoning)
 
 
-def _score(given: Any, criterion: Criterion) -> int:
-    score: int = criterion.grades.index(given) if criterion.grades else given
+def _score(given: Any, criterion: Criterion) -> int | None:
+    score: int | None = criterion.grades.index(given) if criterion.grades and given is not None else given
     return score
 
 
@@ -72,12 +72,15 @@ def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
     for key in spec.reply_keys:
         if key not in value:
             return Rejected("missing_key", f"there is no {key!r}")
-    for one in spec.criteria:
+    asked_of = [one for one in spec.criteria if not (one.may_not_apply and value[one.score_key] is None)]
+    if not asked_of:
+        return Rejected("bad_score_type", "every score is null; at least one criterion must apply")
+    for one in asked_of:
         asked, words = (str, "a grade's name") if one.grades else (int, "an integer")
         if type(value[one.score_key]) is not asked:  # R3.2: not a bool, which is an int to Python
             found = _json_type(value[one.score_key])
             return Rejected("bad_score_type", f"{one.score_key} is {found}, not {words}")
-    for one in spec.criteria:
+    for one in asked_of:
         if value[one.score_key] not in one.given:
             scale = ", ".join(map(str, one.given))
             return Rejected("score_out_of_range", f"{one.score_key} is outside {scale}")

@@ -11,7 +11,7 @@ from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.candidate import CandidateRequests
 from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.rubric.plan import Plan
-from benchbook.evaluators.rubric.spec import RubricSpec, reply_schema
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, reply_schema
 from benchbook.specs import as_text
 
 __all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "placeholders"]
@@ -58,7 +58,11 @@ def placeholders() -> tuple[str, ...]:
 
 def criteria_text(spec: RubricSpec) -> str:
     """What `{{criteria}}` stands for: each with what it is called in the reply, its scale and its question."""
-    return "\n".join(f"- {one.score_key} ({', '.join(map(str, one.given))}): {one.question}" for one in spec.criteria)
+    return "\n".join(f"- {one.score_key} ({_scale_text(one)}): {one.question}" for one in spec.criteria)
+
+
+def _scale_text(one: Criterion) -> str:
+    return ", ".join(map(str, one.given)) + ("; null where it does not apply" if one.may_not_apply else "")
 
 
 def reply_text(spec: RubricSpec) -> str:

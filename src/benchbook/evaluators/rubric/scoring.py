@@ -28,6 +28,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     latency_model_ms: int | None = None
     timed_out: bool = False
     unanswered: bool = False  # nothing came, and not by the model's doing (R1.3a)
+    some_do_not_apply: bool = False  # a judge scored it, and gave null for criteria that may not apply
     awaits_judge: bool = False  # an answer came, and no score, for its judge was not reached (R1.3b)
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -45,7 +46,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def unscored(self) -> bool:
         """A judge's score is lacking, and no rule stands in for it."""
-        return None in self.scores and not self.no_answer
+        return None in self.scores and not self.no_answer and not self.some_do_not_apply
 
 
 class RubricScore(msgspec.Struct, frozen=True):
@@ -80,10 +81,10 @@ def score_sample(outcome: Outcome, spec: RubricSpec) -> RubricScore:
         if worth is not None:
             worth, whole = worth * base + measure.weight * measure.target * whole, whole * base
     return RubricScore(
-        None if worth is None else divide(worth * NANO, spec.whole_weight * whole),
+        None if worth is None else divide(worth * NANO, _weight(outcome, spec) * whole),
         tuple(norms),
         _token_ratio(outcome),
-        _fail_reasons(outcome.scores, values, spec),
+        _fail_reasons(outcome, values, spec),
     )
 
 
@@ -93,15 +94,26 @@ def _judged(outcome: Outcome, spec: RubricSpec) -> int | None:
     for one, score, weight in zip(spec.criteria, outcome.scores, spec.step_weights, strict=True):
         if score is not None:
             worth += weight * (score - one.lowest)
-        elif not outcome.no_answer:
+        elif not outcome.no_answer and not outcome.some_do_not_apply:
             return None  # else R1.3: where nothing was claimed, nothing is rewarded
     return worth
 
 
-def _fail_reasons(scores: Scores, values: Scores, spec: RubricSpec) -> tuple[str, ...]:
-    """What R5.1 asks for and is not met, in the rubric's order; none for a sample that passes. A null is not met."""
+def _weight(outcome: Outcome, spec: RubricSpec) -> int:
+    """What the weights of all that applies add up to."""
+    if not outcome.some_do_not_apply:
+        return spec.whole_weight
+    left_out = (one.weight for one, score in zip(spec.criteria, outcome.scores, strict=True) if score is None)
+    return spec.whole_weight - sum(left_out)
+
+
+def _fail_reasons(outcome: Outcome, values: Scores, spec: RubricSpec) -> tuple[str, ...]:
+    """What R5.1 asks for and is not met, in the rubric's order; none for a sample that passes. A null is not met, but
+    where the criterion does not apply."""
     reasons: list[str] = []
-    for one, score in zip(spec.criteria, scores, strict=True):
+    for one, score in zip(spec.criteria, outcome.scores, strict=True):
+        if score is None and outcome.some_do_not_apply:
+            continue
         if score is None:
             reasons.append(f"{one.name}_unscored")
         elif one.at_least is not None and score < one.at_least:

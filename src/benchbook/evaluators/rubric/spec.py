@@ -53,6 +53,7 @@ class Criterion:
     no_answer: int | None = None  # what no answer is worth (R1.3); None: nothing, and it is left out of its own means
     shown: tuple[Shown, ...] = ("mean", "full_credit_rate", "failure_rate")
     grades: tuple[str, ...] = ()  # what the judge calls each score, lowest first; none: it gives the number
+    may_not_apply: bool = False  # the judge may give null: the sample is then scored by the others
     score_key: str = ""  # what the judge's reply, and the column of a row, calls its score
     norm: str = ""  # what a row calls the part of 1 that it is worth
 
@@ -77,7 +78,8 @@ class Criterion:
     @property
     def shown_in_reply(self) -> tuple[str, ...]:
         """The same as it stands in a reply's JSON."""
-        return tuple(f'"{one}"' if self.grades else str(one) for one in self.given)
+        found = [f'"{one}"' if self.grades else str(one) for one in self.given]
+        return (*found, "null") if self.may_not_apply else tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +217,20 @@ class RubricSpec:
 
 def reply_schema(spec: RubricSpec) -> dict[str, Any]:
     """The JSON Schema of a judge's reply, as it is asked for where a server takes one (R2.3)."""
-    scores: dict[str, Any] = {
-        one.score_key: {"type": "string" if one.grades else "integer", "enum": list(one.given)} for one in spec.criteria
-    }
+    scores: dict[str, Any] = {one.score_key: _score_schema(one) for one in spec.criteria}
     return {
         "type": "object",
         "properties": scores | {"rationale": {"type": "string"}},
         "required": list(spec.reply_keys),
         "additionalProperties": False,
     }
+
+
+def _score_schema(one: Criterion) -> dict[str, Any]:
+    kind = "string" if one.grades else "integer"
+    if one.may_not_apply:
+        return {"type": [kind, "null"], "enum": [*one.given, None]}
+    return {"type": kind, "enum": list(one.given)}
 
 
 def whole_weights(weights: Iterable[int | Fraction]) -> tuple[int, ...]:

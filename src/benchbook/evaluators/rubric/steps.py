@@ -151,7 +151,7 @@ class History:
         return [(number, judging) for number, judging in enumerate(self.judges) if not judging.is_done]
 
     @property
-    def scores(self) -> tuple[int, ...] | None:
+    def scores(self) -> tuple[int | None, ...] | None:
         """By criterion, as the judge, or the panel by its rule, gives them; None where one of them is open."""
         if not isinstance(self.plan.panel, Panel):
             parsed = self.judges[0].parsed
@@ -266,6 +266,7 @@ def outcome_of(history: History) -> Outcome:
     scores, unread = history.scores, history.unread
     return Outcome(
         scores=spec.unscored if scores is None else scores,
+        some_do_not_apply=scores is not None and None in scores,
         # Of an answer without a score: the error of the first judge who gave none.
         evaluator_error=unread.error if unread is not None and scores is None else None,
         awaits_judge=scores is None and bool(history.unreached),

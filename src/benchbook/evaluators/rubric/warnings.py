@@ -30,7 +30,7 @@ _FEW_JUDGED = 5  # fewer say nothing about whether scores vary
 _FEW_SCORED = 22
 
 
-Given = Counter[tuple[int, ...]]
+Given = Counter[tuple[int | None, ...]]
 """How often a judge gave these scores, by criterion."""
 
 
@@ -72,14 +72,16 @@ def _no_variation(judge: str, given: Given, names: Sequence[str]) -> list[str]:
     judged = given.total()
     if len(given) == 1:
         (alike,) = given
-        scores = ", ".join(f"{name} {score}" for name, score in zip(names, alike, strict=True))
+        scores = ", ".join(
+            f"{name} {'null' if score is None else score}" for name, score in zip(names, alike, strict=True)
+        )
         doubt = "it may not tell good answers from bad ones, and then this decision says nothing about the model"
         return [f"The {judge} gave all {judged:,} answers the same scores ({scores}): {doubt}."]
     by_criterion = zip(names, zip(*given, strict=True), strict=True)
     return [
         f"The {judge} gave all {judged:,} answers the same {name} score ({scores[0]})."
         for name, scores in by_criterion
-        if len(set(scores)) == 1
+        if len(set(scores)) == 1 and scores[0] is not None
     ]
 
 
