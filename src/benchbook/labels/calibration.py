@@ -235,21 +235,22 @@ def agreements(
     a: Sequence[int],
     b: Sequence[int],
     *,
+    scores: Sequence[int] = SCORES,
     clusters: Sequence[str | None] | None,
     confidence: float,
     seed: int,
     n_resamples: int,
 ) -> dict[AgreementName, Agreement]:
-    """Every coefficient of two raters' scores on the scale 0, 1, 2."""
+    """Every coefficient of two raters' scores on one scale, by default 0, 1, 2."""
 
     def kappa(weights: Weights) -> Agreement:
         return cohens_kappa(
-            a, b, SCORES, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
+            a, b, scores, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
         )
 
     def ac(weights: Weights) -> Agreement:
         return gwet_ac(
-            a, b, SCORES, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
+            a, b, scores, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
         )
 
     alpha = krippendorff_alpha([a, b], confidence=confidence, seed=seed, n_resamples=n_resamples)

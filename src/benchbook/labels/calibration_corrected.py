@@ -41,7 +41,7 @@ from benchbook.statistics import (
 from benchbook.statistics._inputs import FEW_CLUSTERS
 from benchbook.statistics.results import without_interval
 
-__all__ = ["GoldScores", "Pair", "bias_of", "clusters_of", "corrected_aggregates"]
+__all__ = ["GoldScores", "Pair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
 
 
 GoldScores = Mapping[int, Mapping[LabelField, int]]
@@ -91,6 +91,39 @@ def corrected_aggregates(
             )
         )
     return tuple(found)
+
+
+def corrected_scores(
+    judge: Sequence[int],
+    people: Sequence[int | None],
+    scale: Sequence[int],
+    *,
+    clusters: Sequence[str | None],
+    confidence: float,
+    seed: int,
+    n_resamples: int,
+) -> tuple[Estimate, Estimate]:
+    """The mean score on a scale as people would have it, and by their labels alone; of 0 and 1 the rate of ones.
+
+    `people` has None where nobody labelled.
+    """
+    lowest, binary = min(scale), tuple(scale) == (0, 1)
+    values = [
+        _Sample(own - lowest, None if theirs is None else theirs - lowest, cluster)
+        for own, theirs, cluster in zip(judge, people, clusters, strict=True)
+    ]
+    drawing, span = _Drawing(confidence, seed, n_resamples), max(scale) - lowest
+    measure = _Measure("", (), lambda _: 0.0, span, binary)  # its values are here already
+    found = _rate(values, drawing) if binary else _mean(values, span, drawing)
+    return _raised(found, lowest), _raised(_labels_alone(values, measure, confidence), lowest)
+
+
+def _raised(found: Estimate, by: int) -> Estimate:
+    """An estimate on the scale from 0, on one from `by`."""
+    if found.estimate is None or not by:
+        return found
+    low, high = (None if bound is None else bound + by for bound in (found.low, found.high))
+    return replace(found, estimate=found.estimate + by, low=low, high=high)
 
 
 def _measures(spec: RubricSpec) -> Iterator[_Measure]:

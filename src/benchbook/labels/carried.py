@@ -51,7 +51,7 @@ def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:
     if not gold:
         raise UsageError(
             f"{book.path}: labels run {started.run_id} with hash {started.run_sha256}; {run.record.path} has "
-            f"{run.derived.manifest.journal_sha256}, and none of the {len(of_answers)} labelled answers is among its"
+            f"{run.derived.manifest.journal_sha256}, and has none of the {len(of_answers)} labelled answers"
         )
     carried = CarriedFrom(
         run_id=started.run_id, run_sha256=started.run_sha256, n_labelled=len(of_answers), n_used=len(used)

@@ -34,6 +34,7 @@ __all__ = [
     "Retest",
     "Validity",
     "between_people",
+    "has_judge_card",
     "judge_card",
 ]
 
@@ -110,6 +111,11 @@ class JudgeCard(msgspec.Struct, frozen=True, kw_only=True):
     cost: JudgeCost
 
 
+def has_judge_card(record: Record) -> bool:
+    """Whether a run has all that a judge's card says: a judge, and a decision by the gates of `rubric@v1`."""
+    return record.started().spec == RUBRIC_V1
+
+
 def judge_card(
     record: Record, book: LabelBook, *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
 ) -> JudgeCard:
@@ -117,8 +123,8 @@ def judge_card(
 
     Raises: UsageError for a run of another evaluator, and where the labels are of none of its answers.
     """
-    if (spec := record.started().spec) != RUBRIC_V1:
-        raise UsageError(f"{record.path}: was scored under {spec}; a judge's card is of {RUBRIC_V1}")
+    if not has_judge_card(record):
+        raise UsageError(f"{record.path}: was scored under {record.started().spec}; a judge's card is of {RUBRIC_V1}")
     with derived_anew(record) as run:
         derived, samples = cast("Derived", run.derived), run.samples
         manifest, file = derived.manifest, derived.aggregates

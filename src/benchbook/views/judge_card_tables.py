@@ -14,10 +14,10 @@ from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.words import FIELD_WORDS, aggregate_word, plural
 
-__all__ = ["card_notices", "card_sections", "carried_words", "people_table"]
+__all__ = ["COEFFICIENTS", "card_notices", "card_sections", "carried_words", "people_table"]
 
 
-_COEFFICIENTS: Mapping[AgreementName, str] = {
+COEFFICIENTS: Mapping[AgreementName, str] = {
     "cohens_kappa": "Cohen's kappa",
     "cohens_kappa_linear": "Cohen's kappa, linear weights",
     "cohens_kappa_quadratic": "Cohen's kappa, quadratic weights",
@@ -192,7 +192,7 @@ def _agreement_table(sides: Sequence[_Side]) -> Table:
     if sides:
         observed = [next(iter(found.values())).observed_agreement for _, found in sides]
         rows.append(("The same score", *(Value("rate", value) for value in observed)))
-        rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in _COEFFICIENTS.items()]
+        rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in COEFFICIENTS.items()]
     columns = (Column("Coefficient"), *(Column(name, "number") for name, _ in sides))
     return Table("Agreement beyond chance, 1 at most", columns, tuple(rows))
 

@@ -1,0 +1,206 @@
+"""An evaluator on trial: the scores that it gave to a run's answers, held against people's, by its own criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from benchbook.errors import UsageError
+from benchbook.evaluators.contract import LabelCriterion
+from benchbook.labels.calibration import FEW_LABELS, agreements
+from benchbook.labels.calibration_corrected import Pair, bias_of, corrected_scores
+from benchbook.labels.calibration_results import AgreementName, Bias
+from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
+from benchbook.labels.labels import LabelBook
+from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
+from benchbook.record.folder import Record
+from benchbook.statistics import Agreement, Estimate
+
+__all__ = ["FEW_LABELS", "AnswerCard", "CriterionTrial", "answer_card"]
+
+
+_SLICES = ("section", "category", "difficulty")
+
+
+class CriterionTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """One criterion of the evaluator against people; `confusion[people][evaluator]` counts answers.
+
+    `as_scored` is the mean that the evaluator gave to all scored answers, `corrected` what it would be if people had
+    scored them; of the scores 0 and 1 these are rates.
+    """
+
+    criterion: str
+    scores: tuple[int, ...]
+    n: int
+    confusion: dict[str, dict[str, int]]
+    agreement: dict[AgreementName, Agreement]
+    bias: Bias
+    as_scored: float | None
+    corrected: Estimate
+    by_labels_alone: Estimate
+    n_twice: int  # answers that two people labelled, each without seeing the other's scores
+    n_disputed: int  # open: they count as not labelled
+    between_people: dict[AgreementName, Agreement]
+
+    @property
+    def is_rate(self) -> bool:
+        return self.scores == (0, 1)
+
+
+class AnswerCard(msgspec.Struct, frozen=True, kw_only=True):
+    """All that people's labels say of the scores of one run. What was not answered, or not scored, is not in it."""
+
+    spec: str
+    run_id: str
+    run_sha256: str
+    dataset_id: str
+    labels_sha256: str
+    as_drawn: bool  # the labelled samples are those that the seed draws from this run
+    carried: CarriedFrom | None
+    n_scored: int
+    n_labelled: int
+    n_labellers: int
+    n_clusters: int | None  # groups, or items under repeats: intervals are by whole clusters; None where there are none
+    confidence: float
+    seed: int
+    criteria: tuple[CriterionTrial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A scored answer: the evaluator's scores by criterion, and what it is sliced and clustered by."""
+
+    sample: int
+    scores: tuple[int, ...]
+    answer_chars: int
+    slices: tuple[tuple[str, str], ...]
+    cluster: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    confidence: float
+    seed: int
+    n_resamples: int
+
+    def agreements(
+        self, a: Sequence[int], b: Sequence[int], scores: Sequence[int], clusters: Sequence[str | None] | None
+    ) -> dict[AgreementName, Agreement]:
+        return agreements(
+            a, b, scores=scores, clusters=clusters, confidence=self.confidence, seed=self.seed,
+            n_resamples=self.n_resamples,
+        )  # fmt: skip
+
+
+def answer_card(
+    record: Record, book: LabelBook, *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
+) -> AnswerCard:
+    """Derive a run of any evaluator again, hold its scores against the labels, and say what follows.
+
+    Raises: UsageError where people can't label its answers, or labelled none of them.
+    """
+    with derived_anew(record) as run:
+        labels, manifest = labels_of_run(book, run), run.derived.manifest
+        answers = _answers(run, clustered=manifest.repeats > 1)
+        as_drawn = labels.carried is None and is_as_drawn(run, book.started)
+    known = {one.sample for one in answers}
+    if strange := sorted(labels.gold.keys() - known):
+        raise UsageError(f"{book.path}: sample {strange[0]} is labelled, and {record.path} has no score for it")
+    drawing = _Drawing(confidence, seed, n_resamples)
+    trials = tuple(_trial(place, one, answers, labels, book, drawing) for place, one in enumerate(run.criteria))
+    clusters = {one.cluster for one in answers if one.cluster is not None}
+    return AnswerCard(
+        spec=run.started.spec,
+        run_id=run.started.run_id,
+        run_sha256=manifest.journal_sha256,
+        dataset_id=manifest.dataset_id,
+        labels_sha256=book.sha256,
+        as_drawn=as_drawn,
+        carried=labels.carried,
+        n_scored=len(answers),
+        n_labelled=len(labels.gold),
+        n_labellers=len(book.state.labellers),
+        n_clusters=len(clusters) or None,
+        confidence=confidence,
+        seed=seed,
+        criteria=trials,
+    )
+
+
+def _answers(run: LabelledRun, *, clustered: bool) -> list[_Answer]:
+    """What the evaluator scored. Answers are in clusters where any has a group, or items have repeats."""
+    rows = list(run.scored())
+    clustered = clustered or any(row.group is not None for row in rows)
+    return [
+        _Answer(
+            sample=row.sample,
+            scores=tuple(score or 0 for score in run.scores(row)),  # each has one: the row is scored
+            answer_chars=len(run.answer(row) or ""),
+            slices=tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None),
+            cluster=_cluster(row.item_id, row.group) if clustered else None,
+        )
+        for row in rows
+    ]
+
+
+def _cluster(item_id: str, group: str | None) -> str:
+    return f"item {item_id}" if group is None else f"group {group}"
+
+
+def _trial(
+    place: int,
+    criterion: LabelCriterion,
+    answers: Sequence[_Answer],
+    labels: LabelsOfRun,
+    book: LabelBook,
+    drawing: _Drawing,
+) -> CriterionTrial:
+    """One criterion, the `place`-th of the evaluator's."""
+    name, scores = criterion.name, criterion.scores
+    people = [labels.gold.get(one.sample, {}).get(name) for one in answers]
+    ours = [one.scores[place] for one in answers]
+    pairs = [
+        Pair(score, one.scores[place], one.answer_chars, one.slices, one.cluster)
+        for one, score in zip(answers, people, strict=True)
+        if score is not None
+    ]
+    clusters = [one.cluster for one in pairs] if any(one.cluster is not None for one in pairs) else None
+    corrected, alone = corrected_scores(
+        ours, people, scores, clusters=[one.cluster for one in answers], confidence=drawing.confidence,
+        seed=drawing.seed, n_resamples=drawing.n_resamples,
+    )  # fmt: skip
+    twice = _twice(book, name)
+    origins = [book.state.gold(sample, name).origin for sample in book.started.samples]
+    return CriterionTrial(
+        criterion=name,
+        scores=scores,
+        n=len(pairs),
+        confusion=_confusion(pairs, scores),
+        agreement=drawing.agreements([one.people for one in pairs], [one.judge for one in pairs], scores, clusters),
+        bias=bias_of(pairs, drawing.confidence, drawing.seed),
+        as_scored=sum(ours) / len(ours) if ours else None,
+        corrected=corrected,
+        by_labels_alone=alone,
+        n_twice=len(twice),
+        n_disputed=origins.count("disputed"),
+        between_people=drawing.agreements([a for a, _ in twice], [b for _, b in twice], scores, None),
+    )
+
+
+def _confusion(pairs: Sequence[Pair], scores: Sequence[int]) -> dict[str, dict[str, int]]:
+    found = {str(people): {str(ours): 0 for ours in scores} for people in scores}
+    for pair in pairs:
+        found[str(pair.people)][str(pair.judge)] += 1
+    return found
+
+
+def _twice(book: LabelBook, name: str) -> list[tuple[int, int]]:
+    """Two people's scores of an answer, the first one's first."""
+    found = []
+    for sample in book.started.samples:
+        given = [one.score for one in book.state.opinions(sample, name) if one.score is not None]
+        if len(given) == 2:
+            found.append((given[0], given[1]))
+    return found

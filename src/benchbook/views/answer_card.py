@@ -1,0 +1,211 @@
+"""What people's labels say of an evaluator's scores: Markdown, an HTML page, and lines of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbook.evaluators.document import (
+    Block,
+    Cell,
+    Columns,
+    Document,
+    Fact,
+    Kind,
+    Notices,
+    Opening,
+    Section,
+    Table,
+    Value,
+    table,
+)
+from benchbook.labels.answer_card import FEW_LABELS, AnswerCard, CriterionTrial
+from benchbook.labels.calibration_results import AgreementName
+from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
+from benchbook.text import one_line
+from benchbook.views import numbers
+from benchbook.views.html import html_page
+from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words
+from benchbook.views.markdown import markdown_page
+from benchbook.views.words import plural
+
+__all__ = ["answer_card_html", "answer_card_lines", "answer_card_markdown", "criterion_word"]
+
+
+_OF_TWO: tuple[AgreementName, ...] = ("cohens_kappa", "gwet_ac1", "krippendorff_alpha_ordinal")
+
+
+def criterion_word(name: str) -> str:
+    """`tone_score` as `Tone`."""
+    return one_line(name.removesuffix("_score").replace("_", " ")).capitalize()
+
+
+def answer_card_markdown(card: AnswerCard) -> Iterator[str]:
+    """The card (CommonMark with GFM tables), in pieces; nothing that others wrote is read as markup."""
+    return markdown_page(_document(card))
+
+
+def answer_card_html(card: AnswerCard) -> Iterator[str]:
+    """The card as a page that needs nothing but itself, without a script."""
+    return html_page(_document(card))
+
+
+def answer_card_lines(card: AnswerCard) -> Iterator[str]:
+    """The card in short, for a terminal."""
+    yield f"{one_line(card.spec)}, held against {card.n_labelled:,} labelled answers of {card.n_scored:,}"
+    for one in card.criteria:
+        yield _sentence(one)
+        kappa = one.agreement["cohens_kappa"]
+        yield f"  the same score: {_rate(kappa.observed_agreement, kappa)}; Cohen's kappa {_bounded(kappa)}"
+        for people, row in one.confusion.items():
+            yield f"  people {people}: " + ", ".join(f"{n:,} scored {score}" for score, n in row.items())
+    for notice in _notices(card):
+        yield f"note: {notice}"
+
+
+def _document(card: AnswerCard) -> Document:
+    facts = (
+        Fact("Evaluator", card.spec),
+        Fact("Eval set", card.dataset_id),
+        Fact("Run", card.run_id, digest=card.run_sha256),
+        Fact("Labels", digest=card.labels_sha256),
+    )
+    headline = f"{plural(card.n_labelled, 'labelled answer')} of {card.n_scored:,}"
+    opening = Opening(headline, "none", None, tuple(_sentence(one) for one in card.criteria), facts=facts)
+    blocks: list[Block] = [opening, Notices(tuple(_notices(card))), *_sections(card)]
+    return Document(f"{card.spec}, held against people", card.spec, blocks, digest=card.run_sha256)
+
+
+def _sentence(one: CriterionTrial) -> str:
+    """As scored, and as people would score."""
+    name, over = criterion_word(one.criterion), " of the answers" if one.is_rate else " on average"
+    as_scored = f"{name}: {_value(one, one.as_scored)}{over} as scored"
+    if one.corrected.estimate is None:
+        return f"{as_scored}; as people would score {_estimate(one, one.corrected)}"
+    return f"{as_scored}, {_estimate(one, one.corrected)} as people would score"
+
+
+def _notices(card: AnswerCard) -> list[str]:
+    """What must be known before any number is read."""
+    found = [
+        f"{criterion_word(one.criterion)}: {plural(one.n, 'label')}; most intervals will say little"
+        for one in card.criteria
+        if one.n < FEW_LABELS
+    ]
+    if card.carried is not None:
+        found.append(carried_words(card.carried))
+    elif not card.as_drawn:
+        found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
+    for one in card.criteria:
+        name = criterion_word(one.criterion)
+        if one.n_disputed:
+            found.append(
+                f"{name}: on {plural(one.n_disputed, 'answer')} two people differ and nobody has settled it; left out"
+            )
+        said = {WARNINGS.get(warning, warning) for found in one.agreement.values() for warning in found.warnings}
+        said |= {f"no interval: {_why(found.reason)}" for found in one.agreement.values() if found.reason}
+        found += [f"{name}, agreement: {words}" for words in sorted(said)]
+    if card.n_clusters is not None:
+        found.append(f"Answers share {card.n_clusters:,} groups or items: intervals are by whole clusters")
+    return found
+
+
+def _sections(card: AnswerCard) -> Iterator[Section]:
+    yield Section("corrected-values", "Corrected values", (_corrected(card),))
+    yield Section("agreement", "Agreement", (_agreement(card),))
+    for one in card.criteria:
+        name = criterion_word(one.criterion)
+        place = f"{name.lower().replace(' ', '-')}-where-they-differ"
+        yield Section(place, f"{name}: where evaluator and people differ", (_confusion(one), _bias(one)))
+
+
+def _corrected(card: AnswerCard) -> Table:
+    columns: Columns = {
+        "Criterion": "text", "As scored": "number", "Corrected": "number", "By labels alone": "number",
+        "Labelled of scored": "number", "How it was made": "text",
+    }  # fmt: skip
+    rows: list[Sequence[Cell]] = [
+        (
+            criterion_word(one.criterion),
+            Value(_kind(one), one.as_scored, unknown="nothing was scored"),
+            _estimate(one, one.corrected),
+            _estimate(one, one.by_labels_alone),
+            f"{one.n:,} of {card.n_scored:,}",
+            "; ".join((one.corrected.method, *(WARNINGS.get(words, words) for words in one.corrected.warnings))),
+        )
+        for one in card.criteria
+    ]
+    percent = numbers.limit("rate", card.confidence)
+    return table(f"Over the scored answers, with {percent} intervals", columns, rows)
+
+
+def _agreement(card: AnswerCard) -> Table:
+    sides = [(f"{criterion_word(one.criterion)} (n = {one.n:,})", one.agreement) for one in card.criteria]
+    sides += [
+        (f"{criterion_word(one.criterion)}, two people (n = {one.n_twice:,})", one.between_people)
+        for one in card.criteria
+        if one.n_twice
+    ]
+    columns: Columns = {"Coefficient": "text", **{name: "number" for name, _ in sides}}
+    observed = [Value("rate", next(iter(found.values())).observed_agreement) for _, found in sides]
+    rows: list[Sequence[Cell]] = [("The same score", *observed)]
+    # Of two scores all weights are alike.
+    shown = _OF_TWO if all(len(one.scores) == 2 for one in card.criteria) else tuple(COEFFICIENTS)
+    rows += [(COEFFICIENTS[name], *(_bounded(found[name]) for _, found in sides)) for name in shown]
+    return table("Agreement beyond chance, 1 at most", columns, rows)
+
+
+def _confusion(one: CriterionTrial) -> Table:
+    columns: Columns = {"People": "text", **{f"scored {score}": "count" for score in one.confusion}}
+    rows: list[Sequence[Cell]] = [(f"people {people}", *row.values()) for people, row in one.confusion.items()]
+    return table("How often people gave a score and the evaluator gave one", columns, rows)
+
+
+def _bias(one: CriterionTrial) -> Table:
+    columns: Columns = {"Answers": "text", "n": "count", "Evaluator minus people": "number", "p, Holm": "number"}
+    rows: list[Sequence[Cell]] = [("all", one.bias.overall.n, _bounded(one.bias.overall), None)]
+    for part in one.bias.slices:
+        p = None if part.p_holm is None else f"{part.p_holm:.3f}"
+        rows.append((f"{part.slice}: {part.value}", part.difference.n, _bounded(part.difference), p))
+    found = one.bias.with_length
+    rows.append(("rank correlation with length", found.n, _bounded(found), None))
+    return table("Bias, in points of the scale: above 0 the evaluator is kinder than people", columns, rows)
+
+
+# ── numbers in words ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _kind(one: CriterionTrial) -> Kind:
+    return "rate" if one.is_rate else "grade"
+
+
+def _value(one: CriterionTrial, value: float | None) -> str:
+    return numbers.show(_kind(one), value, unknown="nothing was scored")
+
+
+def _estimate(one: CriterionTrial, found: Estimate) -> str:
+    """Within the scale: an approximation may leave it."""
+    if found.estimate is None:
+        return numbers.nothing(_why(found.reason))
+    value, low, high = (
+        None if bound is None else min(max(one.scores), max(min(one.scores), bound))
+        for bound in (found.estimate, found.low, found.high)
+    )
+    shown = numbers.show(_kind(one), value)
+    if low is None or high is None:
+        return f"{shown} (no interval)"
+    return f"{shown} ({numbers.show(_kind(one), low)} to {numbers.show(_kind(one), high)})"
+
+
+def _rate(value: float | None, found: Agreement) -> str:
+    return numbers.show("rate", value, unknown=_why(found.reason))
+
+
+def _bounded(found: Estimate) -> str:
+    if found.estimate is None:
+        return numbers.nothing(_why(found.reason))
+    span = "no interval" if found.low is None or found.high is None else f"{found.low:.3f} to {found.high:.3f}"
+    return f"{found.estimate:.3f} ({span})"
+
+
+def _why(reason: str | None) -> str | None:
+    return None if reason is None else REASONS.get(reason, reason)
