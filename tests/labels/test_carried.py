@@ -139,7 +139,7 @@ def test_labels_of_before_have_their_hashes_from_the_sheet(tmp_path: Path) -> No
 def test_labels_of_no_answer_of_the_run_are_refused(tmp_path: Path) -> None:
     book = labelled(judged_run(tmp_path / "a", PEOPLE), tmp_path / "labels")
     other = judged_run(tmp_path / "b", PEOPLE, items=[{"answer": f"Else {n}."} for n in range(6)])
-    with pytest.raises(UsageError, match="has none of the 6 labelled answers"):
+    with pytest.raises(UsageError, match="none of its 6 labelled answers is there"):
         held(book, other)
 
 

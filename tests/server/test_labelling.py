@@ -177,3 +177,16 @@ def test_labels_of_another_run_say_so(writing: Api) -> None:
     assert found["card"] is None
     assert found["reason"].startswith("people: labels run rubric with hash"), found["reason"]
     assert str(runs_of(writing)) not in json.dumps(found)
+
+
+def test_labels_by_other_criteria_are_listed_and_left_to_the_command_line(writing: Api) -> None:
+    wanted = {"run": "a", "book": "people", "n": 2}
+    assert writing.ask("POST", "/api/v1/labels", json=wanted).status_code == 201
+    (book,) = writing.json("/api/v1/labels")["books"]
+    assert (book["n_labels_a_person"], list(book["by_field"])) == (2, ["passed"])
+    status, said = writing.problem(f"{LABELS}/next?labeller=ann")
+    assert status == 409
+    assert "these labels are of 'passed': label them by `benchbook label next`" in said
+    found = writing.json(f"{LABELS}/calibration")
+    assert (found["card"], found["between_people_table"]["rows"]) == (None, [])
+    assert "a judge's card is of rubric@v1" in found["reason"]

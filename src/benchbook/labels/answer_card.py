@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -131,22 +131,16 @@ def answer_card(
 
 def _answers(run: LabelledRun, *, clustered: bool) -> list[_Answer]:
     """What the evaluator scored. Answers are in clusters where any has a group, or items have repeats."""
-    rows = list(run.scored())
-    clustered = clustered or any(row.group is not None for row in rows)
-    return [
-        _Answer(
-            sample=row.sample,
-            scores=tuple(score or 0 for score in run.scores(row)),  # each has one: the row is scored
-            answer_chars=len(run.answer(row) or ""),
-            slices=tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None),
-            cluster=_cluster(row.item_id, row.group) if clustered else None,
-        )
-        for row in rows
-    ]
-
-
-def _cluster(item_id: str, group: str | None) -> str:
-    return f"item {item_id}" if group is None else f"group {group}"
+    answers, clusters, grouped = [], [], False
+    for row in run.scored():
+        slices = tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None)
+        scores = tuple(score or 0 for score in run.scores(row))  # each has one: the row is scored
+        answers.append(_Answer(row.sample, scores, len(run.answer(row) or ""), slices, None))
+        clusters.append(f"item {row.item_id}" if row.group is None else f"group {row.group}")
+        grouped = grouped or row.group is not None
+    if not clustered and not grouped:
+        return answers
+    return [replace(one, cluster=cluster) for one, cluster in zip(answers, clusters, strict=True)]
 
 
 def _trial(

@@ -49,9 +49,10 @@ def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:
     gold = {sample: of_answers[answer] for sample, answer in _answers(book, run) if answer in of_answers}
     used = {id(labels) for labels in gold.values()}  # an answer may be given in several repeats
     if not gold:
+        none = f"none of its {len(of_answers)} labelled answers is there" if of_answers else "nobody labelled an answer"
         raise UsageError(
             f"{book.path}: labels run {started.run_id} with hash {started.run_sha256}; {run.record.path} has "
-            f"{run.derived.manifest.journal_sha256}, and has none of the {len(of_answers)} labelled answers"
+            f"{run.derived.manifest.journal_sha256}, and {none}"
         )
     carried = CarriedFrom(
         run_id=started.run_id, run_sha256=started.run_sha256, n_labelled=len(of_answers), n_used=len(used)
