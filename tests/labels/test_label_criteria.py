@@ -133,6 +133,21 @@ def test_a_sheet_has_a_column_for_each_criterion(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("criteria", [[TONE, TONE], [LabelScale(name="x", scores=())]])
+def test_criteria_that_can_t_be_asked_are_damage(tmp_path: Path, criteria: list[LabelScale]) -> None:
+    with pytest.raises(RecordDamagedError, match=r"000001\.jsonl:1: criteria that can't be asked"):
+        book(tmp_path, *criteria)
+
+
+def test_a_name_holds_nothing_that_a_terminal_acts_upon(tmp_path: Path) -> None:
+    found = book(tmp_path, LabelScale(name="\x1b[31mred", scores=(0, 1)))
+    for words, keys in ((["status"], ""), (["next", "--labeller", "ann"], "1uq"), (["export"], "")):
+        done = CliRunner().invoke(label, [words[0], str(found.path), *words[1:]], input=keys)
+        assert done.exit_code == 0, done.exception
+        assert "\x1b" not in done.output
+        assert "[31mred" in done.output
+
+
 # ── runs of every evaluator ──────────────────────────────────────────────────────────────────────────────────
 
 

@@ -143,7 +143,8 @@ def status(ctx: click.Context, folder: str, expect: str | None, as_json: bool) -
     for name, n in found.by_labeller.items():
         click.echo(visible(f"  {name}: {n} of {found.n_labels_a_person} labels"))
     for field, counts in found.by_field.items():
-        click.echo(f"  {field}: " + ", ".join(f"{n} {origin}" for origin, n in counts.items() if n))
+        said = ", ".join(f"{n} {origin}" for origin, n in counts.items() if n)
+        click.echo(visible(f"  {field}: {said}"))
     click.echo(f"record hash: {book.sha256}" + (f", not the expected {visible(expect)}" if expect and differs else ""))
     ctx.exit(int(differs))
 
@@ -190,7 +191,8 @@ def _act(
             return give_labels(book, [given]), shown, "", True
         case "undo":
             last = take_back(book, name, adjudicated=adjudicates)
-            click.echo("nothing to undo" if last is None else f"undone: sample {last.sample} {last.field} {last.score}")
+            what = "nothing to undo" if last is None else f"undone: sample {last.sample} {last.field} {last.score}"
+            click.echo(visible(what))
             return book.reload(), None if last is not None else shown, note, True
         case "note":
             return book, shown, click.prompt("note", default="", show_default=False), True

@@ -195,7 +195,7 @@ def _read(path: Path) -> tuple[LabelState, str]:
     for line in read_journal(journal):
         sha256 = line.sha256
         if isinstance(line.fact, LabelsStarted) and state is None:
-            state = LabelState(line.fact)
+            state = _begun(line.fact, line, journal)
         elif isinstance(line.fact, Label) and state is not None:
             _add(state, line.fact, line, journal)
         elif state is None:
@@ -203,6 +203,13 @@ def _read(path: Path) -> tuple[LabelState, str]:
     if state is None:
         raise UsageError(f"{path}: not a record of labels (its journal does not begin with labels_started)")
     return state, sha256
+
+
+def _begun(started: LabelsStarted, line: Line, journal: Path) -> LabelState:
+    try:
+        return LabelState(started)
+    except ValueError as error:
+        raise RecordDamagedError(journal / f"{line.segment:06d}.jsonl", line.number, str(error)) from None
 
 
 def _add(state: LabelState, label: Label, line: Line, journal: Path) -> None:

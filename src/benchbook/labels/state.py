@@ -53,7 +53,10 @@ class Gold:
 
 @dataclass(slots=True)
 class LabelState:
-    """The labels that stand, by sample and field. Facts are added in the journal's order."""
+    """The labels that stand, by sample and criterion. Facts are added in the journal's order.
+
+    Raises: ValueError for a first fact whose criteria can't be asked.
+    """
 
     started: LabelsStarted
     samples: frozenset[int] = field(init=False)
@@ -63,7 +66,10 @@ class LabelState:
 
     def __post_init__(self) -> None:
         self.samples = frozenset(self.started.samples)
-        self.criteria = {one.name: one for one in criteria_of(self.started)}
+        asked = criteria_of(self.started)
+        self.criteria = {one.name: one for one in asked}
+        if len(self.criteria) < len(asked) or not all(one.scores for one in asked):
+            raise ValueError("criteria that can't be asked; expected names that differ, each with its scores")
 
     def add(self, label: Label) -> None:
         """Count a fact of the journal.
