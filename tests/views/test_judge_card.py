@@ -129,7 +129,7 @@ def test_samples_that_somebody_chose_are_told(tmp_path: Path) -> None:
     assert judge_card(record, book, n_resamples=200).labels.as_drawn
     others = [n for n in range(12) if n not in book.started.samples][:4]
     rows = [SheetRow(sample=n, item_id=f"i{n:03d}", prompt="?", answer="!") for n in others]
-    first = msgspec.structs.replace(book.started, samples=others)
+    first = msgspec.structs.replace(book.started, samples=others, answers=[])
     chosen = create_labels(tmp_path / "chosen", rows, lambda inputs: msgspec.structs.replace(first, inputs=inputs))
     card = judge_card(record, chosen, n_resamples=200)
     assert not card.labels.as_drawn
