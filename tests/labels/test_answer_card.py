@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +13,7 @@ from benchbook.cli.calibrate import calibrate
 from benchbook.labels.answer_card import AnswerCard, answer_card
 from benchbook.labels.calibration_corrected import corrected_scores
 from benchbook.labels.labels import LabelBook, give_labels
-from benchbook.labels.sheet import sample_labels
+from benchbook.labels.sheet import LabelledRun, sample_labels
 from benchbook.labels.state import Given
 from benchbook.record.folder import Record
 from benchbook.views.answer_card import criterion_word
@@ -115,6 +116,30 @@ def test_a_judge_s_scores_by_both_criteria(tmp_path: Path) -> None:
     assert accuracy.confusion["2"] == {"0": 0, "1": 1, "2": 2}
     assert accuracy.corrected.estimate == pytest.approx(2.0)
     assert faithfulness.corrected.reason == "no_data"
+
+
+def test_an_answer_to_which_a_criterion_does_not_apply_counts_by_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = judged_run(tmp_path, [(2, 2), (1, 2), (2, 0)])
+    given = LabelledRun.scores
+
+    def scores(run: LabelledRun, row: Any) -> tuple[int | None, ...]:
+        accuracy, faithfulness = given(run, row)
+        return (None if row.sample == 1 else accuracy), faithfulness
+
+    monkeypatch.setattr(LabelledRun, "scores", scores)
+    book = sample_labels(record, tmp_path / "labels", n=3, stratify=[], seed=0)
+    book = give_labels(book, [Given(n, "ann", "accuracy_score", 1) for n in range(3)])
+    accuracy, faithfulness = answer_card(record, book, n_resamples=200).criteria
+    assert (accuracy.n_scored, accuracy.n, accuracy.as_scored) == (2, 2, 2.0)
+    assert (faithfulness.n_scored, faithfulness.n) == (3, 0)
+
+
+def test_nothing_scored_is_no_number() -> None:
+    for scale in (range(2), range(3)):
+        for one in corrected_scores([], [], scale, clusters=[], confidence=0.95, seed=0, n_resamples=200):
+            assert (one.estimate, one.reason) == (None, "no_data")
 
 
 @pytest.mark.parametrize(

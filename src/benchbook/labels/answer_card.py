@@ -33,7 +33,8 @@ class CriterionTrial(msgspec.Struct, frozen=True, kw_only=True):
 
     criterion: str
     scores: tuple[int, ...]
-    n: int
+    n_scored: int  # answers that the evaluator gave a score for it: it need not apply to all
+    n: int  # of these: labelled
     confusion: dict[str, dict[str, int]]
     agreement: dict[AgreementName, Agreement]
     bias: Bias
@@ -70,10 +71,10 @@ class AnswerCard(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A scored answer: the evaluator's scores by criterion, and what it is sliced and clustered by."""
+    """A scored answer, with what it is sliced and clustered by. A score is None where its criterion does not apply."""
 
     sample: int
-    scores: tuple[int, ...]
+    scores: tuple[int | None, ...]
     answer_chars: int
     slices: tuple[tuple[str, str], ...]
     cluster: str | None
@@ -134,8 +135,7 @@ def _answers(run: LabelledRun, *, clustered: bool) -> list[_Answer]:
     answers, clusters, grouped = [], [], False
     for row in run.scored():
         slices = tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None)
-        scores = tuple(score or 0 for score in run.scores(row))  # each has one: the row is scored
-        answers.append(_Answer(row.sample, scores, len(run.answer(row) or ""), slices, None))
+        answers.append(_Answer(row.sample, run.scores(row), len(run.answer(row) or ""), slices, None))
         clusters.append(f"item {row.item_id}" if row.group is None else f"group {row.group}")
         grouped = grouped or row.group is not None
     if not clustered and not grouped:
@@ -153,16 +153,17 @@ def _trial(
 ) -> CriterionTrial:
     """One criterion, the `place`-th of the evaluator's."""
     name, scores = criterion.name, criterion.scores
-    people = [labels.gold.get(one.sample, {}).get(name) for one in answers]
-    ours = [one.scores[place] for one in answers]
+    scored = [(one, own) for one in answers if (own := one.scores[place]) is not None]
+    people = [labels.gold.get(one.sample, {}).get(name) for one, _ in scored]
+    ours = [own for _, own in scored]
     pairs = [
-        Pair(score, one.scores[place], one.answer_chars, one.slices, one.cluster)
-        for one, score in zip(answers, people, strict=True)
+        Pair(score, own, one.answer_chars, one.slices, one.cluster)
+        for (one, own), score in zip(scored, people, strict=True)
         if score is not None
     ]
     clusters = [one.cluster for one in pairs] if any(one.cluster is not None for one in pairs) else None
     corrected, alone = corrected_scores(
-        ours, people, scores, clusters=[one.cluster for one in answers], confidence=drawing.confidence,
+        ours, people, scores, clusters=[one.cluster for one, _ in scored], confidence=drawing.confidence,
         seed=drawing.seed, n_resamples=drawing.n_resamples,
     )  # fmt: skip
     twice = _twice(book, name)
@@ -170,6 +171,7 @@ def _trial(
     return CriterionTrial(
         criterion=name,
         scores=scores,
+        n_scored=len(scored),
         n=len(pairs),
         confusion=_confusion(pairs, scores),
         agreement=drawing.agreements([one.people for one in pairs], [one.judge for one in pairs], scores, clusters),

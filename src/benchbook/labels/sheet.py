@@ -75,6 +75,8 @@ def _chance(purpose: str, seed: int, run_sha256: str, sample: int) -> bytes:
 _SLICES = ("section", "category", "difficulty")
 _SAID = ("score", "rationale", "miss_reason")  # by an evaluator of an answer, in the columns of one or another
 
+_NOT_JUDGED = ("score_origin", "error", "evaluator_error")  # columns that say so, of one evaluator or another
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledRun:
@@ -95,13 +97,13 @@ class LabelledRun:
         return read_rows(self.samples, self.evaluator.tables(self.started)["samples.parquet"])
 
     def scored(self) -> Iterator[Any]:
-        """The rows of answers that the evaluator scored by every criterion.
+        """The rows of answers that the evaluator scored, by every criterion that applies to them.
 
         A rule's zero for no answer is nobody's judgement (R1.3), nor is that of a run that failed (A3).
         """
         for row in self.rows():
-            by_rule = getattr(row, "score_origin", None) is not None or getattr(row, "error", None) is not None
-            if not by_rule and self.answer(row) is not None and None not in self.scores(row):
+            by_rule = any(getattr(row, name, None) is not None for name in _NOT_JUDGED)
+            if not by_rule and self.answer(row) is not None and any(one is not None for one in self.scores(row)):
                 yield row
 
     def answer(self, row: Any) -> str | None:

@@ -129,7 +129,7 @@ def _corrected(card: AnswerCard) -> Table:
             Value(_kind(one), one.as_scored, unknown="nothing was scored"),
             _estimate(one, one.corrected),
             _estimate(one, one.by_labels_alone),
-            f"{one.n:,} of {card.n_scored:,}",
+            f"{one.n:,} of {one.n_scored:,}",
             "; ".join((one.corrected.method, *(WARNINGS.get(words, words) for words in one.corrected.warnings))),
         )
         for one in card.criteria
