@@ -99,7 +99,7 @@ def test_its_reports_show_it_without_words_of_its_own(tmp_path: Path) -> None:
 
 def test_people_label_its_answers(tmp_path: Path) -> None:
     run(tmp_path)
-    book = str(tmp_path / "book")
+    book = str(tmp_path / "runs" / "book")  # where it lies among the runs, it is none of them
     drawn = benchbook_here("label", "sample", "run", "--runs", str(tmp_path / "runs"), "--n", "2", "--out", book)
     assert drawn.returncode == 0, drawn.stderr.decode()
     rows = list(csv.DictReader(io.StringIO(benchbook_here("label", "export", book).stdout.decode("utf-8-sig"))))
@@ -110,6 +110,8 @@ def test_people_label_its_answers(tmp_path: Path) -> None:
         writer.writerows({**row, "passed": "1"} for row in rows)
     taken = benchbook_here("label", "import", book, str(sheet), "--labeller", "ann", "--json")
     assert json.loads(taken.stdout)["recorded"] == 2, taken.stderr.decode()
+    listed = benchbook_here("runs", "--runs", str(tmp_path / "runs"), "--json").stdout
+    assert [one["run"] for one in json.loads(listed)] == ["run"]
 
 
 def test_its_runs_are_listed_beside_the_others(tmp_path: Path) -> None:

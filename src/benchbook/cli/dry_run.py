@@ -53,7 +53,7 @@ def estimate(config: RunConfig) -> dict[str, Any]:
         "ready": ready,
         "warnings": [
             *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
-            *chain(*contents_words(prepared.evalset.contents, judged=True)),
+            *chain(*contents_words(prepared.evalset.contents, judge_sees=prepared.spec.judge_sees)),
         ],
         "stops": _stops(config, plan.n_items),
         "most_cost_usd": _most_cost(config, prepared, bodies * plan.repeats // _BYTES_PER_TOKEN),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -11,14 +11,17 @@ from benchbook.evalsets.field_names import ALIASES, FIELD_NAMES, FIELD_OF, field
 from benchbook.evalsets.prompts import Repeats, near_form, question, stands_in
 from benchbook.text import quoted, shorten
 
-__all__ = ["SetContents", "SetTally", "doubtful", "lacking", "unread"]
+__all__ = ["SHOWN_TO_JUDGES", "SetContents", "SetTally", "doubtful", "lacking", "unread"]
 
 
 _MOST_NAMES = 100  # of columns that nobody reads; a set with more of them has ids for names
-_SEEN_BY_JUDGES = {
+_LACKED = {
     "expected_answer": "a reference: the judge does not see what a right answer is",
     "context": "a context: the judge does not see what an answer should be faithful to",
 }
+
+
+SHOWN_TO_JUDGES = tuple(_LACKED)
 
 
 class SetContents(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,9 +87,9 @@ def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
             yield name, f"nobody reads the column {quoted(name, 40)}, which {have}; did you mean {_called(field)}?"
 
 
-def lacking(contents: SetContents) -> str | None:
-    """What a judge will not see, since no item has it; None where some item has a reference, and some a context."""
-    lacks = [word for field, word in _SEEN_BY_JUDGES.items() if not contents.fields[field]]
+def lacking(contents: SetContents, judge_sees: Collection[str] = SHOWN_TO_JUDGES) -> str | None:
+    """What a judge will not see, since no item has it; None where some item has each field that `judge_sees`."""
+    lacks = [word for field, word in _LACKED.items() if field in judge_sees and not contents.fields[field]]
     if not lacks:
         return None
     if len(lacks) == 2:

@@ -58,13 +58,16 @@ def items_of(record: Record, samples: Collection[int]) -> Iterator[tuple[int, It
             yield sample, evalset[sample % len(evalset)]
 
 
-def contents_words(contents: SetContents | None, *, judged: bool) -> tuple[list[str], list[str]]:
+def contents_words(contents: SetContents | None, *, judge_sees: Collection[str]) -> tuple[list[str], list[str]]:
     """What is to stand before anything else (columns that nobody reads though a field of ours is lacking, references
-    that judges will not see), and what may come after it (contexts that they will not see, doubtful prompts)."""
+    that judges will not see), and what may come after it (contexts that they will not see, doubtful prompts).
+
+    `judge_sees` are the fields of an item that a judge is shown; none where nobody judges.
+    """
     if contents is None:
         return [], []
     first, later = [reason for _, reason in unread(contents)], list(doubtful(contents))
-    if judged and (unseen := lacking(contents)) is not None:
+    if (unseen := lacking(contents, judge_sees)) is not None:
         # Contexts alone are lacking in many a set, and by no mistake.
         if contents.fields["expected_answer"]:
             later.insert(0, unseen)
@@ -73,13 +76,13 @@ def contents_words(contents: SetContents | None, *, judged: bool) -> tuple[list[
     return [_sentence(one) for one in first], [_sentence(one) for one in later]
 
 
-def set_warnings(started: RunStarted, *, judged: bool) -> tuple[list[str], list[str]]:
+def set_warnings(started: RunStarted, *, judge_sees: Collection[str]) -> tuple[list[str], list[str]]:
     """The same by a record's first fact, a part that was asked before all; nothing where it does not say."""
     part = candidate_plan_of(started).part
     words = [] if part is msgspec.UNSET else [part_words(part)]
     noted = started.identity.get("evalset_contents")
     contents = None if noted is None else msgspec.convert(noted, ready(SetContents))
-    first, later = contents_words(contents, judged=judged)
+    first, later = contents_words(contents, judge_sees=judge_sees)
     return words + first, later
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -103,9 +104,19 @@ def is_record(path: str | Path) -> bool:
 
 
 def records_in(runs: str | Path) -> list[Record]:
-    """The records in a folder, the one that was last written to first."""
+    """The records of runs in a folder, the one that was last written to first. Those of people's labels are none."""
     found = [Record(path) for path in Path(runs).glob("[!.]*") if is_record(path)]
-    return sorted(found, key=_written_ns, reverse=True)
+    return sorted((one for one in found if not _is_of_labels(one)), key=_written_ns, reverse=True)
+
+
+def _is_of_labels(record: Record) -> bool:
+    """Whether its journal begins as one of labels. What can't be read is a run's: it is told as damaged."""
+    if record.manifest.exists():
+        return False
+    with suppress(OSError, ValueError, RecursionError), (record.journal / "000001.jsonl").open("rb") as file:
+        first = json.loads(file.readline())
+        return isinstance(first, dict) and first.get("kind") == "labels_started"
+    return False
 
 
 def _written_ns(record: Record) -> int:

@@ -263,7 +263,7 @@ class Counted:
     def aggregates(self) -> msgspec.Struct:
         card = self.scorecard()
         unanswered = self.causes.found()
-        first = [*(one.words for one in unanswered), *set_warnings(self.state.started, judged=False)[0]]
+        first = [*(one.words for one in unanswered), *set_warnings(self.state.started, judge_sees=())[0]]
         values = {
             **msgspec.structs.asdict(card),
             "spec": self.plan.spec,

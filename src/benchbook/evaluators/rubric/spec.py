@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from benchbook.errors import ConfigError
+from benchbook.evalsets.set_contents import SHOWN_TO_JUDGES
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.gates import Threshold, threshold_of
 from benchbook.specs import FrozenSpec, load_spec
@@ -153,6 +154,18 @@ class RubricSpec:
             return self
         measures = tuple(replace(one, at_most=None, weight=0) if one.name in declared else one for one in self.measures)
         return replace(self, measures=measures, unmeasured=declared)
+
+    @cached_property
+    def judge_sees(self) -> tuple[str, ...]:
+        """The reference and the context, where the judge's messages show them."""
+        texts = [one.text for one in self.messages]
+        return tuple(name for name in SHOWN_TO_JUDGES if any(f"{{{{item.{name}}}}}" in text for text in texts))
+
+    @cached_property
+    def not_limited(self) -> tuple[str, ...]:
+        """Of latency and tokens those without which a sample may pass (R1.4)."""
+        limited = {one.name for one in self.measures if one.at_most is not None}
+        return tuple(name for name in ("latency", "tokens") if name not in limited)
 
     @cached_property
     def reply_keys(self) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ class _Counts:
         self._rows = Rows(plan, spec, caused=self.derivation >= ONLY_THE_MODEL)
         self.repeats = Repeats(self.plan.n_items, self.plan.repeats)
         self.slices = Slices(spec)
-        self.signs = AnswerSigns(self.plan.candidate, self.plan.unmeasured)
+        self.signs = AnswerSigns(self.plan.candidate, spec.not_limited)
         self.rejected = RejectedCounts(judge_names(self.plan))
         self.given: dict[str, Given] = {name: Counter() for name in judge_names(self.plan)}
         self.unscored: Counter[str] = Counter()
@@ -266,7 +266,7 @@ class _Counts:
         )
         config = self.state.started.config
         unanswered = self.unanswered.found()
-        of_set, doubts = set_warnings(self.state.started, judged=True) if by_model else ([], [])
+        of_set, doubts = set_warnings(self.state.started, judge_sees=self.spec.judge_sees) if by_model else ([], [])
         # Mistakes in the data, and what was not measured, make the numbers: they stand before them (R1.4).
         first = [*(one.words for one in unanswered), *of_set, *self.signs.first_warnings()] if by_model else []
         counts = {
