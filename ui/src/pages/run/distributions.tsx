@@ -1,7 +1,7 @@
 import type { Aggregates } from "../../api/client";
 import type { AggregatesFile } from "../../api/types";
 import { Bars } from "../../charts/histogram";
-import { aggregate, reasonWords } from "../../format";
+import { aggregate, reasonWords, words } from "../../format";
 import { count, interval, show } from "../../numbers";
 
 /** How scores and reasons are spread, and every aggregate with its interval. */
@@ -16,7 +16,7 @@ export function Distributions({ aggregates }: { aggregates: Aggregates | null })
         {found.map(([title, counts]) => (
           <figure className="card" key={title}>
             <figcaption><h3>{title}</h3></figcaption>
-            <Bars label={title} bars={Object.entries(counts).map(([name, n]) => ({ name: /^\d/.test(name) ? name : reasonWords(name), n }))} />
+            <Bars label={title} bars={Object.entries(counts).map(([name, n]) => ({ name: /^-?\d/.test(name) ? name : reasonWords(name), n }))} />
           </figure>
         ))}
       </div>
@@ -28,7 +28,14 @@ export function Distributions({ aggregates }: { aggregates: Aggregates | null })
 function countsOf(found: Aggregates): readonly (readonly [string, Readonly<Record<string, number>>])[] {
   if ("misses" in found) return [["Why items missed", found.misses]];
   if (!("aggregates" in found)) return [];
-  return [["Accuracy scores", found.accuracy_counts], ["Faithfulness scores", found.faithfulness_counts], ["Why samples did not pass", found.fail_reasons]];
+  return [...scoresOf(found), ["Why samples did not pass", found.fail_reasons]];
+}
+
+/** How often each score was given, by criterion: a rubric of one's own has others than rubric@v1, `NAME_counts` each. */
+function scoresOf(file: AggregatesFile): [string, Readonly<Record<string, number>>][] {
+  return Object.entries<unknown>({ ...file })
+    .filter((entry): entry is [string, Record<string, number>] => entry[0].endsWith("_counts") && typeof entry[1] === "object" && entry[1] !== null)
+    .map(([name, counts]) => [`${words(name.slice(0, -"_counts".length))} scores`, counts]);
 }
 
 function AllNumbers({ file }: { file: AggregatesFile }) {

@@ -76,7 +76,7 @@ export default function RunPage({ id }: { id: string }) {
       <Distributions aggregates={aggregates.data} />
       <Slices aggregates={aggregates.data} />
       {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
-      {!protocol && done && <Samples id={id} rubric={row.spec?.startsWith("rubric@") ?? false} />}
+      {!protocol && done && <Samples id={id} judged={row.evaluator_model_id !== null} />}
       {manifest.data !== null && (
         <details className="part-details">
           <summary>Manifest</summary>

@@ -10,7 +10,7 @@ import { oneLine } from "../../text/visible";
 interface Props {
   id: string;
   sample: number;
-  rubric: boolean;
+  judged: boolean;
   onClose: () => void;
   onMove: ((by: number) => void) | null;
 }
@@ -19,19 +19,19 @@ interface Props {
 const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "votes", "rationale", "reasoning"]);
 
 /** One sample, whole: what was asked, what came back, what the judge said of it, and all the rest. */
-export function SamplePanel({ id, sample, rubric, onClose, onMove }: Props) {
+export function SamplePanel({ id, sample, judged, onClose, onMove }: Props) {
   const { data, error, again } = useResource(address("/runs/{run_id}/samples/{sample}", { run_id: id, sample }));
   const found = data !== null && data.sample === sample ? data : null;
   return (
     <Panel label="Sample" title={found === null ? `Sample ${sample}` : <Inline text={found.item_id} />} what="sample" onClose={onClose} onMove={onMove} className="sample">
       {error !== null && <Failed error={error} again={again} what="sample" />}
       {found === null && error === null && <Loading what="the sample" />}
-      {found !== null && <Whole found={found} rubric={rubric} />}
+      {found !== null && <Whole found={found} judged={judged} />}
     </Panel>
   );
 }
 
-function Whole({ found, rubric }: { found: SampleDetail; rubric: boolean }) {
+function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
   const rationale = found.row["rationale"];
   const reasoning = found.row["reasoning"];
   return (
@@ -44,7 +44,7 @@ function Whole({ found, rubric }: { found: SampleDetail; rubric: boolean }) {
           <ModelText text={found.context} label="Context" />
         </>
       )}
-      <h4>{rubric ? "Reference answer" : "Expected answer"}</h4>
+      <h4>{judged ? "Reference answer" : "Expected answer"}</h4>
       <ModelText text={found.expected} label="Reference" />
       <h4>Answer</h4>
       <ModelText text={found.text} label="Answer" />

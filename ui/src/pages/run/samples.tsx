@@ -25,7 +25,7 @@ const COLUMNS = [{ name: "Item" }, { name: "Slice", className: "col-slice" }, { 
 const NARROW = [{ name: "Sample" }, { name: "Score", className: "number" }];
 
 /** Every sample of a run; one opens beside the list with all that is known of it. */
-export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
+export function Samples({ id, judged }: { id: string; judged: boolean }) {
   const [query, change] = useQuery();
   const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "" };
   const search = useRef<HTMLInputElement>(null);
@@ -63,7 +63,7 @@ export function Samples({ id, rubric }: { id: string; rubric: boolean }) {
         columns={COLUMNS}
         narrowColumns={NARROW}
         cells={(sample, narrow) => <SampleCells sample={sample} narrow={narrow} />}
-        panel={(opened, onClose, onMove) => <SamplePanel id={id} sample={opened} rubric={rubric} onClose={onClose} onMove={onMove} />}
+        panel={(opened, onClose, onMove) => <SamplePanel id={id} sample={opened} judged={judged} onClose={onClose} onMove={onMove} />}
       />
     </section>
   );
