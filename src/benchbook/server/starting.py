@@ -73,13 +73,13 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     for name in _OURS:
         if name in given:
             raise ConfigError(name, "a value", "nothing: the server says where things lie")
-    config = config_from_mapping(given, "config")
     settings = services.settings
+    if isinstance(spec := given.get("spec"), str) and spec not in FROZEN:  # a user's own, beside the eval sets
+        given["spec"] = str(_within(settings, "config: spec", f"{spec}/spec.toml").parent)
+    config = config_from_mapping(given, "config")
     changes: dict[str, Any] = {"runs": str(settings.runs), "reports": None, "run_id": config.run_id or new_run_id()}
     if not RUN_ID.fullmatch(changes["run_id"]):
         raise ConfigError("config: run_id", repr(shorten(changes["run_id"], 60)), "letters, digits, '.', '_' and '-'")
-    if config.spec not in FROZEN:  # a user's own, beside the eval sets
-        changes["spec"] = str(_within(settings, "config: spec", f"{config.spec}/spec.toml").parent)
     changes["evalset"] = evalset_file(services, config.evalset)
     for name in _PATHS:
         if (path := getattr(config, name)) is not None:

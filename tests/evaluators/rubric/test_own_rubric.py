@@ -346,3 +346,25 @@ def test_a_panel_can_not_tell_what_applies(tmp_path: Path) -> None:
         )
         with pytest.raises(ConfigError, match="safe may not apply"):
             own_run(tmp_path, server, spec=str(spec), judge=None, judge_base_url=None, judges=judges, panel_rule="mean")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("runs",), 0),
+        (("leaderboard", "run", "better"), 0),
+        (("compare", "run", "better"), 0),
+        (("rescore", "run", "--reports", "none"), 0),
+        (("gate", "better", "--baseline", "run", "--max-regressions", "0", "--allow-undecided"), 0),
+        (("gate", "run", "--min-score", "0.7"), 0),
+        (("gate", "run", "--min-score", "0.8"), 1),
+        (("show", "run", "--failed"), 0),
+        (("label", "export", "run"), 2),
+        (("panel", "run"), 2),
+    ],
+)
+def test_other_commands_take_it(made: tuple[Record, Record], words: tuple[str, ...], code: int) -> None:
+    """Or say in words that they are of another evaluator."""
+    done = benchbook_here(*words, cwd=made[0].path.parents[1])
+    assert done.returncode == code, done.stdout + done.stderr
+    assert b"Traceback" not in done.stderr
