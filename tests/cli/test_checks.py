@@ -83,7 +83,10 @@ def test_every_fault_is_named_by_its_line(folder: Path) -> None:
         (["checks", "init", "contains"], "NAME: found 'contains'; expected another name: contains@v1 is shipped"),
         (["checks", "init", "../x"], "NAME: found '../x'; expected small letters"),
         (["checks", "check", "rubric@v1"], "FOLDER: found 'rubric@v1'; expected a folder with a spec.toml of checks"),
-        (["checks", "check", "numbr@v1"], "expected number@v1, which is near; or the folder of checks of your own"),
+        (
+            ["checks", "check", "numbr@v1"],
+            "expected number@v1, which is near; or the folder of a rubric, or of checks, of your own",
+        ),
         (
             ["checks", "check", "number@v1", "--evalset", "items.jsonl"],
             "items.jsonl:1: expected_answer: found 'Paris'; expected text with one number in it",

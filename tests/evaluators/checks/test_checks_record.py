@@ -349,7 +349,11 @@ def test_scores_of_0_and_1_have_no_other_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "kind", "words"),
     [
-        ("contians@v1", ConfigError, "expected contains@v1, which is near; or the folder of checks of your own"),
+        (
+            "contians@v1",
+            ConfigError,
+            "expected contains@v1, which is near; or the folder of a rubric, or of checks, of your own",
+        ),
         ("rubric@v1", ConfigError, "rubric@v1 is of `benchbook run`"),
         ("./nowhere", UsageError, "nowhere: there is no such folder; `benchbook checks init NAME`"),
     ],
