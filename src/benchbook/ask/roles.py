@@ -16,7 +16,14 @@ from benchbook.ask.limits import Gate
 from benchbook.ask.model_id import ModelId, parse_model_id
 from benchbook.ask.providers.local import SLOTS, find_model, weights_version
 from benchbook.ask.providers.openai_wire import LEFT_OUT
-from benchbook.ask.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
+from benchbook.ask.providers.opening import (
+    KINDS,
+    NAMED_KINDS,
+    ProviderSettings,
+    offers_json_schema,
+    open_provider,
+    server_key,
+)
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.server_pace import ServerPace
 from benchbook.ask.sitting import Means
@@ -102,7 +109,9 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
     """
     model_id = parse_model_id(role.model, role.setting)
     if model_id.provider not in KINDS:
-        raise ConfigError(role.setting, f"provider {model_id.provider!r}", ", ".join(f"{kind}/…" for kind in KINDS))
+        raise ConfigError(
+            role.setting, f"provider {model_id.provider!r}", ", ".join(f"{kind}/…" for kind in NAMED_KINDS)
+        )
     if model_id.provider == "local" and model_id.version is None:
         # The weights' hash pins a local model better than any name.
         file = find_model(model_id.name, role.path, role.setting)

@@ -13,7 +13,7 @@ from benchbook.ask.loop import run_async
 from benchbook.ask.providers.calls import CallFailed, Provider
 from benchbook.ask.providers.local import LocalServer
 from benchbook.ask.providers.openai import OpenAIProvider
-from benchbook.ask.providers.opening import KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
+from benchbook.ask.providers.opening import NAMED_KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
 from benchbook.errors import ConfigError, UsageError
 
 
@@ -96,7 +96,7 @@ def test_an_unknown_provider_is_told_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
         opened(settings("elsewhere"))
     assert caught.value.expected == "openai, local, recorded, scripted, any-llm"
-    assert ", ".join(KINDS) == caught.value.expected
+    assert ", ".join(NAMED_KINDS) == caught.value.expected
 
 
 @pytest.mark.parametrize(

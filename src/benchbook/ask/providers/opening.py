@@ -8,10 +8,19 @@ from benchbook.ask.providers.calls import Answer, CallFailed, Provider
 from benchbook.ask.providers.secrets import Secret
 from benchbook.errors import ConfigError
 
-__all__ = ["KINDS", "ProviderSettings", "default_address", "offers_json_schema", "open_provider", "server_key"]
+__all__ = [
+    "KINDS",
+    "NAMED_KINDS",
+    "ProviderSettings",
+    "default_address",
+    "offers_json_schema",
+    "open_provider",
+    "server_key",
+]
 
 
-KINDS = ("openai", "local", "recorded", "scripted", "any-llm", "python")
+NAMED_KINDS = ("openai", "local", "recorded", "scripted", "any-llm")  # by a setting
+KINDS = (*NAMED_KINDS, "python")  # a function is handed in
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
@@ -78,7 +87,7 @@ def open_provider(settings: ProviderSettings) -> Provider:
         case "python":
             return _open_function(settings)
         case _:
-            raise ConfigError(settings.setting, f"provider {settings.kind!r}", ", ".join(KINDS))
+            raise ConfigError(settings.setting, f"provider {settings.kind!r}", ", ".join(NAMED_KINDS))
 
 
 def _open_openai(settings: ProviderSettings) -> Provider:
