@@ -13,20 +13,18 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote
 
-import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from benchbook.canonical import canonical_json
 from benchbook.catalog.indexing import Indexed
 from benchbook.errors import BenchbookError
 from benchbook.server.access import Principal
 from benchbook.server.below import path_before
 from benchbook.server.decoding import decoded_body, decoded_query
 from benchbook.server.events import Log, no_log
-from benchbook.server.operations import JSON, Bytes, Call, NotModified, Operation, Router, Stream
+from benchbook.server.operations import JSON, Call, NotModified, Operation, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.server.pages import PAGE_POLICY, Pages
-from benchbook.server.problems import PROBLEM_MEDIA, ProblemError, problem_bytes, problem_of
+from benchbook.server.problems import PROBLEM_MEDIA, ProblemError, problem_bytes, problem_of, too_large
 from benchbook.server.runs import run_answer
 from benchbook.server.services import Services
 from benchbook.text import shorten
@@ -239,7 +237,7 @@ class _Exchange:
         quick = self.operation.quick
         found = quick(self._call) if quick is not None else None
         if found is None:
-            work = functools.partial(_carried_out, self.operation, self._call)
+            work = functools.partial(carried_out, self.operation, self._call)
             found = await self._app.in_thread(self.operation, work)
         if isinstance(found, Stream):
             await self._stream(self._app.pieces(found.pieces), found)
@@ -284,7 +282,7 @@ class _Exchange:
     async def _read(self, most: int) -> bytes:
         length = self.headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length[:20]) > most:
-            raise _too_large(most)
+            raise too_large(most)
         parts: list[bytes] = []
         size = 0
         while True:
@@ -294,7 +292,7 @@ class _Exchange:
             part = message.get("body", b"")
             size += len(part)
             if size > most:
-                raise _too_large(most)
+                raise too_large(most)
             parts.append(part)
             if not message.get("more_body"):
                 return b"".join(parts)
@@ -381,29 +379,6 @@ class _Exchange:
 
 class _Gone(Exception):  # noqa: N818 - nobody is there to be told
     """Whoever asked went away."""
-
-
-def _too_large(most: int) -> ProblemError:
-    return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: expected at most {most:,} bytes")
-
-
-def _carried_out(operation: Operation, call: Call) -> bytes | Stream:
-    """The answer of an operation, encoded; in a thread."""
-    found = operation.handler(call)
-    if isinstance(found, Stream):
-        return found
-    if isinstance(found, Bytes):
-        call.headers |= found.headers
-        return found.data
-    return encoded(found)
-
-
-def encoded(value: Any) -> bytes:
-    """JSON. A lone surrogate in somebody's text is written as its escape."""
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return canonical_json(value)
 
 
 async def _until(pieces: AsyncIterator[bytes], gone: asyncio.Future[None]) -> AsyncIterator[bytes]:

@@ -15,12 +15,7 @@ from benchbook.evaluators.protocol.spec import protocol
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
 from benchbook.record.tables import read_rows, row_of_sample
-from benchbook.server.operations import Call
-from benchbook.server.problems import ProblemError
-from benchbook.server.questions import EvaluationsAsked
-from benchbook.server.row_lists import RowList
-from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import (
+from benchbook.server.judging_types import (
     EvaluationDetail,
     EvaluationEvidence,
     EvaluationFault,
@@ -29,8 +24,13 @@ from benchbook.server.types import (
     EvaluationSummary,
     ExperimentList,
     JudgesOfRun,
-    PanelOfRun,
 )
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import EvaluationsAsked
+from benchbook.server.row_lists import RowList
+from benchbook.server.services import FoundRun, Services
+from benchbook.server.types import PanelOfRun
 from benchbook.views.json import table_json
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
 

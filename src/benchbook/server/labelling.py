@@ -18,11 +18,7 @@ from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
 from benchbook.record.facts import LabelField
 from benchbook.record.folder import RUN_ID
-from benchbook.server.operations import Call
-from benchbook.server.problems import ProblemError, problem_of
-from benchbook.server.questions import CalibrationAsked
-from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import (
+from benchbook.server.labelling_types import (
     Book,
     BookList,
     CalibrationAnswer,
@@ -32,6 +28,10 @@ from benchbook.server.types import (
     LabelStep,
     Opinion,
 )
+from benchbook.server.operations import Call
+from benchbook.server.problems import ProblemError, problem_of
+from benchbook.server.questions import CalibrationAsked
+from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten
 from benchbook.views.json import table_json
 from benchbook.views.judge_card import card_words

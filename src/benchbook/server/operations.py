@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+from benchbook.canonical import canonical_json
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import Nothing
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from benchbook.server.access import Principal
     from benchbook.server.services import Services
 
-__all__ = ["JSON", "Bytes", "Call", "NotModified", "Operation", "Router", "Scope", "Stream"]
+__all__ = ["JSON", "Bytes", "Call", "NotModified", "Operation", "Router", "Scope", "Stream", "carried_out", "encoded"]
 
 
 JSON = "application/json"
@@ -141,3 +142,22 @@ def _decoded(raw: bytes) -> str:
         return unquote_to_bytes(raw).decode("utf-8") if b"%" in raw else raw.decode("utf-8")
     except UnicodeDecodeError:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "the path is no UTF-8") from None
+
+
+def carried_out(operation: Operation, call: Call) -> bytes | Stream:
+    """The answer of an operation, encoded; in a thread."""
+    found = operation.handler(call)
+    if isinstance(found, Stream):
+        return found
+    if isinstance(found, Bytes):
+        call.headers |= found.headers
+        return found.data
+    return encoded(found)
+
+
+def encoded(value: Any) -> bytes:
+    """JSON. A lone surrogate in somebody's text is written as its escape."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return canonical_json(value)

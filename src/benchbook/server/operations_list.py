@@ -14,7 +14,9 @@ from benchbook.server import (
     comparison_types,
     comparisons,
     judging,
+    judging_types,
     labelling,
+    labelling_types,
     leaderboards,
     predictions,
     questions,
@@ -220,7 +222,7 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of judge_protocol@v1.",
-        handler=judging.list_experiments, answers=(types.ExperimentList,), tag="judges",
+        handler=judging.list_experiments, answers=(judging_types.ExperimentList,), tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
@@ -229,54 +231,54 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations", name="listEvaluations", summary="Evaluations, by pages.",
-        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(types.EvaluationsPage,),
+        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging_types.EvaluationsPage,),
         tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations/{{sample}}", name="getEvaluation",
         summary="One evaluation, whole, with its evidence in the judged text (P4.1).", handler=judging.get_evaluation,
-        query=questions.RunAsked, answers=(types.EvaluationDetail,), tag="judges",
+        query=questions.RunAsked, answers=(judging_types.EvaluationDetail,), tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/labels", name="listBooks", summary="Records of people's labels.",
-        handler=labelling.list_books, answers=(types.BookList,), tag="labels",
+        handler=labelling.list_books, answers=(labelling_types.BookList,), tag="labels",
     ),
     Operation(
         method="POST", path=f"{_API}/labels", name="createBook",
         summary="Draw samples of a run for people to label, the judge's scores hidden.", handler=labelling.create_book,
-        body=questions.BookNew, answers=(types.Book,), status=201, scope="write", heavy=True, tag="labels",
+        body=questions.BookNew, answers=(labelling_types.Book,), status=201, scope="write", heavy=True, tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}", name="getBook", summary="How far people are.",
-        handler=labelling.get_book, answers=(types.Book,), tag="labels",
+        handler=labelling.get_book, answers=(labelling_types.Book,), tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}/next", name="getNextLabel", summary="What is to be labelled next.",
-        handler=labelling.next_label, query=questions.LabelsAsked, answers=(types.LabelStep,), scope="label",
+        handler=labelling.next_label, query=questions.LabelsAsked, answers=(labelling_types.LabelStep,), scope="label",
         tag="labels",
     ),
     Operation(
         method="POST", path=f"{_API}/labels/{{book}}/labels", name="giveLabel",
         summary="Record a score; answers with the next question.", handler=labelling.give_label,
-        body=questions.LabelGiven, answers=(types.LabelStep,), status=201, scope="label", tag="labels",
+        body=questions.LabelGiven, answers=(labelling_types.LabelStep,), status=201, scope="label", tag="labels",
     ),
     Operation(
         method="POST", path=f"{_API}/labels/{{book}}/undo", name="undoLabel", summary="Take one's last label back.",
-        handler=labelling.undo_label, body=questions.LabelUndone, answers=(types.LabelStep,), scope="label",
+        handler=labelling.undo_label, body=questions.LabelUndone, answers=(labelling_types.LabelStep,), scope="label",
         tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}/disputes", name="listDisputes",
         summary="What two people scored differently and nobody has settled, by pages; who said what is not told.",
-        handler=labelling.list_disputes, query=questions.DisputesAsked, answers=(types.DisputesPage,), scope="label",
-        tag="labels",
+        handler=labelling.list_disputes, query=questions.DisputesAsked, answers=(labelling_types.DisputesPage,),
+        scope="label", tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}/calibration", name="getCalibration",
         summary="How far people agree, and the judge with them: confusion, corrected values, the decision they give.",
-        handler=calibrating.get_calibration, query=questions.CalibrationAsked, answers=(types.CalibrationAnswer,),
-        heavy=True, tag="labels",
+        handler=calibrating.get_calibration, query=questions.CalibrationAsked,
+        answers=(labelling_types.CalibrationAnswer,), heavy=True, tag="labels",
     ),
     # ── the server itself ────────────────────────────────────────────────────────────────────────────────────
     Operation(

@@ -10,7 +10,7 @@ from benchbook.errors import BenchbookError, RecordError, RecordLockedError, Usa
 from benchbook.server.types import Problem
 from benchbook.text import storable
 
-__all__ = ["PROBLEM_MEDIA", "ProblemError", "problem_bytes", "problem_of"]
+__all__ = ["PROBLEM_MEDIA", "ProblemError", "problem_bytes", "problem_of", "too_large"]
 
 
 PROBLEM_MEDIA = "application/problem+json"
@@ -46,3 +46,8 @@ def problem_bytes(status: int, detail: str | None) -> bytes:
     """The body of an error's answer."""
     text = None if detail is None else storable(detail)[:_LONGEST]
     return msgspec.json.encode(Problem(title=HTTPStatus(status).phrase, status=status, detail=text))
+
+
+def too_large(most: int) -> ProblemError:
+    """A body of more than `most` bytes."""
+    return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: expected at most {most:,} bytes")

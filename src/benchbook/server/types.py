@@ -10,16 +10,11 @@ from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.views.json import GateWords, Table
-from benchbook.views.judge_card import CardWords
 
 __all__ = [
     "Appended",
-    "Book",
-    "BookList",
-    "CalibrationAnswer",
     "CancelAnswer",
     "ChecksDecisionOfRun",
     "Composition",
@@ -27,23 +22,13 @@ __all__ = [
     "Curve",
     "DecisionOfRun",
     "DecisionWords",
-    "Dispute",
-    "DisputesPage",
     "EvalSet",
     "EvalSetList",
-    "EvaluationDetail",
-    "EvaluationSummary",
-    "EvaluationsPage",
-    "ExperimentList",
     "FindingRow",
     "HeadlineWords",
     "JudgeReplyRow",
-    "JudgesOfRun",
-    "LabelQuestion",
-    "LabelStep",
     "Live",
     "LoginAnswer",
-    "Opinion",
     "PanelOfRun",
     "Prediction",
     "PredictionsOfRun",
@@ -332,174 +317,6 @@ class EvalSetList(msgspec.Struct, frozen=True, kw_only=True):
 
     evalsets: tuple[EvalSet, ...]
     shipped: tuple[str, ...]
-
-
-# ── judges ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
-    """An experiment of `judge_protocol@v1`, in short; the whole of it is in the run's aggregates."""
-
-    run_id: str
-    state: str
-    started_utc: str | None
-    dataset_id: str | None
-    judges: tuple[str, ...]
-    targets: tuple[str, ...]
-    n_outputs: int
-    n_evaluations: int
-    n_valid: int
-    n_invalid: int
-
-
-class ExperimentList(msgspec.Struct, frozen=True, kw_only=True):
-    """Finished experiments, the newest first."""
-
-    experiments: tuple[JudgesOfRun, ...]
-
-
-class EvaluationSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One evaluation in a list. The identifiers are those that were asked about, never those that a reply claims."""
-
-    sample: int
-    question_id: str
-    prompt_variant: str
-    target_model: str
-    output_id: str
-    judge_model: str
-    method: str
-    repeat: int
-    valid: bool
-    flags: tuple[str, ...]
-    verdict: str | None
-    overall_score: int | None
-
-
-class EvaluationsPage(msgspec.Struct, frozen=True, kw_only=True):
-    evaluations: tuple[EvaluationSummary, ...]
-    n: int
-    next_cursor: str | None
-
-
-class EvaluationSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the judged text, half-open, in UTF-16 code units: what a browser counts in."""
-
-    start: int
-    end: int
-
-
-class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    dimension: str | None
-    quote: str | None
-    reason: str | None
-    located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
-    spans: tuple[EvaluationSpan, ...]
-
-
-class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):
-    flag: str
-    code: str
-    field: str
-    message: str
-
-
-class EvaluationDetail(EvaluationSummary, frozen=True, kw_only=True):
-    """One evaluation, whole, with the text that the judge saw. `task` is the prompt that the target was given."""
-
-    scores: dict[str, int | None]
-    details: tuple[EvaluationFault, ...]
-    evidence: tuple[EvaluationEvidence, ...]
-    text: str
-    task: str
-    raw_reply: str
-    text_sha256: str
-    prompt_sha256: str | None
-
-
-# ── labels ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Book(msgspec.Struct, frozen=True, kw_only=True):
-    """A record of people's labels, and how far they are."""
-
-    book: str
-    run_id: str
-    sha256: str
-    n_samples: int
-    n_labels_a_person: int
-    by_labeller: dict[str, int]
-    by_field: dict[str, dict[str, int]]
-
-
-class BookList(msgspec.Struct, frozen=True, kw_only=True):
-    books: tuple[Book, ...]
-
-
-class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person said, without who it was."""
-
-    score: int
-    note: str
-
-
-class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of one sample, to be scored 0, 1 or 2. `opinions` is empty but in adjudication."""
-
-    sample: int
-    item_id: str
-    field: Literal["accuracy_score", "faithfulness_score"]
-    meaning: str  # the words that the judge is given for this field
-    place: int  # of the sample in the sheet, from 1
-    prompt: str
-    context: str | None
-    expected: str | None
-    answer: str
-    opinions: tuple[Opinion, ...]
-
-
-class Dispute(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of one sample that two people scored differently, and nobody has settled."""
-
-    sample: int
-    item_id: str
-    field: Literal["accuracy_score", "faithfulness_score"]
-    place: int  # of the sample in the sheet, from 1
-    opinions: tuple[Opinion, ...]
-
-
-class DisputesPage(msgspec.Struct, frozen=True, kw_only=True):
-    disputes: tuple[Dispute, ...]
-    n: int  # that are open, of all
-    n_settled: int
-
-
-class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be labelled next; null where nothing is left. `n_given` counts this person's labels.
-
-    In adjudication: the next that is in dispute, this person's adjudications, and all that is or was in dispute.
-    """
-
-    book: str
-    labeller: str
-    question: LabelQuestion | None
-    n_given: int
-    n_labels: int
-
-
-class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What people say of each other and of the judge, as `benchbook calibrate` does.
-
-    `card` and `words` are null where the labels can't be held against the run, for `reason`. `between_people` is said
-    in either case; `between_people_table` has it as it is shown.
-    """
-
-    book: str
-    run_id: str
-    between_people: BetweenPeople
-    between_people_table: Table
-    card: JudgeCard | None
-    words: CardWords | None
-    reason: str | None
 
 
 # ── starting, submitting ─────────────────────────────────────────────────────────────────────────────────────
