@@ -110,7 +110,6 @@ async def floor(evalset: Path, port: int, connections: int) -> None:
 def write_bodies(evalset: Path) -> None:
     """The bytes that `benchbook run` sends for this eval set, a line each: candidate, judge, candidate, …"""
     from benchbook.evalsets import open_evalset
-    from benchbook.evaluators.rubric.plan import spec_of
     from benchbook.evaluators.rubric.preparing import prepare
     from benchbook.evaluators.rubric.requests import Requests
     from benchbook.evaluators.settings import RunConfig
@@ -119,7 +118,7 @@ def write_bodies(evalset: Path) -> None:
     url = "http://127.0.0.1/v1"
     names = {"model": "openai/instant@2026-01-01", "judge": "openai/judge@2026-01-01"}
     prepared = prepare(RunConfig(evalset=str(evalset), model_base_url=url, judge_base_url=url, **names))
-    requests = Requests(prepared.plan, spec_of(prepared.plan), prepared.template)
+    requests = Requests(prepared.plan, prepared.spec, prepared.template)
     with open_evalset(evalset) as items, evalset.with_suffix(".bodies").open("wb") as file:
         for item in items:
             file.write(requests.candidate(item) + b"\n")
