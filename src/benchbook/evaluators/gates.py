@@ -64,6 +64,22 @@ class Threshold(msgspec.Struct, frozen=True):
         distance = round(value * 1e9) - self.limit_nano
         return as_float(distance if self.direction == "at_least" else -distance)
 
+    def gate(self, value: float | None, worst: float | None, best: float | None, interval: Interval | None) -> Gate:
+        """The gate of this rule, by an aggregate's value as it is, in the worst and in the best case (R6.3)."""
+        return Gate(
+            aggregate=self.aggregate,
+            direction=self.direction,
+            limit=self.limit,
+            value=value,
+            worst=worst,
+            best=best,
+            holds=self.holds(value),
+            holds_in_worst_case=self.holds(worst),
+            holds_in_best_case=self.holds(best),
+            margin=self.margin(value),
+            interval=interval,
+        )
+
 
 class ToSettle(msgspec.Struct, frozen=True, kw_only=True):
     """What would settle a gate, if its value stayed what it is. Numbers are of samples that count for it; None, with a

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars
 
     from benchbook.evaluators.contract import Confidence
+    from benchbook.views.views import View
 
 __all__ = ["ChecksRun", "CorrectnessRun", "RubricRun", "Run", "run_of"]
 
@@ -99,18 +100,22 @@ class Run:
 
     def write_reports(self, folder: str | Path) -> list[Path]:
         """The spec's reports, such as report.html and report.md, in `folder`."""
-        from benchbook.views.views import view_of
-
         Path(folder).mkdir(parents=True, exist_ok=True)
-        view = view_of(evaluator_of(self.record))
-        return view.write(view.report(self.record, self._derived, self._stored_rows), Path(folder))
+        view, report = self._shown()
+        return view.write(report, Path(folder))
 
     def __str__(self) -> str:
         from benchbook.views.terminal import document_lines
+
+        view, report = self._shown()
+        return "\n".join(document_lines(view.summary(report)))
+
+    def _shown(self) -> tuple[View, Any]:
+        """How it is shown, and the report that the view's functions take."""
         from benchbook.views.views import view_of
 
         view = view_of(evaluator_of(self.record))
-        return "\n".join(document_lines(view.summary(view.report(self.record, self._derived, self._stored_rows))))
+        return view, view.report(self.record, self._derived, self._stored_rows)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.record.run_id}>"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from benchbook.errors import InputError, UsageError
 from benchbook.specs.faults import SpecError
-from benchbook.specs.frozen import sha256_of_files
+from benchbook.specs.frozen import FROZEN, sha256_of_files
 
-__all__ = ["SPEC_FILE", "FilesBeside", "has_criteria", "spec_path", "spec_text"]
+__all__ = ["SPEC_FILE", "FilesBeside", "check_own", "has_criteria", "spec_path", "spec_text"]
 
 
 SPEC_FILE = "spec.toml"
@@ -62,6 +62,13 @@ def spec_path(folder: Path, starts_with: str) -> Path:
         what = "no spec.toml in it" if folder.is_dir() else "there is no such folder"
         raise UsageError(f"{folder}: {what}; `{starts_with}` writes one to start from")
     return path
+
+
+def check_own(spec_id: str, path: Path) -> None:
+    """Raises: SpecError where the spec.toml at `path` takes the name of a spec that is shipped."""
+    if spec_id in FROZEN:
+        expected = "a name of your own, or another version"
+        raise SpecError((InputError(path, field="name", found=f"{spec_id}, which is shipped", expected=expected),))
 
 
 def spec_text(data: bytes, path: str | Path) -> str:

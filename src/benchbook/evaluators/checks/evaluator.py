@@ -6,20 +6,18 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.checks.files import read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.metric import ChecksMetric
 from benchbook.evaluators.contract import ComparedColumns, Confidence, DerivedFiles
+from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import load_spec, sha256_of_files
 from benchbook.specs.folders import SPEC_FILE
 
 __all__ = ["EVALUATORS", "ChecksEvaluator", "evaluator_in", "evaluator_kept_in"]
-
-
-_KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
 
 
 class ChecksEvaluator(AnswersEvaluator):
@@ -86,8 +84,7 @@ def evaluator_in(folder: str | Path) -> ChecksEvaluator:
     Raises: SpecError with every fault of it; UsageError where there is none.
     """
     found = read_spec_folder(folder)
-    inputs = {f"{_KEPT}{name}": path for name, path in found.paths.items()}
-    metric = ChecksMetric(found.spec, found.sha256, inputs)
+    metric = ChecksMetric(found.spec, found.sha256, spec_inputs(found.paths))
     return ChecksEvaluator(metric.id, lambda: metric, metric.sha256)
 
 
@@ -96,18 +93,12 @@ def evaluator_kept_in(record: Record, started: RunStarted) -> ChecksEvaluator:
 
     Its hash is that of the files which the first fact names; whether they have still those bytes, `verify` tells.
     """
-    hashes = {name[len(_KEPT) :]: one for name, one in started.inputs.items() if name.startswith(_KEPT)}
-    return ChecksEvaluator(started.spec, partial(_kept, record, started.spec, hashes), sha256_of_files(hashes))
+    sha256 = sha256_of_files(kept_hashes(started))
+    return ChecksEvaluator(started.spec, partial(_kept, record, started), sha256)
 
 
-def _kept(record: Record, spec_id: str, hashes: Mapping[str, str]) -> ChecksMetric:
-    try:
-        files = {name: record.input(sha256).read_bytes() for name, sha256 in hashes.items()}
-        spec = read_spec_files(files, record.input(hashes[SPEC_FILE]))
-    except KeyError:
-        raise RecordError(f"{record.path}: its inputs have no {SPEC_FILE} of {spec_id[:80]!r}") from None
-    except OSError as error:
-        raise RecordError(f"{error.filename}: the record's spec can't be read ({error.strerror})") from None
-    if spec.id != spec_id:
-        raise RecordError(f"{record.path}: was made under {spec_id[:80]!r}, and keeps the spec of {spec.id!r}")
-    return ChecksMetric(spec, sha256_of_files(hashes))
+def _kept(record: Record, started: RunStarted) -> ChecksMetric:
+    files, path = kept_files(record, started)
+    spec = read_spec_files(files, path)
+    check_kept(record, started, spec.id)
+    return ChecksMetric(spec, sha256_of_files(kept_hashes(started)))

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.errors import InputError
 from benchbook.evaluators.checks.reading import read_checks
 from benchbook.evaluators.checks.spec import ChecksSpec
-from benchbook.specs import FROZEN
-from benchbook.specs.faults import SpecError
-from benchbook.specs.folders import SPEC_FILE, FilesBeside, spec_path, spec_text
+from benchbook.specs.folders import SPEC_FILE, FilesBeside, check_own, spec_path, spec_text
 
 __all__ = ["SpecFolder", "read_spec_files", "read_spec_folder"]
 
@@ -31,9 +28,7 @@ def read_spec_folder(folder: str | Path) -> SpecFolder:
     path = spec_path(folder, "benchbook checks init NAME")
     files = FilesBeside(folder)
     spec = read_spec_files(files, path)
-    if spec.id in FROZEN:
-        expected = "a name of your own, or another version"
-        raise SpecError((InputError(path, field="name", found=f"{spec.id}, which is shipped", expected=expected),))
+    check_own(spec.id, path)
     return SpecFolder(spec, files.read_paths, files.sha256)
 
 

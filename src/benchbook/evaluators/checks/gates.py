@@ -54,19 +54,7 @@ def _gate(
     if failed and value is not None and threshold.aggregate != "no_prediction_rate":
         value = low = high = 0.0
     worst, best = (low, high) if threshold.direction == "at_least" else (high, low)
-    return Gate(
-        aggregate=threshold.aggregate,
-        direction=threshold.direction,
-        limit=threshold.limit,
-        value=value,
-        worst=worst,
-        best=best,
-        holds=threshold.holds(value),
-        holds_in_worst_case=threshold.holds(worst),
-        holds_in_best_case=threshold.holds(best),
-        margin=threshold.margin(value),
-        interval=interval,
-    )
+    return threshold.gate(value, worst, best, interval)
 
 
 def _cases(sums: Sums, n_items: int, n_unanswered: int) -> tuple[float | None, float | None]:

@@ -18,10 +18,11 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Confidence, Evaluator, LabelCriterion, Tables
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.compared import compared_columns, unanswered_why
-from benchbook.evaluators.rubric.folders import kept_hashes, kept_rubric, load_rubric, spec_of
+from benchbook.evaluators.rubric.folders import kept_rubric, load_rubric, spec_of
 from benchbook.evaluators.rubric.plan import Plan, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision

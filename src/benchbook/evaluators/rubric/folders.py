@@ -6,20 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchbook.errors import InputError, RecordError
+from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.specs import FROZEN, sha256_of_files
-from benchbook.specs.faults import SpecError
-from benchbook.specs.folders import SPEC_FILE, FilesBeside, spec_path
+from benchbook.specs import sha256_of_files
+from benchbook.specs.folders import FilesBeside, check_own, spec_path
 
-__all__ = ["RubricFolder", "kept_hashes", "kept_rubric", "load_rubric", "rubric_asked_for", "rubric_of", "spec_of"]
-
-
-_KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
+__all__ = ["RubricFolder", "kept_rubric", "load_rubric", "rubric_asked_for", "rubric_of", "spec_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class RubricFolder:
     @property
     def inputs(self) -> dict[str, Path]:
         """The same as a record names them among its inputs."""
-        return {f"{_KEPT}{name}": path for name, path in self.paths.items()}
+        return spec_inputs(self.paths)
 
 
 def rubric_asked_for(spec: str) -> RubricFolder:
@@ -46,9 +42,7 @@ def load_rubric(folder: str | Path) -> RubricFolder:
     path = spec_path(folder, "benchbook rubric init NAME")
     files = FilesBeside(folder)
     spec = read_rubric(files, path)
-    if spec.id in FROZEN:
-        expected = "a name of your own, or another version"
-        raise SpecError((InputError(path, field="name", found=f"{spec.id}, which is shipped", expected=expected),))
+    check_own(spec.id, path)
     return RubricFolder(replace(spec, sha256=files.sha256), files.read_paths)
 
 
@@ -68,22 +62,9 @@ def rubric_of(record: Record) -> RubricSpec:
     return rubric_v1() if started.spec == RUBRIC_V1 else kept_rubric(record, started)
 
 
-def kept_hashes(started: RunStarted) -> dict[str, str]:
-    """The hashes of a spec's files that a record keeps, by their names; whether they have still those bytes, `verify`
-    tells."""
-    return {name[len(_KEPT) :]: one for name, one in started.inputs.items() if name.startswith(_KEPT)}
-
-
 def kept_rubric(record: Record, started: RunStarted) -> RubricSpec:
     """The rubric in the files that a record keeps. Raises: RecordError, SpecError."""
-    hashes = kept_hashes(started)
-    if SPEC_FILE not in hashes:
-        raise RecordError(f"{record.path}: spec {started.spec[:80]!r} is not known here, and its inputs have none")
-    try:
-        files = {name: record.input(sha256).read_bytes() for name, sha256 in hashes.items()}
-    except OSError as error:
-        raise RecordError(f"{error.filename}: the record's spec can't be read ({error.strerror})") from None
-    spec = read_rubric(files, record.input(hashes[SPEC_FILE]), sha256_of_files(hashes))
-    if spec.id != started.spec:
-        raise RecordError(f"{record.path}: was made under {started.spec[:80]!r}, and keeps the spec of {spec.id!r}")
+    files, path = kept_files(record, started)
+    spec = read_rubric(files, path, sha256_of_files(kept_hashes(started)))
+    check_kept(record, started, spec.id)
     return spec

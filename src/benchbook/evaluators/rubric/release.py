@@ -158,21 +158,8 @@ def _gate(threshold: Threshold, tally: RubricTally, *, interval: Interval | None
     if confidence is not None and not unmeasured:
         bound = None if interval is None else interval.low if threshold.direction == "at_least" else interval.high
         bound_holds = threshold.holds(bound if is_bounded(tally.spec, one.name) else value)
-    return Gate(
-        aggregate=threshold.aggregate,
-        direction=threshold.direction,
-        limit=threshold.limit,
-        value=value,
-        worst=worst,
-        best=best,
-        holds=threshold.holds(value),
-        holds_in_worst_case=threshold.holds(worst),
-        holds_in_best_case=threshold.holds(best),
-        margin=threshold.margin(value),
-        unmeasured=unmeasured,
-        interval=interval,
-        bound_holds=bound_holds,
-    )
+    found = threshold.gate(value, worst, best, interval)
+    return msgspec.structs.replace(found, unmeasured=unmeasured, bound_holds=bound_holds)
 
 
 def _doubtful(gate: Gate) -> bool:
