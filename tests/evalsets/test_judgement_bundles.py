@@ -16,7 +16,7 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, InputError, UsageError
 from benchbook.evalsets.output_set_sources import find_in_folder
 from benchbook.evalsets.output_sets import Output, OutputSet, write_output_set
-from benchbook.evaluators.protocol.evidence_text import NormalisedText
+from benchbook.evaluators.evidence_text import NormalisedText
 from benchbook.evaluators.protocol.identity import EvaluationSet
 from benchbook.evaluators.protocol.import_bundles import read_bundle
 from benchbook.evaluators.protocol.import_mapping import JudgementMapping, NoOutput, OutputIndex, load_mapping

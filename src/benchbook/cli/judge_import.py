@@ -21,8 +21,8 @@ from benchbook.text import one_line, shorten
 if TYPE_CHECKING:
     from benchbook.evalsets.output_set_sources import OtherFile
     from benchbook.evalsets.output_sets import Output, OutputSet
+    from benchbook.evaluators.evidence_text import NormalisedText
     from benchbook.evaluators.protocol.config import Declarations
-    from benchbook.evaluators.protocol.evidence_text import NormalisedText
     from benchbook.evaluators.protocol.importing import ImportedSource
     from benchbook.evaluators.protocol.validity import EvidenceRule
 
@@ -234,7 +234,7 @@ def _one_each(declared: dict[str, list[str]]) -> dict[str, str]:
 
 def _texts(outputs: OutputSet) -> Callable[[Output], NormalisedText]:
     """The judged texts, each normalised once for the judgements that come close together."""
-    from benchbook.evaluators.protocol.evidence_text import NormalisedText
+    from benchbook.evaluators.evidence_text import NormalisedText
 
     return lru_cache(_TEXTS)(lambda output: NormalisedText(outputs.text(output)))
 

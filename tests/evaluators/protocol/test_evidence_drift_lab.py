@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.evaluators.protocol.evidence_text import NormalisedText
-from benchbook.evaluators.protocol.quotes import locate
+from benchbook.evaluators.evidence_text import NormalisedText
+from benchbook.evaluators.quotes import LengthRule, locate
 from support import shared_data
 
 KINDS = ("exact", "normalised", "fragments", "not_found", "empty")
@@ -57,7 +57,7 @@ def test_quotes_of_a_real_bundle_are_located_as_the_readme_says(name: str, expec
     counts: Counter[str] = Counter()
     for file, quote in quotes(bundle):
         text = pdf_text(outputs / file)
-        found = locate(quote, text)
+        found = locate(quote, text, LengthRule(4, 2))
         counts[found.kind] += 1
         assert all(text.text[start:end].strip() for start, end in found.spans)
     assert tuple(counts[kind] for kind in KINDS) == expected

@@ -15,10 +15,10 @@ from typing import Literal
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.protocol.evidence_text import NormalisedText
+from benchbook.evaluators.evidence_text import NormalisedText
+from benchbook.evaluators.protocol.evidence import Evidence
 from benchbook.evaluators.protocol.findings import Detail, SameModel, said
 from benchbook.evaluators.protocol.identity import EvaluationSet
-from benchbook.evaluators.protocol.quotes import Evidence
 from benchbook.evaluators.protocol.spec import protocol
 from benchbook.evaluators.protocol.validity import Evaluation, Options, validate
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from benchbook.evaluators.quotes import LengthRule
 from benchbook.specs import load_spec
 
 __all__ = ["SPEC_ID", "Protocol", "protocol"]
@@ -25,6 +26,7 @@ class Protocol:
     flags: tuple[str, ...]
     fail_at_most: int
     pass_at_least: int
+    length: LengthRule
     max_quote_words: int
     max_evidence_items: int
 
@@ -43,6 +45,7 @@ def protocol() -> Protocol:
         flags=tuple(reply["flags"]),
         fail_at_most=verdict["fail_at_most"],
         pass_at_least=verdict["pass_at_least"],
+        length=LengthRule(evidence["min_fragment_length"], evidence["cjk_character_length"]),
         max_quote_words=evidence["max_quote_words"],
         max_evidence_items=evidence["max_items"],
     )

@@ -18,13 +18,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from benchbook.errors import ConfigError
-from benchbook.evaluators.protocol.evidence_text import NormalisedText
+from benchbook.evaluators.evidence_text import NormalisedText
+from benchbook.evaluators.protocol.evidence import Evidence, check_evidence
 from benchbook.evaluators.protocol.findings import EDITION, Detail, Edition, Findings, Flag, SameModel, said
 from benchbook.evaluators.protocol.identity import EvaluationSet, check_meta
-from benchbook.evaluators.protocol.quotes import Evidence, LocatedKind, check_evidence
 from benchbook.evaluators.protocol.reply import ReadReply, declines, json_type, read_reply, typed_field
 from benchbook.evaluators.protocol.scores import Verdict, check_scores, check_verdict, readable_scores, verdict
 from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.quotes import LocatedKind
 
 __all__ = ["Evaluation", "EvidenceRule", "Options", "parse_line", "validate"]
 

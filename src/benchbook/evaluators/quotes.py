@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
-from benchbook.evaluators.protocol.evidence_text import NormalisedText, Span, normalised
-from benchbook.evaluators.protocol.findings import Edition, Findings, said
-from benchbook.evaluators.protocol.reply import json_type, typed_field
-from benchbook.evaluators.protocol.spec import protocol
-from benchbook.specs import load_spec
+from benchbook.evaluators.evidence_text import NormalisedText, Span, normalised
 
-__all__ = ["Evidence", "Located", "LocatedKind", "check_evidence", "excess_of", "is_long_enough", "locate"]
+__all__ = ["LengthRule", "Located", "LocatedKind", "excess_of", "locate"]
 
 
 LocatedKind = Literal["exact", "normalised", "fragments", "not_found", "empty"]
@@ -46,7 +40,9 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class _LengthRule:
+class LengthRule:
+    """How long a fragment of a quote must be, so that finding it says something."""
+
     min_length: int
     cjk_character_length: int
 
@@ -58,18 +54,7 @@ class _LengthRule:
         return len(fragment) + more >= self.min_length
 
 
-@cache
-def _length_rule() -> _LengthRule:
-    evidence = load_spec("judge_protocol@v1").settings["evidence"]
-    return _LengthRule(evidence["min_fragment_length"], evidence["cjk_character_length"])
-
-
-def is_long_enough(quote: str) -> bool:
-    """A quote has the length that each of its fragments must have, white space and what has no width aside (P4.1)."""
-    return _length_rule().holds(normalised(quote))
-
-
-def locate(quote: str, text: NormalisedText | str) -> Located:
+def locate(quote: str, text: NormalisedText | str, length: LengthRule) -> Located:
     """Where `quote` stands in `text`, in the order exact, normalised, fragments (SPEC P4.1).
 
     For several quotes make one `NormalisedText` and pass that: it is normalised once. A quote of which nothing is left
@@ -86,11 +71,11 @@ def locate(quote: str, text: NormalisedText | str) -> Located:
     start = where.normal.find(wanted)
     if start >= 0:
         return Located("normalised", (where.stored_span(start, start + len(wanted)),))
-    spans = _locate_fragments(quote, where)
+    spans = _locate_fragments(quote, where, length)
     return Located("fragments", spans) if spans else Located("not_found")
 
 
-def _locate_fragments(quote: str, where: NormalisedText) -> tuple[Span, ...]:
+def _locate_fragments(quote: str, where: NormalisedText, length: LengthRule) -> tuple[Span, ...]:
     """A span for each fragment; none where the quote has no joint, or a fragment is too short or not found.
 
     Each fragment is taken at its first place after the one before. That finds an order where there is one: an earlier
@@ -99,7 +84,7 @@ def _locate_fragments(quote: str, where: NormalisedText) -> tuple[Span, ...]:
     spans: list[Span] = []
     position = 0
     for fragment in _fragments(quote):
-        if not _length_rule().holds(fragment):
+        if not length.holds(fragment):
             return ()
         start = where.normal.find(fragment, position)
         if start < 0:
@@ -140,16 +125,16 @@ _UNSPACED = re.compile(
 )
 
 
-def excess_of(quote: str, edition: Edition) -> str | None:
-    """By how much a quote is too long, in words; None where it is not.
+def excess_of(quote: str, most: int, *, counts_characters: bool) -> str | None:
+    """By how much a quote is longer than `most` words; None where it is not.
 
     Words are what white space parts. A text without any is measured in characters, and so is what is written without
     spaces inside one that has some: a line end in a page of Chinese does not make two words of it.
     """
-    pieces, most = quote.split(), protocol().max_quote_words
+    pieces = quote.split()
     if len(pieces) > most:
         return f"{len(pieces)} words, over {most}"
-    if edition < 2:
+    if not counts_characters:
         return None
     characters, allowed = sum(map(len, pieces)), CHARACTERS_PER_WORD * most
     if len(pieces) == 1 and characters > allowed:
@@ -158,77 +143,3 @@ def excess_of(quote: str, edition: Edition) -> str | None:
     if sum(lengths) > allowed:
         return f"{characters} characters of text without spaces, as long as {sum(lengths) // 2} words; over {most}"
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One item of a reply's evidence, in the reply's order. What is None could not be read as a string."""
-
-    dimension: str | None
-    quote: str | None
-    reason: str | None
-    located: Located | None  # None: there is no quote to look up
-
-
-def check_evidence(
-    reply: Mapping[str, Any], text: NormalisedText, *, must_be_found: bool, findings: Findings
-) -> tuple[Evidence, ...]:
-    """Reads `evidence` and looks every quote up in `text`; all that is wrong is added to `findings`.
-
-    With `must_be_found` off (`evidence = "report"`, P4.1) a quote that is not found is no fault. One that is empty, too
-    short or too long still is: the option is about what was looked for and not found.
-    """
-    items = typed_field(reply, "evidence", list, "evidence", findings)
-    if items is None:
-        # Missing or of another type says it all; that no dimension has evidence follows and is not said as well.
-        return ()
-    limit = protocol().max_evidence_items
-    if len(items) > limit:
-        # A bound on work, not on judging: each quote costs a search through the judged text.
-        findings.add("too_much_evidence", "evidence", f"{len(items)} items; {limit} at most are looked up")
-    known: dict[str, Located] = {}
-    evidence = tuple(_read_item(item, at, text, known, findings) for at, item in enumerate(items[:limit]))
-    for at, item in enumerate(evidence):
-        _check_quote(item, f"evidence[{at}].quote", must_be_found, findings)
-    _check_dimensions(evidence, findings)
-    return evidence
-
-
-def _read_item(item: Any, at: int, text: NormalisedText, known: dict[str, Located], findings: Findings) -> Evidence:
-    path = f"evidence[{at}]"
-    if not isinstance(item, dict):
-        findings.add("wrong_type", path, f"{path} is {json_type(item)}, not object")
-        return Evidence(None, None, None, None)
-    dimension = typed_field(item, "dimension", str, f"{path}.dimension", findings)
-    quote = typed_field(item, "quote", str, f"{path}.quote", findings)
-    reason = typed_field(item, "reason", str, f"{path}.reason", findings)
-    if dimension is not None and dimension not in protocol().dimensions:
-        findings.add("dimension_unknown", f"{path}.dimension", f"{said(dimension)} is no dimension")
-    if findings.edition >= 2 and reason is not None and not reason.strip():
-        findings.add("reason_empty", f"{path}.reason", "the reason is empty")
-    if quote is None:
-        return Evidence(dimension, None, reason, None)
-    if quote not in known:  # snippets may serve several dimensions (source 002, section 4)
-        known[quote] = locate(quote, text)
-    return Evidence(dimension, quote, reason, known[quote])
-
-
-def _check_quote(item: Evidence, path: str, must_be_found: bool, findings: Findings) -> None:
-    if item.quote is None or item.located is None:
-        return
-    if item.located.kind == "empty":
-        findings.add("quote_empty", path, "the quote is empty")
-    elif findings.edition >= 2 and not is_long_enough(item.quote):
-        findings.add("quote_too_short", path, f"{said(item.quote)} is too short to be a quote")
-    if item.located.kind == "not_found" and must_be_found:
-        findings.add("quote_not_found", path, f"{said(item.quote)} does not stand in the judged text")
-    if (excess := excess_of(item.quote, findings.edition)) is not None:
-        findings.add("quote_too_long", path, excess)
-
-
-def _check_dimensions(evidence: tuple[Evidence, ...], findings: Findings) -> None:
-    """At least one item a dimension (source 002, section 4), whatever its quote is worth."""
-    covered = {item.dimension for item in evidence}
-    for name in protocol().dimensions:
-        if name not in covered:
-            findings.add("dimension_without_evidence", "evidence", f"{name} has no evidence")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchbook.evaluators.protocol.evidence_text import (
+from benchbook.evaluators.evidence_text import (
     MAX_SEGMENT,
     REMOVED,
     NormalisedText,
@@ -19,7 +20,10 @@ from benchbook.evaluators.protocol.evidence_text import (
     normalised,
     segment_pattern,
 )
-from benchbook.evaluators.protocol.quotes import Located, locate
+from benchbook.evaluators.quotes import LengthRule, Located
+from benchbook.evaluators.quotes import locate as located_by
+
+locate = partial(located_by, length=LengthRule(4, 2))
 
 PLAN = "# Plan\n\n1. Collect the invoices from March.\n2. Check each total against the ledger.\n"
 
