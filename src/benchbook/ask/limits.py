@@ -35,6 +35,17 @@ class Gate:
         self._recent_ms = 0.0
         self._best_ms = float("inf")
 
+    @property
+    def has_room(self) -> bool:
+        return self.under_way < self.limit
+
+    def try_enter(self) -> bool:
+        """Take a turn where there is one now."""
+        if self.under_way >= self.limit:
+            return False
+        self.under_way += 1
+        return True
+
     async def enter(self) -> None:
         while self.under_way >= self.limit:
             turn = asyncio.get_running_loop().create_future()

@@ -61,10 +61,16 @@ class ServerPace:
 
     # ── turns ────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def try_enter(self) -> bool:
+        """Take a turn where the server has shown no limit, as is nearly always so."""
+        if self.limit is not None or self._waiting:
+            return False
+        self.under_way += 1
+        return True
+
     async def enter(self) -> None:
         """Wait for a turn, in the order of asking."""
-        if self.limit is None and not self._waiting:
-            self.under_way += 1
+        if self.try_enter():
             return
         if not self._waiting and self._blocked_s() == 0:
             self._go()

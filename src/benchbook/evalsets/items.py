@@ -16,7 +16,7 @@ from benchbook.errors import InputError
 from benchbook.evalsets.conversations import Message, MessageError, check_messages, transcript
 from benchbook.evalsets.field_names import ALIASES, FIELD_OF, MESSAGES, OPTIONAL_TEXTS, names_meant
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.line_json import read_line_json, repeated_key
+from benchbook.evalsets.line_json import read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
 __all__ = [
@@ -59,17 +59,15 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # What `decode_plain` can't read by itself: other names of fields, and a conversation that stands in for a prompt.
-_OTHER_NAMES = tuple(f'"{name}"'.encode() for name in (*(n for names in ALIASES.values() for n in names[1:]), MESSAGES))
+_OTHER_NAMES = frozenset([*(name for names in ALIASES.values() for name in names[1:]), MESSAGES])
 _KNOWN_NAMES = tuple(FIELD_OF)
 _item = msgspec.json.Decoder(ready(Item))
 
 
 def is_plain(data: bytes) -> bool:
-    """Whether none of the other names stands in a line; then it is what `decode_plain` reads, or faulty.
-
-    A name may be spelled with escapes, so a line that has any is not plain.
-    """
-    return b"\\u" not in data and not any(name in data for name in _OTHER_NAMES)
+    """Whether a line is an object without other names, each key once: what `decode_plain` reads, or faulty."""
+    row = row_without_repeats(data)
+    return row is not None and _OTHER_NAMES.isdisjoint(row)
 
 
 def decode_plain(data: bytes) -> Item:
@@ -80,15 +78,13 @@ def decode_plain(data: bytes) -> Item:
     return _item.decode(data)
 
 
-def read_item(data: bytes, path: str | Path, line: int) -> Item:
-    """The item on one line.
+def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = None) -> Item:
+    """The item on one line. `plain`: what `is_plain` said of it, where it was asked.
 
     Raises: InputError with `path`, `line` and the field.
     """
     _refuse_other_encodings(data, path, line)
-    if (name := repeated_key(data, _KNOWN_NAMES)) is not None:
-        raise InputError(path, line=line, field=name, found="the field more than once", expected="one of them")
-    if is_plain(data):
+    if is_plain(data) if plain is None else plain:
         try:
             item = _item.decode(data)
         except (msgspec.DecodeError, RecursionError):
@@ -96,6 +92,8 @@ def read_item(data: bytes, path: str | Path, line: int) -> Item:
         else:
             if _all_filled(item):
                 return item
+    elif (name := repeated_key(data, _KNOWN_NAMES)) is not None:
+        raise InputError(path, line=line, field=name, found="the field more than once", expected="one of them")
     try:
         value = msgspec.json.decode(data)
     except RecursionError:
@@ -140,8 +138,10 @@ def _all_filled(item: Item) -> bool:
     """Whether the texts that must not be empty are not; `item_from_json` says which."""
     if not (item.id.strip() and item.prompt.strip()):
         return False
-    optional = (item.expected_answer, item.section, item.category, item.difficulty, item.group)
-    return all(text is None or text.strip() for text in optional)
+    for text in (item.expected_answer, item.section, item.category, item.difficulty, item.group):
+        if text is not None and not text.strip():
+            return False
+    return True
 
 
 def item_from_json(value: Any, path: str | Path, line: int) -> Item:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 import jiter
@@ -15,25 +14,33 @@ from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.lines import utf8_fault
 from benchbook.text import shorten
 
-__all__ = ["JSON_WHITE_SPACE", "LineJson", "Pairs", "read_line_json", "repeated_key", "type_name"]
+__all__ = [
+    "JSON_WHITE_SPACE",
+    "LineJson",
+    "Pairs",
+    "read_line_json",
+    "repeated_key",
+    "row_without_repeats",
+    "type_name",
+]
 
 
 class Pairs(list[tuple[str, Any]]):
     """An object as its pairs, duplicates and all: what `json` makes of one by `object_pairs_hook`."""
 
 
-@lru_cache(maxsize=16)  # nearly every row of a table has the same
-def _written(names: tuple[str, ...]) -> tuple[bytes, ...]:
-    """Each name as it stands on a line, in quotes."""
-    return tuple(f'"{name}"'.encode() for name in names)
+def row_without_repeats(data: bytes) -> dict[str, Any] | None:
+    """The object on a line, none of whose keys is there twice at any depth; None where a closer look must tell."""
+    try:
+        row = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def repeated_key(data: bytes, names: Iterable[str]) -> str | None:
-    """The first of `names` that the object on a line has more than once; None too for what is no object.
-
-    Quick where none stands there twice, which is nearly always; a name in a value or deeper down is looked at again.
-    """
-    if b"\\u" not in data and max(map(data.count, _written(tuple(names))), default=0) < 2:
+    """The first of `names` that the object on a line has more than once; None too for what is no object."""
+    if row_without_repeats(data) is not None:
         return None
     try:
         # Numbers stay text: only the keys are of interest, and an int of over 4,300 digits would raise.

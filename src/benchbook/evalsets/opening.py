@@ -86,8 +86,9 @@ class _Gathered:
                 start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
                 body = data[start:].rstrip(b"\r\n")
                 if body.strip(None if self._is_recorded else JSON_WHITE_SPACE):
-                    plain = plain and is_plain(body)
-                    self._note(self._item(body, number), position + start)
+                    is_plain_line = is_plain(body)
+                    plain = plain and is_plain_line
+                    self._note(self._item(body, number, plain=is_plain_line), position + start)
                 position += len(data)
         return self._opened(digest.hexdigest(), "jsonl", plain=plain)
 
@@ -120,8 +121,8 @@ class _Gathered:
             lines=lines,
         )
 
-    def _item(self, data: bytes, number: int) -> Item:
-        item = read_item(data, self._path, number)
+    def _item(self, data: bytes, number: int, *, plain: bool | None = None) -> Item:
+        item = read_item(data, self._path, number, plain=plain)
         if item.messages is not None and not self._is_recorded:
             read_messages(item.messages, self._path, number)
         row = {} if self._is_recorded else self._whole_line(data, number)

@@ -259,10 +259,8 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
         message = _message_of(choice, request, latency_e2e_ms)
     usage = completion.usage or _NO_USAGE
     used, reported = output_tokens(usage)
-    calls = ToolCalls(request)
-    calls.add(message.tool_calls)
     return Answer(
-        text=calls.after(message.content),
+        text=message.content if message.tool_calls is None else _with_calls(message, request),
         finish_reason=normalised(reason),
         latency_e2e_ms=latency_e2e_ms,
         latency_model_ms=model_ms(
@@ -278,6 +276,12 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
 
 
 _NO_USAGE = Usage()
+
+
+def _with_calls(message: Message, request: bytes) -> str | None:
+    calls = ToolCalls(request)
+    calls.add(message.tool_calls)
+    return calls.after(message.content)
 
 
 def output_tokens(usage: Usage) -> tuple[int | None, int | None]:
