@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import event, select
 
-from benchbook.catalog.database import Catalog
-from benchbook.catalog.schema import metadata
+from benchbook.catalog.database import Catalog, metadata
 from benchbook.evaluators.correctness.rows import CorrectnessRow
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import Reply, RunEnded, RunStarted

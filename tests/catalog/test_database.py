@@ -15,11 +15,10 @@ import pytest
 from sqlalchemy import delete, insert, inspect
 
 from benchbook.catalog import database
-from benchbook.catalog.database import Catalog, open_catalog
+from benchbook.catalog.database import VERSION, Catalog, metadata, open_catalog, runs, versions
 from benchbook.catalog.indexing import rebuild, refresh
 from benchbook.catalog.predictions import Appended, Prediction, append_predictions, iterate_predictions
 from benchbook.catalog.queries import list_runs
-from benchbook.catalog.schema import VERSION, metadata, runs, versions
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from catalog.making import content, correctness_row, made, start
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbook.catalog.database import Catalog
+from benchbook.catalog.database import Catalog, from_stored, to_stored
 from benchbook.catalog.indexing import index_record, refresh
 from benchbook.catalog.predictions import (
     Appended,
@@ -20,7 +20,6 @@ from benchbook.catalog.predictions import (
     iterate_predictions,
     predictions_page,
 )
-from benchbook.catalog.schema import from_stored, to_stored
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.answers.scorecard import Unavailable
 from catalog.making import correctness_row, finish, made, plans_of, start

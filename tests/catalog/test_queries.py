@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from benchbook.catalog.database import Catalog
+from benchbook.catalog.database import Catalog, aggregates, runs
 from benchbook.catalog.indexing import index_record
 from benchbook.catalog.queries import SORTS, RunFilter, _Place, cursor_of, eval_sets, leaderboard, list_runs
-from benchbook.catalog.schema import aggregates, runs
 from benchbook.errors import ConfigError
 from catalog.making import made, plans_of
 

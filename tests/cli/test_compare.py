@@ -17,10 +17,9 @@ from benchbook.comparison.baselines import baseline_record, read_baseline, set_b
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions
-from benchbook.library.gating import records_on_one_evalset
+from benchbook.library.comparing import records_on_one_evalset
 from benchbook.record.folder import Record
-from benchbook.training.points import MetricPoint
-from benchbook.training.table import TRAINING_TABLE, training_rows, write_training_table
+from benchbook.training.points import TRAINING_TABLE, MetricPoint, training_rows, write_training_table
 from running import benchbook
 from support import shared_data
 

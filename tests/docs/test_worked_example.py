@@ -11,7 +11,7 @@ from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import Decision, decide
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
-from benchbook.statistics.one_sided import one_sided_bound
+from benchbook.statistics.clusters import one_sided_bound
 from docs.sessions import tables_of
 from rubric_v1 import V1, outcome_v1
 from support import ROOT

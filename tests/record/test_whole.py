@@ -15,10 +15,10 @@ from benchbook.catalog.queries import find_run
 from benchbook.comparison.records import compared_run, rows_of_items
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.evaluators.registry import evaluator_named
+from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import Reply, Resumed
 from benchbook.record.folder import Record, open_record
 from benchbook.record.journal import JournalWriter
-from benchbook.record.whole import check_whole
 from running import benchbook_here
 from scored import scored
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.specs.toml_lines import KeyPath, key_lines
+from benchbook.specs.faults import KeyPath, key_lines
 
 TEXT = '''\
 # a comment with [brackets] and = signs

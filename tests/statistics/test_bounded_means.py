@@ -11,7 +11,7 @@ from hypothesis import strategies as hs
 from scipy import stats
 
 from benchbook import statistics as st
-from benchbook.statistics.from_sums import clustered_jeffreys_of_sums, jeffreys_of_sums
+from benchbook.statistics.means import clustered_jeffreys_of_sums, jeffreys_of_sums
 
 GRADES = hs.lists(hs.integers(0, 2), min_size=2, max_size=40)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbook import statistics as st
-from benchbook.statistics.from_sums import clustered_jeffreys_of_sums, jeffreys_of_sums
+from benchbook.statistics.means import clustered_jeffreys_of_sums, jeffreys_of_sums
 
 NOTHING = (None, None, None)
 

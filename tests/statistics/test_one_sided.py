@@ -12,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.statistics import clopper_pearson
-from benchbook.statistics.from_sums import jeffreys_of_sums
-from benchbook.statistics.intraclass import mean_of_clusters, worth_of_clusters
-from benchbook.statistics.one_sided import least_to_show, one_sided_bound, one_sided_bound_of_clusters
-from benchbook.statistics.percentiles import percentile_bound_of_clusters
+from benchbook.statistics.binomial import percentile_bound_of_clusters
+from benchbook.statistics.clusters import (
+    least_to_show,
+    mean_of_clusters,
+    one_sided_bound,
+    one_sided_bound_of_clusters,
+    worth_of_clusters,
+)
+from benchbook.statistics.means import jeffreys_of_sums
 
 
 def bound_of(side: str, values: list[float], confidence: float = 0.95) -> float:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.statistics import variance_components
-from benchbook.statistics.from_sums import variance_components_of_sums
+from benchbook.statistics.means import variance_components_of_sums
 
 
 @settings(deadline=None)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from benchbook.errors import ConfigError, InputError
 from benchbook.training import MetricPoint, align, curves, smooth, thin
 from benchbook.training.curves import Curve, CurveFault, Place, on_axis
-from benchbook.training.points import Segments
-from benchbook.training.table import TRAINING_TABLE, read_training_table, training_rows, write_training_table
+from benchbook.training.points import TRAINING_TABLE, Segments, read_training_table, training_rows, write_training_table
 
 
 def points(*steps: int, name: str = "loss", tokens_a_step: int | None = None) -> list[MetricPoint]:

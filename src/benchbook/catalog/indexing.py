@@ -16,10 +16,9 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
-from benchbook.catalog.database import Catalog
+from benchbook.catalog.database import Catalog, aggregates, predictions, runs, to_stored
 from benchbook.catalog.numbers import Aggregate
 from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
-from benchbook.catalog.schema import aggregates, predictions, runs, to_stored
 from benchbook.errors import RecordError, UsageError
 from benchbook.record.folder import Record, is_record
 

@@ -21,11 +21,11 @@ from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.record.derived_files import check_whole, inside
 from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
 from benchbook.record.folder import Record, is_record
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
 from benchbook.record.state import JournalState
-from benchbook.record.whole import check_whole, inside
 from benchbook.text import shorten
 
 __all__ = ["Observation", "damaged", "observe", "stamp_of"]

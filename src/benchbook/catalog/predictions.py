@@ -15,9 +15,8 @@ import msgspec
 from sqlalchemy import Connection, Row, insert, select
 
 from benchbook.canonical import decode_json, ready
-from benchbook.catalog.database import Catalog
+from benchbook.catalog.database import Catalog, predictions, runs
 from benchbook.catalog.queries import checked_limit, cursor_of, position_of
-from benchbook.catalog.schema import predictions, runs
 from benchbook.errors import UsageError
 from benchbook.evaluators.answers.scorecard import Unavailable
 from benchbook.text import shorten

@@ -15,8 +15,7 @@ import msgspec
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, literal, select, tuple_
 
 from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.catalog.database import Catalog
-from benchbook.catalog.schema import aggregates, runs
+from benchbook.catalog.database import Catalog, aggregates, runs
 from benchbook.errors import ConfigError
 
 __all__ = [

@@ -23,7 +23,7 @@ from benchbook.cli.summary import passes_gate, print_decision
 if TYPE_CHECKING:
     from benchbook.evaluators.contract import Confidence
     from benchbook.evaluators.measured import Measured
-    from benchbook.library.gating import GateResult
+    from benchbook.library.comparing import GateResult
     from benchbook.record.folder import Record
 
 __all__ = ["gate"]
@@ -106,7 +106,7 @@ def _gate_regressions(
     allow_different: str | None,
     junit: Path | None,
 ) -> int:
-    from benchbook.library.gating import regression_gate
+    from benchbook.library.comparing import regression_gate
 
     against = (baseline, margin, max_regressions, allow_undecided, allow_different, junit)
     is_alone = min_score is not None and all(one is None for one in against)

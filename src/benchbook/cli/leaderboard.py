@@ -30,7 +30,7 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     """
     from benchbook.comparison.leaderboard import leaderboard as ranked
     from benchbook.comparison.records import compared_run
-    from benchbook.library.gating import damaged_in, records_on_one_evalset
+    from benchbook.library.comparing import damaged_in, records_on_one_evalset
 
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")

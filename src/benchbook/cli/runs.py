@@ -40,7 +40,7 @@ def runs(runs: str, as_json: bool) -> None:
 
 def _row(record: Record) -> dict[str, str]:
     """A record as its derived files have it; of one that is damaged `error` says what is wrong, and nothing more."""
-    from benchbook.record.whole import check_whole, inside
+    from benchbook.record.derived_files import check_whole, inside
 
     try:
         check_whole(record)

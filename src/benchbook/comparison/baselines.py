@@ -8,10 +8,10 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError, RecordError, UsageError
+from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunEnded
 from benchbook.record.folder import Record, is_record, write_file
 from benchbook.record.reading import read_journal
-from benchbook.record.whole import check_whole
 
 __all__ = [
     "BASELINE_FILE",

@@ -17,9 +17,9 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
+from benchbook.record.derived_files import check_whole
 from benchbook.record.folder import Record
 from benchbook.record.reading import why_unreadable
-from benchbook.record.whole import check_whole
 from benchbook.text import storable
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def training_loss(record: Record) -> Curve | None:
     Raises: RecordError where its table can't be read.
     """
     from benchbook.training.curves import curves
-    from benchbook.training.table import TRAINING_TABLE, read_training_table
+    from benchbook.training.points import TRAINING_TABLE, read_training_table
 
     path = record.path / TRAINING_TABLE
     if not path.exists():

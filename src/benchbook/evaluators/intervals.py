@@ -9,8 +9,8 @@ import msgspec
 
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.statistics import Estimate, wilson
-from benchbook.statistics.from_sums import clustered_jeffreys_of_sums, clustered_mean_of_sums, jeffreys_of_sums
-from benchbook.statistics.intraclass import mean_of_clusters
+from benchbook.statistics.clusters import mean_of_clusters
+from benchbook.statistics.means import clustered_jeffreys_of_sums, clustered_mean_of_sums, jeffreys_of_sums
 
 __all__ = [
     "BY_CORRELATION",

@@ -1,8 +1,13 @@
-"""What every kind of record writes alike: JSON laid out to be read, and a manifest that holds its own hash."""
+"""What every record derives alike: its manifest, JSON laid out to be read, and whether these may be trusted.
+
+Derived files prove nothing without the journal that they came from. Every reader of them looks at both ends of it first
+(`check_whole`), without a scan; only `verify` tells whether all of it holds.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,14 +15,192 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import zstandard
 
-from benchbook.canonical import canonical_json
-from benchbook.errors import RecordError
+from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
 from benchbook.record.folder import Record, write_file
-from benchbook.record.reading import LFS_POINTER, read_journal, why_unreadable
-from benchbook.record.whole import check_whole
+from benchbook.record.reading import (
+    CR_LF,
+    LFS_POINTER,
+    MAX_SEGMENT_BYTES,
+    is_lfs_pointer,
+    read_journal,
+    read_segment,
+    segment_files,
+    why_unreadable,
+)
 
-__all__ = ["Finding", "hashes_of", "place_of_fact", "pretty_json", "reading_derived", "sha256_of", "write_manifest"]
+__all__ = [
+    "Finding",
+    "Manifest",
+    "check_whole",
+    "hashes_of",
+    "inside",
+    "place_of_fact",
+    "pretty_json",
+    "reading_derived",
+    "sha256_of",
+    "write_manifest",
+]
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """manifest.json: what was recorded when, by which rules and code, and the hash that names the record.
+
+    Each evaluator adds who was asked what (SPEC R7.1).
+    """
+
+    run_id: str
+    timestamp_utc: str
+    ended_utc: str | None
+    state: str  # complete, interrupted, stopped, running, open
+    state_detail: str | None
+    spec: str
+    spec_sha256: str
+    dataset_id: str
+    dataset_version_or_hash: str
+    repeats: int
+    code_version: dict[str, Any]
+    environment: dict[str, Any]
+    config: dict[str, Any]
+    plan_sha256: str
+    inputs: dict[str, str]  # what it is -> its SHA-256, under inputs/
+    journal_segments: int
+    journal_facts: int
+    journal_sha256: str  # the last fact's hash: it names the whole record
+    derived: dict[str, str]  # file -> its SHA-256
+    derived_by: dict[str, str]  # the versions that wrote them
+    manifest_sha256: str  # of this manifest with this field empty: no byte of it changes unseen
+    # Of the repository that holds the user's config; left out of records before derivation 3.
+    project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+_HEAD = 1_025  # bytes: what tells a pointer from a segment
+
+_TAIL = 1 << 16
+
+
+class _Ends(msgspec.Struct):
+    """The part of a manifest that says where its journal ends."""
+
+    journal_facts: int
+    journal_sha256: str
+
+
+def check_whole(record: Record) -> None:
+    """Look at a record's first fact, its last one, and what its manifest says of that.
+
+    A journal that has gone on since its files were derived is whole: a run that was resumed.
+
+    Raises: RecordDamagedError saying what is wrong with the journal; RecordError for a manifest that can't be read.
+    """
+    segments = segment_files(record.journal)
+    if not segments:
+        raise RecordDamagedError(record.journal / "000001.jsonl", None, "is missing")
+    try:
+        for path in segments:
+            _check_head(path)
+        _check_first(segments[0])
+        found = _ends_of(record)
+        if found is not None:
+            _check_last(segments, found)
+    except OSError as error:
+        where = error.filename or record.path
+        raise RecordDamagedError(where, None, f"can't be read ({error.strerror or error})") from None
+
+
+def inside(record: Record, words: str) -> str:
+    """What is said of a record's file, with its place within the record alone."""
+    return words.replace(f"{record.path}{os.sep}", "").removeprefix(f"{record.path}: ")
+
+
+def _check_head(path: Path) -> None:
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if is_lfs_pointer(head):
+        raise RecordDamagedError(path, None, LFS_POINTER)
+
+
+def _check_first(path: Path) -> None:
+    """The first fact says what was going to be done."""
+    fact = _decoded(path, 1, _first_line(path))
+    if not isinstance(fact, RunStarted | LabelsStarted):
+        raise RecordDamagedError(path, 1, "is not a record's first fact")
+
+
+def _first_line(path: Path) -> bytes:
+    with path.open("rb") as file:
+        if path.suffix != ".zst":
+            return file.readline(MAX_SEGMENT_BYTES)
+        try:
+            unpacked = zstandard.ZstdDecompressor().stream_reader(file)
+            line = b""
+            while b"\n" not in line and len(line) < MAX_SEGMENT_BYTES and (more := unpacked.read(_TAIL)):
+                line += more
+        except zstandard.ZstdError as error:
+            raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
+    return line[: line.find(b"\n") + 1]
+
+
+def _ends_of(record: Record) -> _Ends | None:
+    """What the manifest says; None where nothing was derived yet."""
+    try:
+        data = record.manifest.read_bytes()
+    except FileNotFoundError:
+        return None
+    if is_lfs_pointer(data):
+        raise RecordError(f"{record.manifest}: {LFS_POINTER}")
+    try:
+        return msgspec.json.decode(data, type=ready(_Ends))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = f"its derived files can't be read (manifest.json: {error}); `benchbook rescore` it"
+        raise RecordError(f"{record.path}: {why}") from None
+
+
+def _check_last(segments: list[Path], ends: _Ends) -> None:
+    path, line = next(_last_lines(segments), (segments[-1], b""))
+    if hashlib.sha256(line.removesuffix(b"\n")).hexdigest() == ends.journal_sha256:
+        return
+    if line.endswith(b"\r\n"):
+        raise RecordDamagedError(path, None, f"its last line {CR_LF}")
+    if _decoded(path, None, line).seq < ends.journal_facts:
+        raise RecordDamagedError(path, None, "the journal ends with another fact than manifest.json names")
+
+
+def _last_lines(segments: list[Path]) -> Iterator[tuple[Path, bytes]]:
+    """The last whole line of each segment, the last segment first. One that was cut does not count."""
+    for path in reversed(segments):
+        tail = read_segment(path) if path.suffix == ".zst" else _tail(path)
+        end = tail.rfind(b"\n")
+        if end >= 0:
+            yield path, tail[tail.rfind(b"\n", 0, end) + 1 : end + 1]
+
+
+def _tail(path: Path) -> bytes:
+    """The end of a file, with its last whole line in it."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        length = _TAIL
+        while True:
+            file.seek(max(size - length, 0))
+            tail = file.read()
+            if tail[:-1].count(b"\n", 0, max(tail.rfind(b"\n"), 0)) or length >= size:
+                return tail
+            length *= 4
+
+
+def _decoded(path: Path, number: int | None, line: bytes) -> Fact:
+    if not line.endswith(b"\n"):
+        raise RecordDamagedError(path, number, "the line is cut, and it is the only one" if line else "is empty")
+    if line.endswith(b"\r\n"):
+        raise RecordDamagedError(path, number, f"the line {CR_LF}")
+    try:
+        fact: Fact = decode_json(line[:-1], fact_decoder)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordDamagedError(path, number, f"not a fact ({error})") from None
+    return fact
 
 
 def pretty_json(value: Any) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import func, select
 
-from benchbook.catalog.schema import runs
+from benchbook.catalog.database import runs
 from benchbook.server.access import CSRF_COOKIE, SESSION_COOKIE
 from benchbook.server.operations import JSON, Bytes, Call, Operation
 from benchbook.server.problems import PROBLEM_MEDIA, ProblemError

@@ -14,9 +14,9 @@ import msgspec
 from sqlalchemy import BigInteger, Text, bindparam, select, type_coerce
 
 from benchbook.canonical import canonical_json, decode_json
+from benchbook.catalog.database import from_stored, predictions
 from benchbook.catalog.indexing import is_as_indexed
 from benchbook.catalog.queries import cursor_of, position_of
-from benchbook.catalog.schema import from_stored, predictions
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.folder import Record
 from benchbook.server.operations import Bytes, Call, Stream

@@ -17,8 +17,7 @@ from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import Curve, TrainingMetrics
 from benchbook.text import shorten
 from benchbook.training.curves import curves, telling_places
-from benchbook.training.points import MetricPoint
-from benchbook.training.table import TRAINING_TABLE
+from benchbook.training.points import TRAINING_TABLE, MetricPoint
 
 if TYPE_CHECKING:
     import polars

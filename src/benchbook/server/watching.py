@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 from sqlalchemy import select
 
-from benchbook.catalog.database import Catalog
+from benchbook.catalog.database import Catalog, runs
 from benchbook.catalog.indexing import Indexed, refresh
-from benchbook.catalog.schema import runs
 from benchbook.errors import BenchbookError
 from benchbook.server.services import Settings
 from benchbook.text import shorten

@@ -20,24 +20,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchbook.statistics.agreement import Agreement, AgreementMethod, Weights, cohens_kappa, gwet_ac
+    from benchbook.statistics.binomial import clopper_pearson, percentile_interval, percentile_ranks, wilson
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
-    from benchbook.statistics.bounded_differences import Widening, bounded_difference, cluster_widening
-    from benchbook.statistics.bounded_means import bounded_mean
+    from benchbook.statistics.bounded import Widening, bounded_difference, bounded_mean, cluster_widening
     from benchbook.statistics.corrected import CorrectedRate, Stratum, post_stratified_rate, rogan_gladen
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
-    from benchbook.statistics.margins import Margin, equivalence, non_inferiority
-    from benchbook.statistics.means import clustered_mean, mean_interval, t_interval
-    from benchbook.statistics.multiplicity import AdjustedPValues, adjust_p_values, tarone_holm
+    from benchbook.statistics.means import (
+        Repeats,
+        VarianceComponents,
+        clustered_mean,
+        mean_interval,
+        repeat_summary,
+        t_interval,
+        variance_components,
+    )
     from benchbook.statistics.paired import (
+        Margin,
         McNemar,
         PairedBinary,
         bonett_price,
+        equivalence,
         mcnemar,
+        non_inferiority,
         paired_binary,
         paired_difference,
         paired_rates,
     )
-    from benchbook.statistics.percentiles import percentile_interval, percentile_ranks
     from benchbook.statistics.planning import (
         SampleSize,
         design_effect,
@@ -51,15 +59,16 @@ if TYPE_CHECKING:
         sample_size_two_proportions,
     )
     from benchbook.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
-    from benchbook.statistics.proportions import clopper_pearson, wilson
     from benchbook.statistics.ranking import RankCorrelation, RankedRun, Ranking, rank_correlation, rank_runs
-    from benchbook.statistics.repeats import Repeats, VarianceComponents, repeat_summary, variance_components
     from benchbook.statistics.results import REASONS, WARNINGS, Estimate, RankInterval
     from benchbook.statistics.sequences import ConfidenceSequence, FiniteBet, confidence_sequence
-    from benchbook.statistics.sign_tests import (
+    from benchbook.statistics.significance import (
+        AdjustedPValues,
         PermutationTest,
         SignedRanks,
+        adjust_p_values,
         paired_permutation_test,
+        tarone_holm,
         wilcoxon_signed_rank,
     )
 
@@ -139,26 +148,27 @@ __all__ = [
 _NAMES_BY_MODULE = {
     "agreement": "Agreement AgreementMethod Weights cohens_kappa gwet_ac",
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
-    "bounded_differences": "Widening bounded_difference cluster_widening",
-    "bounded_means": "bounded_mean",
+    "bounded": "bounded_mean Widening bounded_difference cluster_widening",
     "corrected": "CorrectedRate rogan_gladen Stratum post_stratified_rate",
     "ranking": "RankCorrelation rank_correlation RankedRun Ranking rank_runs",
     "sequences": "FiniteBet ConfidenceSequence confidence_sequence",
     "many_raters": "fleiss_kappa krippendorff_alpha",
-    "margins": "Margin equivalence non_inferiority",
-    "means": "clustered_mean mean_interval t_interval",
-    "paired": "paired_rates McNemar PairedBinary bonett_price mcnemar paired_binary paired_difference",
-    "multiplicity": "AdjustedPValues adjust_p_values tarone_holm",
-    "percentiles": "percentile_interval percentile_ranks",
+    "means": "clustered_mean mean_interval t_interval Repeats VarianceComponents repeat_summary variance_components",
+    "paired": (
+        "paired_rates McNemar PairedBinary bonett_price mcnemar paired_binary paired_difference "
+        "Margin equivalence non_inferiority"
+    ),
     "planning": (
         "SampleSize design_effect sample_size_mid_p sample_size_paired_binary sample_size_paired_mean "
         "sample_size_two_proportions n_to_settle_bounded_mean n_to_settle_mean n_to_settle_percentile n_to_settle_rate"
     ),
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
-    "proportions": "clopper_pearson wilson",
-    "repeats": "Repeats VarianceComponents repeat_summary variance_components",
+    "binomial": "clopper_pearson wilson percentile_interval percentile_ranks",
     "results": "REASONS WARNINGS Estimate RankInterval",
-    "sign_tests": "PermutationTest paired_permutation_test SignedRanks wilcoxon_signed_rank",
+    "significance": (
+        "PermutationTest paired_permutation_test SignedRanks wilcoxon_signed_rank "
+        "AdjustedPValues adjust_p_values tarone_holm"
+    ),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from benchbook.statistics._arrays import Floats, Ints, Labels
 from benchbook.statistics._inputs import as_values, cluster_codes
-from benchbook.statistics.agreement import Agreement, with_agreement
+from benchbook.statistics.agreement import MOST_KINDS, Agreement, weighted_interval, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
-from benchbook.statistics.posterior import MOST_KINDS, weighted_interval
 from benchbook.statistics.results import without_interval
 
 __all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]

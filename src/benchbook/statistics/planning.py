@@ -8,7 +8,7 @@ from math import ceil, inf, isfinite, sqrt
 
 from benchbook.statistics._distributions import binomial_cdf, normal_quantile, t_quantile
 from benchbook.statistics._inputs import check_confidence, check_counts
-from benchbook.statistics.bounded_means import Design, bounds_of_mean
+from benchbook.statistics.bounded import Design, bounds_of_mean
 
 __all__ = [
     "MOST_VALUES",

@@ -10,7 +10,7 @@ import numpy as np
 from benchbook.statistics._arrays import Floats, Values
 from benchbook.statistics._distributions import normal_quantile, t_quantile
 from benchbook.statistics._inputs import as_pairs, as_values, check_confidence
-from benchbook.statistics.bounded_means import Design, bounds_of_mean
+from benchbook.statistics.bounded import Design, bounds_of_mean
 from benchbook.statistics.results import Estimate
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]

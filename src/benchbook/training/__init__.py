@@ -8,8 +8,8 @@ curve       a metric's points, each step once: where training was started again,
 from benchbook.training.columns import resolve_columns
 from benchbook.training.curves import Alignment, Axis, Curve, align, curves, smooth, thin
 from benchbook.training.forms import LogForm, recognise
+from benchbook.training.logs import read_training_metrics
 from benchbook.training.points import MetricPoint
-from benchbook.training.reading import read_training_metrics
 
 __all__ = [
     "Alignment",

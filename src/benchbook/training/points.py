@@ -1,9 +1,9 @@
-"""What a trainer logged, as facts: one number of one metric at one step."""
+"""What a trainer logged, as facts: one number of one metric at one step, and a record's table of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,17 @@ import msgspec
 from benchbook.errors import InputError
 from benchbook.evalsets.lines import utf8_fault
 
-__all__ = ["LogRow", "MetricPoint", "Segments", "decode_log_json"]
+__all__ = [
+    "TRAINING_TABLE",
+    "LogRow",
+    "MetricPoint",
+    "Segments",
+    "TrainingMetricRow",
+    "decode_log_json",
+    "read_training_table",
+    "training_rows",
+    "write_training_table",
+]
 
 
 class MetricPoint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -80,3 +90,51 @@ def _not_utf8(data: bytes, line: int | None) -> tuple[int, str] | None:
         if (fault := utf8_fault(part)) is not None:
             return number, fault
     return None
+
+
+TRAINING_TABLE = "training_metrics.parquet"
+
+
+class TrainingMetricRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row: a point (see `MetricPoint`) and `source`, the input's name in the record."""
+
+    source: str
+    name: str
+    step: int
+    tokens: int | None
+    time_s: float | None
+    value: float | None
+    segment: int
+    line: int | None
+
+    def point(self) -> MetricPoint:
+        """The point without its source."""
+        fields = {name: getattr(self, name) for name in MetricPoint.__struct_fields__}
+        return MetricPoint(**fields)
+
+
+def training_rows(source: str, points: Iterable[MetricPoint]) -> Iterator[TrainingMetricRow]:
+    """The rows of one input's points, in their order."""
+    for point in points:
+        fields = {name: getattr(point, name) for name in MetricPoint.__struct_fields__}
+        yield TrainingMetricRow(source=source, **fields)
+
+
+def write_training_table(path: Path, rows: Iterable[TrainingMetricRow]) -> None:
+    """Write the table, whole or not at all, in bounded memory: a fault in a log that is being read leaves no table.
+
+    Raises: RecordError where it can't be written, and what reading the rows raises.
+    """
+    from benchbook.record.tables import write_table
+
+    write_table(path, TrainingMetricRow, rows)
+
+
+def read_training_table(path: Path) -> Iterator[TrainingMetricRow]:
+    """The rows of the table.
+
+    Raises: RecordError.
+    """
+    from benchbook.record.tables import read_rows
+
+    yield from read_rows(path, TrainingMetricRow)

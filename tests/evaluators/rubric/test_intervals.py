@@ -20,8 +20,8 @@ from benchbook.evaluators.rubric.tables import derive
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
-from benchbook.statistics.bounded_means import rescaled
-from benchbook.statistics.intraclass import mean_of_clusters
+from benchbook.statistics.bounded import rescaled
+from benchbook.statistics.clusters import mean_of_clusters
 from benchbook.views.rubric import VIEW, html_report, markdown_report
 from rubric_v1 import ROW
 from running import benchbook, run

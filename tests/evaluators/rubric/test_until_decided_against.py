@@ -24,8 +24,7 @@ from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.evaluators.rubric.tables import derive
 from benchbook.evaluators.settings import read_config_file
 from benchbook.evaluators.verify import verify
-from benchbook.library.comparing import compare_records
-from benchbook.library.gating import regression_gate
+from benchbook.library.comparing import compare_records, regression_gate
 from benchbook.record.facts import Interrupted, Reply, RunEnded
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal

@@ -29,7 +29,7 @@ from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.training.logs import training_files
-from benchbook.training.table import TRAINING_TABLE, TrainingMetricRow
+from benchbook.training.points import TRAINING_TABLE, TrainingMetricRow
 
 __all__ = ["AnswersEvaluator"]
 

@@ -13,8 +13,8 @@ from benchbook.evalsets import Item
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.candidate import CandidatePlan
+from benchbook.record.derived_files import Manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply
-from benchbook.record.manifest import Manifest
 from benchbook.text import storable
 
 __all__ = [

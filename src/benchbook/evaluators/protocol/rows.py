@@ -9,7 +9,7 @@ import msgspec
 from benchbook.ask.unanswered import Unanswered
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, ReadRow
-from benchbook.record.manifest import Manifest
+from benchbook.record.derived_files import Manifest
 
 __all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolReadRow", "ProtocolRow", "Task"]
 

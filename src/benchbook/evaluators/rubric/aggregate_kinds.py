@@ -17,7 +17,7 @@ from benchbook.evaluators.rubric.gate_sums import GateSums, share_of
 from benchbook.evaluators.rubric.scoring import Outcome, RubricScore
 from benchbook.evaluators.rubric.spec import MeasureName
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, LatenciesOfClusters, RubricTally
-from benchbook.statistics.one_sided import Side
+from benchbook.statistics.clusters import Side
 
 __all__ = ["Aggregate", "Bounded", "Exact", "OfSamples", "Percentile", "Sums", "TokenRatio"]
 

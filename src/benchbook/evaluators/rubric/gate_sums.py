@@ -11,8 +11,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchbook.statistics.intraclass import ClusterCounts, worth_of_clusters
-from benchbook.statistics.one_sided import Side, one_sided_bound, one_sided_bound_of_clusters
+from benchbook.statistics.clusters import (
+    ClusterCounts,
+    Side,
+    one_sided_bound,
+    one_sided_bound_of_clusters,
+    worth_of_clusters,
+)
 
 __all__ = ["GateSums", "share_of"]
 

@@ -31,14 +31,14 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics import Estimate, percentile_ranks
 from benchbook.statistics._inputs import FEW_CLUSTERS
-from benchbook.statistics.from_sums import (
+from benchbook.statistics.binomial import percentile_bound_of_clusters
+from benchbook.statistics.clusters import SIDES
+from benchbook.statistics.means import (
     clustered_jeffreys_of_sums,
     clustered_mean_of_sums,
     jeffreys_of_sums,
     t_interval_of_sums,
 )
-from benchbook.statistics.one_sided import SIDES
-from benchbook.statistics.percentiles import percentile_bound_of_clusters
 
 __all__ = ["cases_of", "further_intervals_of", "intervals_of"]
 

@@ -13,14 +13,14 @@ from benchbook.evaluators.rubric.aggregates import bounded, is_unmeasured, table
 from benchbook.evaluators.rubric.gate_sums import GateSums
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
-from benchbook.statistics.bounded_means import design_of
-from benchbook.statistics.from_sums import (
+from benchbook.statistics.bounded import design_of
+from benchbook.statistics.clusters import Side, least_to_show
+from benchbook.statistics.means import (
     clustered_jeffreys_of_sums,
     clustered_mean_of_sums,
     spread_of_sums,
     t_interval_of_sums,
 )
-from benchbook.statistics.one_sided import Side, least_to_show
 from benchbook.statistics.planning import (
     MOST_VALUES,
     n_to_settle_bounded_mean,

@@ -39,11 +39,11 @@ from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
 from benchbook.evaluators.rubric.steps import outcome_of, read_history
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
+from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record, record_named
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.record.state import JournalState, read_state
-from benchbook.record.whole import check_whole
 from benchbook.text import storable
 
 __all__ = ["DEFAULT_ERROR", "PreparedRun", "judges_settings", "prepare", "roles_of_run", "until_decided_of"]

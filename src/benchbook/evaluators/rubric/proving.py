@@ -21,8 +21,8 @@ from benchbook.evaluators.rubric.gate_sums import GateSums
 from benchbook.evaluators.rubric.needed import least_for_ready, needed
 from benchbook.evaluators.rubric.release import DecidedBy, Decision, all_caps, gates_by_points
 from benchbook.evaluators.rubric.tally import Case, RubricTally
-from benchbook.statistics.one_sided import Side
-from benchbook.statistics.percentiles import percentile_bound_of_clusters, percentile_ranks
+from benchbook.statistics.binomial import percentile_bound_of_clusters, percentile_ranks
+from benchbook.statistics.clusters import Side
 
 __all__ = ["DEFAULT_CONFIDENCE", "ClusterWord", "decide_by_bounds"]
 

@@ -12,8 +12,7 @@ from benchbook.evaluators.rubric.row_types import slice_type
 from benchbook.evaluators.rubric.rows import ItemAgreement, RepeatSummary, RubricRow, Slice, VarianceSplit
 from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.statistics.from_sums import variance_components_of_sums
-from benchbook.statistics.repeats import VarianceComponents
+from benchbook.statistics.means import VarianceComponents, variance_components_of_sums
 
 __all__ = ["Repeats", "Slices", "summary_of"]
 

@@ -19,7 +19,7 @@ from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
 from benchbook.evaluators.rubric.made import Made
-from benchbook.record.manifest import Manifest
+from benchbook.record.derived_files import Manifest
 
 __all__ = [
     "AggregatesFile",

@@ -1,22 +1,56 @@
-"""Intervals of a percentile by order statistics: no assumption on shape."""
+"""Intervals by the binomial distribution: of a proportion, and of a percentile by order statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from benchbook.statistics._distributions import binomial_cdf, binomial_quantile
-from benchbook.statistics._inputs import as_values, check_confidence
-from benchbook.statistics.intraclass import worth_of_clusters
-from benchbook.statistics.one_sided import Side, one_sided_bound_of_clusters
-from benchbook.statistics.results import Estimate, RankInterval
+from benchbook.statistics._distributions import beta_quantile, binomial_cdf, binomial_quantile, normal_quantile
+from benchbook.statistics._inputs import as_values, check_confidence, check_counts
+from benchbook.statistics.clusters import Side, one_sided_bound_of_clusters, worth_of_clusters
+from benchbook.statistics.results import Estimate, RankInterval, without_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchbook.statistics._arrays import Values
 
-__all__ = ["percentile_bound_of_clusters", "percentile_interval", "percentile_ranks"]
+__all__ = ["clopper_pearson", "percentile_bound_of_clusters", "percentile_interval", "percentile_ranks", "wilson"]
+
+
+def wilson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
+    """Wilson's score interval (Wilson 1927): covers near 0 and 1, where mean and standard error collapse.
+
+    Raises: ValueError unless 0 <= successes <= n.
+    """
+    check_counts(successes, n)
+    check_confidence(confidence)
+    if n == 0:
+        return without_interval(None, n=0, confidence=confidence, method="wilson", reason="no_data")
+    z = normal_quantile((1 + confidence) / 2)
+    p = successes / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    # At 0 and at n the bound is the estimate itself, which subtraction would miss by a hair.
+    low = 0.0 if successes == 0 else middle - half
+    high = 1.0 if successes == n else middle + half
+    return Estimate(estimate=p, low=low, high=high, confidence=confidence, method="wilson", n=n)
+
+
+def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
+    """The exact interval (Clopper and Pearson 1934): covers at least as often as promised, and is wider for it.
+
+    Raises: ValueError unless 0 <= successes <= n.
+    """
+    check_counts(successes, n)
+    check_confidence(confidence)
+    if n == 0:
+        return without_interval(None, n=0, confidence=confidence, method="clopper_pearson", reason="no_data")
+    tail = (1 - confidence) / 2
+    low = 0.0 if successes == 0 else beta_quantile(successes, n - successes + 1, tail)
+    high = 1.0 if successes == n else beta_quantile(successes + 1, n - successes, 1 - tail)
+    return Estimate(estimate=successes / n, low=low, high=high, confidence=confidence, method="clopper_pearson", n=n)
 
 
 def percentile_ranks(n: int, q: float, confidence: float = 0.95) -> RankInterval:
