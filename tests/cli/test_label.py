@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from benchbook.cli.calibrate import calibrate
+from benchbook.cli.judges import calibrate
 from benchbook.cli.label import label
 from benchbook.errors import UsageError
 from benchbook.labels.labels import open_labels

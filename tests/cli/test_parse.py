@@ -40,7 +40,7 @@ def line(**case: Any) -> bytes:
 @pytest.mark.parametrize("case", cases("judge_reply"))
 def test_a_reply_on_the_command_line_is_worth_what_it_is_worth(case: dict[str, Any]) -> None:
     """The command's own steps, in this process; `test_commands.py` runs all of them through a pipe."""
-    from benchbook.cli.parse import _object_on
+    from benchbook.cli.judges import _object_on
 
     given = {key: case[key] for key in ("id", "reply", "options") if key in case}
     found = evaluator_named("rubric@v1").parse_line(_object_on(json.dumps(given).encode("utf-8")))

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from benchbook.ask.progress import Progress
 from benchbook.ask.starting import RunResult
-from benchbook.cli.demo import demo
 from benchbook.cli.progress import _Left, _words
+from benchbook.cli.starting import demo
 from benchbook.errors import RunStoppedError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig

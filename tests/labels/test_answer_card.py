@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from benchbook.cli.calibrate import calibrate
+from benchbook.cli.judges import calibrate
 from benchbook.labels.answer_card import AnswerCard, answer_card
 from benchbook.labels.calibration_corrected import corrected_scores
 from benchbook.labels.labels import LabelBook, give_labels

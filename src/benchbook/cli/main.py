@@ -1,24 +1,28 @@
-"""The command group. A command's module is imported when it is called, so that the start stays quick."""
+"""The command group. A command's module is imported when it is called, so that the start stays quick.
+
+Standard streams are prepared so that they break nothing: whatever the locale, whoever reads, and where there are none.
+"""
 
 from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any, TextIO
 
 import click
 
-from benchbook.cli.streams import prepare_streams
-from benchbook.errors import BenchbookError
+from benchbook.errors import BenchbookError, OutputError
 
 __all__ = ["COMMANDS", "main"]
 
 
 EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
-# Command -> what it is for. Its module is `benchbook.cli.<command>`, its function has the same name.
+# Command -> what it is for. Its function has the same name.
 COMMANDS: Mapping[str, str] = {
     "baseline": "Set, show or clear the run that others are held against.",
     "calibrate": "Hold a run's judge against people's labels, and correct the numbers for its errors.",
@@ -50,6 +54,31 @@ COMMANDS: Mapping[str, str] = {
     "verify": "Re-derive a record and name every byte that was changed.",
 }
 
+# Commands that share a module, by it; any other's is `benchbook.cli.<command>`.
+_SHARED: Mapping[str, str] = {
+    "baseline": "comparison",
+    "calibrate": "judges",
+    "catalog": "server",
+    "checks": "evaluators",
+    "compare": "comparison",
+    "demo": "starting",
+    "experiment": "experiments",
+    "grid": "experiments",
+    "init": "starting",
+    "leaderboard": "comparison",
+    "panel": "judges",
+    "parse": "judges",
+    "plan": "experiments",
+    "position": "judges",
+    "rescore": "records",
+    "rubric": "evaluators",
+    "runs": "records",
+    "serve": "server",
+    "show": "records",
+    "token": "server",
+    "verify": "records",
+}
+
 
 class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -60,7 +89,7 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"benchbook.cli.{cmd_name}")
+        module = importlib.import_module(f"benchbook.cli.{_SHARED.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
@@ -120,3 +149,45 @@ def _say(text: str, code: int) -> int:
 
     click.echo(f"benchbook: {visible(text)}", err=True)
     return code
+
+
+class _DeafPipe(io.FileIO):
+    """A reader that went away (`| head`) is no fault: the rest is not written, and the exit code stays the answer's.
+
+    Anything else (a full disk) is told once; on standard error nobody is left to tell.
+    """
+
+    _failed = False
+
+    def write(self, data: Any, /) -> int:
+        if not self._failed:
+            try:
+                return super().write(data) or 0
+            except BrokenPipeError:
+                self._failed = True
+            except OSError as error:
+                self._failed = True
+                if self.fileno() == 1:
+                    raise OutputError(f"standard output: can't be written ({error.strerror})") from None
+        return len(memoryview(data).cast("B"))
+
+
+def prepare_streams() -> None:
+    """What a terminal can't show is escaped; closed streams (`>&-`) lead nowhere."""
+    # Lowest first: a descriptor that is free would go to the next file that is opened, and be written into.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - stays open
+    sys.stdout = _prepared(sys.stdout, 1)
+    sys.stderr = _prepared(sys.stderr, 2)
+
+
+def _prepared(stream: TextIO | None, descriptor: int) -> TextIO:
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - stays open
+    stream.flush()
+    raw = _DeafPipe(descriptor, "wb", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.isatty() or descriptor == 2,
+    )

@@ -1,0 +1,265 @@
+"""`benchbook runs`, `show`, `verify` and `rescore`: what is recorded, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from benchbook.cli.output import find_record, json_option, json_text, print_json, run_argument, runs_option
+from benchbook.errors import RecordError, UsageError
+from benchbook.record.folder import Record, records_in
+from benchbook.text import one_line, shorten, visible
+
+__all__ = ["rescore", "runs", "show", "verify"]
+
+
+_WIDTHS = {"model": 40, "judge": 40, "eval set": 30, "hash": 13}  # on a terminal; JSON has them whole
+
+
+@click.command()
+@runs_option
+@json_option
+def runs(runs: str, as_json: bool) -> None:
+    """List the records in a folder, the newest first."""
+    if Path(runs).exists() and not Path(runs).is_dir():
+        raise UsageError(f"{runs}: not a folder; expected the one with the records")
+    rows = [_row(record) for record in records_in(runs)]
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        click.echo(f"{runs}: no records", err=True)
+        return
+    _print_table([_shown(row) for row in rows])
+    for row in rows:
+        if "error" in row:
+            click.echo(f"! {row['run']}: {one_line(row['error'])}")
+
+
+def _row(record: Record) -> dict[str, str]:
+    """A record as its derived files have it; of one that is damaged `error` says what is wrong, and nothing more."""
+    from benchbook.record.derived_files import check_whole, inside
+
+    try:
+        check_whole(record)
+        return _whole_row(record)
+    except RecordError as error:
+        nothing = dict.fromkeys(("model", "judge", "eval set", "hash"), "-")
+        told = {"error": inside(record, str(error))}
+        return {"run": record.run_id, "decision": "-", "state": "damaged"} | nothing | told
+
+
+def _whole_row(record: Record) -> dict[str, str]:
+    manifest, decision = _read(record.manifest), _read(record.decision)
+    return {
+        "run": record.run_id,
+        "decision": str(decision.get("decision") or decision.get("verdict") or "-"),
+        "state": str(manifest.get("state") or "open"),
+        "model": str(manifest.get("model_id") or "-"),
+        "judge": str(manifest.get("evaluator_model_id") or "-"),
+        "eval set": str(manifest.get("dataset_id") or "-"),
+        "hash": str(manifest.get("journal_sha256") or "-"),
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A derived file; empty for one that is not there: the run goes on, or its spec has none.
+
+    Raises: RecordError for one that can't be read.
+    """
+    import msgspec
+
+    from benchbook.record.reading import why_unreadable
+
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise RecordError(f"{path}: can't be read ({error.strerror})") from None
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = why_unreadable(path, f"can't be read ({error}); `benchbook rescore` it")
+        raise RecordError(f"{path}: {why}") from None
+
+
+def _shown(row: dict[str, str]) -> dict[str, str]:
+    from benchbook.views.words import outcome_word
+
+    shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name != "error"}
+    return shown | {"decision": shorten(outcome_word(row["decision"]), 100)}
+
+
+def _print_table(rows: list[dict[str, str]]) -> None:
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    click.echo("  ".join(name.ljust(width) for name, width in widths.items()).rstrip())
+    for row in rows:
+        click.echo("  ".join(row[name].ljust(width) for name, width in widths.items()).rstrip())
+
+
+@click.command()
+@run_argument
+@click.option("--sample", type=click.IntRange(min=0), help="One sample in full, by its number.")
+@click.option("--failed", is_flag=True, help="A line for each sample that did not pass.")
+@runs_option
+@json_option
+def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: bool) -> None:
+    """Show RUN's decision, gates and ledger; or one of its samples with every raw reply."""
+    from benchbook.cli.summary import rows_of
+    from benchbook.evaluators.registry import evaluator_of, samples_type
+    from benchbook.record.tables import row_of_sample
+    from benchbook.views.views import view_of
+
+    record = find_record(run, runs)
+    if sample is not None or failed:
+        _refuse_without_samples(record)
+    if sample is not None:
+        row = row_of_sample(record.samples, samples_type(record), sample)
+        if row is None:
+            raise UsageError(f"{record.path}: no sample {sample} was attempted")
+        if as_json:
+            print_json(row)
+        else:
+            click.echo("\n".join(_sample_lines(row, _item_lines(record, row))))
+    elif failed:
+        why = view_of(evaluator_of(record)).fail_reasons
+        rows = (row for row in rows_of(record)() if why(row))
+        if as_json:
+            print_json(list(rows))
+        else:
+            for row in rows:
+                click.echo(f"{row.sample:6}  {shorten(row.item_id, 30):30}  {', '.join(why(row))}")
+    else:
+        _show_run(record, as_json)
+
+
+def _refuse_without_samples(record: Any) -> None:
+    from benchbook.evaluators.registry import evaluator_of
+
+    started = record.started()
+    if (reason := evaluator_of(record).unavailable(started)) is not None:
+        raise UsageError(f"{record.path}: its samples are unavailable: {reason}")
+    if not record.samples.exists():
+        raise UsageError(f"{record.samples}: not there; resume the run, or `benchbook rescore` it")
+
+
+def _show_run(record: Any, as_json: bool) -> None:
+    """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
+    from benchbook.cli.summary import print_decision
+    from benchbook.evaluators.registry import evaluator_of
+
+    print_decision(record, evaluator_of(record).read(record), as_json=as_json)
+
+
+def _item_lines(record: Any, row: Any) -> Iterator[str]:
+    """What a sample was asked, where its row does not have it itself."""
+    from benchbook.evaluators.recorded_set import items_of
+    from benchbook.specs.frozen import as_text
+
+    if hasattr(row, "prompt") or "evalset" not in record.started().inputs:
+        return
+    for _, item in items_of(record, [row.sample]):
+        for name in ("prompt", "context", "expected_answer"):
+            value = getattr(item, name)
+            yield f"{name}:" if value is not None else f"{name}: –"
+            if value is not None:
+                yield from _indented(as_text(value))
+
+
+def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
+    """Every field of a row, with what was asked before the answer.
+
+    Texts keep their line ends, and hold nothing that a terminal would act upon.
+    """
+    from benchbook.evaluators.rubric.rows import judge_of_reply
+
+    for name in row.__struct_fields__:
+        if name == "candidate_answer":
+            yield from asked
+        value = getattr(row, name)
+        if name == "judge_replies":
+            for reply in value:
+                fault = (
+                    f", rejected: {reply.parse_error_reason} ({visible(reply.detail or '')})" if reply.detail else ""
+                )
+                judge = judge_of_reply(row, reply)
+                whose = "judge reply" if judge is None else f"reply of judge {visible(judge)},"
+                yield f"{whose} {reply.attempt} (fact {reply.seq}{fault}):"
+                yield from _indented(reply.text)
+        elif isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
+            yield f"{name}:"
+            yield from (f"    {visible(json_text(one))}" for one in value)
+        elif isinstance(value, str) and ("\n" in value or len(value) > 80):
+            yield f"{name}:"
+            yield from _indented(value)
+        else:
+            yield f"{name}: {'–' if value is None else visible(str(value))}"
+
+
+def _indented(text: str | None) -> Iterator[str]:
+    for line in visible(text if text is not None else "(no text)").split("\n"):
+        yield f"    {line}"
+
+
+@click.command()
+@run_argument
+@click.option("--expect", metavar="HASH", help="The hash that was published for this record.")
+@runs_option
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, as_json: bool) -> None:
+    """Re-derive everything in RUN from its journal, offline, and name every byte that was changed.
+
+    RUN is a record's folder or its id; by default the newest. Ends with 1 where something does not hold.
+    """
+    from benchbook.evaluators.verify import verify as check
+
+    record = find_record(run, runs)
+    result = check(record, expect=expect)
+    if as_json:
+        findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
+        print_json(
+            {
+                "run": str(record.path),
+                "holds": result.holds,
+                "sha256": result.sha256,
+                "facts": result.n_facts,
+                "state": result.state,
+                "findings": findings,
+            }
+        )
+    elif result.holds:
+        click.echo(f"{record.path}: verified. {result.n_facts} facts, the run is {result.state}")
+        click.echo(f"record hash: {result.sha256}")
+    else:
+        from benchbook.views.words import plural
+
+        for finding in result.findings:
+            click.echo(visible(str(finding)))
+        count = plural(len(result.findings), "finding")
+        click.echo(f"{record.path}: does not hold ({count})", err=True)
+    ctx.exit(0 if result.holds else 1)
+
+
+@click.command()
+@run_argument
+@click.option("--spec", help="The evaluator's version; by default the one that the run was made under.")
+@click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
+@runs_option
+@json_option
+def rescore(run: str | None, spec: str | None, reports: str, runs: str, as_json: bool) -> None:
+    """Compute every number of RUN again from its journal, without calling a model."""
+    from benchbook.cli.summary import print_run
+    from benchbook.evaluators.registry import evaluator_of
+
+    record = find_record(run, runs)
+    made_under = record.started().spec
+    if spec is not None and spec != made_under:
+        raise UsageError(f"{record.path}: was made under {made_under}; its replies hold no scores by {spec}")
+    derived = evaluator_of(record).derive(record, record.path)
+    print_run(record, derived, reports=None if reports == "none" else reports, as_json=as_json)
