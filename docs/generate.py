@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import click
 
-from benchbook.ask.judge_config import JudgeConfig
+from benchbook.ask.settings import JudgeConfig
 from benchbook.cli.main import benchbook
 from benchbook.evaluators.settings import SETTINGS, RunConfig
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
 from scripted_server import ScriptedServer

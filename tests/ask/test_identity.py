@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask import environment
-from benchbook.ask.environment import check_code_is_named, code_version, project_version
+from benchbook.ask import identity
+from benchbook.ask.identity import check_code_is_named, code_version, project_version
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.verify import verify
 from running import config, run
@@ -155,8 +155,8 @@ def test_the_projects_commit_is_that_of_what_holds_the_config(project: Path, tmp
 
 
 def test_what_git_does_not_say_is_null(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = environment._git
-    monkeypatch.setattr(environment, "_git", lambda *words: None if "status" in words else asked(*words))
+    asked = identity._git
+    monkeypatch.setattr(identity, "_git", lambda *words: None if "status" in words else asked(*words))
     sha = git(project, "rev-parse", "HEAD")
     assert project_version(("config", project)) == {"git_sha": sha, "dirty": None, "of": "config"}
 
@@ -181,7 +181,7 @@ def test_installed_into_somebodys_repository_it_has_no_commit(
     package = project / place
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("", encoding="utf-8")
-    monkeypatch.setattr(environment, "_PACKAGE", package)
+    monkeypatch.setattr(identity, "_PACKAGE", package)
     found = code_version()
     assert (found["git_sha"], found["dirty"]) == (None, None)
     assert found["benchbook"] is not None
@@ -193,7 +193,7 @@ def test_in_its_own_checkout_it_has_one(project: Path, monkeypatch: pytest.Monke
     (package / "__init__.py").write_text("", encoding="utf-8")
     git(project, "add", ".")
     git(project, "commit", "-q", "-m", "y")
-    monkeypatch.setattr(environment, "_PACKAGE", package)
+    monkeypatch.setattr(identity, "_PACKAGE", package)
     found = code_version()
     assert (found["git_sha"], found["dirty"]) == (git(project, "rev-parse", "HEAD"), False)
 

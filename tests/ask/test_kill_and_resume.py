@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordLockedError, UsageError
 from benchbook.evaluators.registry import resume_run

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from benchbook.ask import work
 from benchbook.ask.limits import UNANSWERED_IN_A_ROW, Budget, Gate, RateLimit, Stop
-from benchbook.ask.loop import run_async
-from benchbook.ask.progress import Progress
+from benchbook.ask.work import Progress, run_async
 from benchbook.errors import ConfigError
 from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.verify import verify

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from benchbook.ask import asking
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.settings import RunConfig

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.ask.limits import Stop
-from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.pinning import PinCheck
+from benchbook.ask.model_id import PinCheck, parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.verify import verify

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import pytest
 
-from benchbook.ask.setting_types import expected_words
+from benchbook.ask.settings import expected_words
 
 
 class Settings(msgspec.Struct):

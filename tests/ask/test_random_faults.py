@@ -12,7 +12,7 @@ import pytest
 
 from ask.test_outages import replies_of, told_by
 from benchbook.ask import asking
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.canonical import canonical_json
 from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.verify import verify

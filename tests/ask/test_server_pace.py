@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 
 from benchbook.ask import asking
-from benchbook.ask.loop import run_async
-from benchbook.ask.progress import Progress
-from benchbook.ask.providers import http_opening
+from benchbook.ask.providers import http_client
 from benchbook.ask.roles import open_means, plan_of_role
 from benchbook.ask.server_pace import ServerPace
+from benchbook.ask.work import Progress, run_async
 from benchbook.evaluators.candidate import model_settings
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.rubric.preparing import judges_settings
@@ -422,7 +421,7 @@ def test_too_many_open_files_make_fewer_connections_and_no_sample_is_lost(
         opened.append(weakref.ref(one))
         return one
 
-    monkeypatch.setattr(http_opening, "socket", SimpleNamespace(**vars(socket) | {"socket": limited}))
+    monkeypatch.setattr(http_client, "socket", SimpleNamespace(**vars(socket) | {"socket": limited}))
     with running(always_good) as server:
         result = run(tmp_path, server, 40, max_retries=0)
     assert result.derived.aggregates.ledger.n_scored == 40

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchbook.ask import asking
-from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.rubric.rows import CausedRow
 from benchbook.evaluators.settings import RunConfig

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
 from benchbook.catalog.predictions import iterate_predictions, predictions_page

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchbook.ask.progress import Progress
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import Progress
 from benchbook.cli.progress import _Left, _words
 from benchbook.cli.starting import demo
 from benchbook.errors import RunStoppedError

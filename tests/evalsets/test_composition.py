@@ -9,8 +9,8 @@ import pytest
 
 from benchbook.errors import UsageError
 from benchbook.evalsets import open_evalset
+from benchbook.evalsets.composition import CompositionRow, composition_rows
 from benchbook.evalsets.opening import shipped_names, shipped_path
-from benchbook.evalsets.profiles import CompositionRow, composition_rows
 
 
 def test_each_value_has_its_count(tmp_path: Path) -> None:

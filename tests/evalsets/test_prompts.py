@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.evalsets.prompts import near_form, stands_in
+from benchbook.evalsets.set_contents import near_form, stands_in
 
 
 @pytest.mark.parametrize(

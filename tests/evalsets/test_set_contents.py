@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.field_names import field_meant
+from benchbook.evalsets.items import field_meant
 from benchbook.evalsets.set_contents import SetContents, doubtful, lacking, unread
 from benchbook.evalsets.validate import validate
 

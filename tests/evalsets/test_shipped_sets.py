@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.prompts import near_form
+from benchbook.evalsets.set_contents import near_form
 from benchbook.evalsets.validate import validate
 from evalsets.computed_answers import COMPUTED, as_answer
 from support import shared_data

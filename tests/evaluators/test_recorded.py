@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchbook.ask.progress import Resume
+from benchbook.ask.work import Resume
 from benchbook.evalsets import open_evalset
 from benchbook.evaluators.recorded_outputs import find_columns, imported_samples
 from benchbook.record.facts import Reply

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.canonical import canonical_json
 from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, derive

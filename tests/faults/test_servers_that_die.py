@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ask.test_outages import replies_of
-from benchbook.ask.providers import http_opening
+from benchbook.ask.providers import http_client
 from benchbook.evaluators.verify import verify
 from outages import FAULTS, well
 from running import benchbook_here
@@ -223,7 +223,7 @@ def only_so_many_files(patch: pytest.MonkeyPatch, most: int) -> None:
         opened.append(weakref.ref(one))
         return one
 
-    patch.setattr(http_opening, "socket", SimpleNamespace(**vars(socket) | {"socket": limited}))
+    patch.setattr(http_client, "socket", SimpleNamespace(**vars(socket) | {"socket": limited}))
 
 
 @pytest.mark.parametrize("accepted", [False, True], ids=["interrupted", "accepted"])

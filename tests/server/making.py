@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 import running
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import start_run
 from benchbook.server.app import App

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run

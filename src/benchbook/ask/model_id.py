@@ -1,23 +1,30 @@
-"""Model ids: `provider/model-name@version`, pinned or floating (SPEC R7.2)."""
+"""Model ids: `provider/model-name@version`, pinned or floating (SPEC R7.2).
+
+A run whose models can't be pinned is stopped early (R7.1): better after one answer than after all, and best before.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from benchbook.ask.limits import Stop
 from benchbook.errors import ConfigError
+from benchbook.record.facts import Reply
 
 __all__ = [
     "MOVING_WORDS",
     "SNAPSHOT",
     "ModelId",
     "ModelName",
+    "PinCheck",
     "asked_name",
     "can_be_same",
+    "check_pinned",
     "is_content_hash",
     "is_dated",
     "names_snapshot",
@@ -31,7 +38,9 @@ __all__ = [
 _DATED = re.compile(
     r"(?<!\d)20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?!\d)|-(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"
 )
+
 _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+
 # The marks by which vendors tell one snapshot from the next, longest first. Derivation 3 rests on them: another mark
 # is another derivation.
 SNAPSHOT = re.compile(
@@ -40,10 +49,14 @@ SNAPSHOT = re.compile(
     rf"|(?:2[2-9]|3\d){_MONTH}{_DAY}|(?:2[2-9]|3\d){_MONTH}"  # 250115, 2407
     rf"|{_MONTH}-?{_DAY}|00\d)(?![0-9a-z.])"  # 0613, 05-20; 002
 )
+
 # Whichever it is today. As whole segments of a name or version, in any case.
 MOVING_WORDS = frozenset({"latest", "stable", "main", "current", "default", "newest", "nightly"})
+
 _SEGMENTS = re.compile(r"[-/:@_.\\]")
+
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?[a-z0-9]+\.(?=[a-z])")  # anthropic., us.anthropic.
+
 # sha256:…, fp_…, a commit. Seven digits at least, as git shortens them.
 _CONTENT_HASH = re.compile(r"(?:sha\d+[:-]|fp_)?[0-9a-f]{7,}")
 
@@ -141,23 +154,31 @@ def parse_model_id(text: str, setting: str) -> ModelId:
 
 
 _EXTENSION = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin|pth?|onnx|mlx|llamafile|task|tflite)$")
+
 _REVISION = re.compile(r"-v\d+:\d+$")  # of Bedrock: anthropic.claude-3-5-sonnet-20241022-v2:0
+
 _ROUTED = re.compile(r":(?:free|nitro|floor|online|exacto|extended|thinking)$")
+
 _SHA = re.compile(r"sha\d+[:-][0-9a-f]{7,}")
+
 _QUANTISATION = re.compile(
     r"(?<![a-z0-9])(?:i?q\d(?:_[a-z0-9]+)*|bf16|fp?(?:32|16|8|6|4)|(?:mx|nv)fp\d|int[48]|[48]-?bits?|nf4"
     r"|w\d{1,2}a\d{1,2}|awq|gptq|exl\d)(?![a-z0-9])"
 )
+
 _PACKING = frozenset({"gguf", "ggml", "mlx", "bnb", "quantized"})
+
 _VENDORS = frozenset({
     "openai", "anthropic", "google", "meta", "microsoft", "nvidia", "amazon", "mistralai", "xai", "cohere", "us", "eu",
     "apac", "global", "azure", "bedrock", "vertex", "ollama", "hf", "huggingface",
 })  # fmt: skip
+
 # Names of files and places, not of models.
 _NO_NAME = frozenset({
     "model", "models", "snapshots", "snapshot", "weights", "checkpoint", "checkpoints", "local", "merged", "adapter",
     "consolidated", "pytorch", "blobs", "hub", "cache",
 })  # fmt: skip
+
 # One model under two names, of which neither is made from the other.
 _ALSO: dict[tuple[str, ...], tuple[str, ...]] = {("gpt", "4", "turbo", "preview"): ("gpt", "4", "preview")}
 
@@ -271,3 +292,53 @@ def _dates_differ(one: str | None, other: str | None) -> bool:
         return False
     short, long = sorted((one, other), key=len)
     return short not in long
+
+
+_TELL_NOTHING = frozenset({"recorded", "scripted", "local"})  # no reply of theirs names a snapshot
+
+
+def check_pinned(setting: str, model_id: ModelId) -> None:
+    """Refuse, for a benchmark, a model that floats and of which no reply could tell more.
+
+    Raises: ConfigError.
+    """
+    if model_id.provider in _TELL_NOTHING and (why := model_id.floats_because) is not None:
+        expected = f"a pinned version, such as {model_id.provider}/{model_id.name}@2026-11-01 ({why})"
+        raise ConfigError(setting, f"{model_id}, a floating alias, in a benchmark", expected)
+
+
+class PinCheck:
+    """Looks at the first answer of each endpoint, of which `models` holds the id."""
+
+    def __init__(self, models: Mapping[str, ModelId], *, benchmark: bool) -> None:
+        self._benchmark = benchmark
+        self._unseen = dict(models)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the first answers may stop the run."""
+        return any(
+            model_id.declared_version is None or (self._benchmark and model_id.floating)
+            for model_id in self._unseen.values()
+        )
+
+    def look_at(self, endpoint: str, reply: Reply, stop: Stop) -> None:
+        model_id = self._unseen.pop(endpoint, None)
+        if model_id is None:
+            return
+        reported = reply.model_reported
+        dated = reported is not None and names_snapshot(reported)
+        why = model_id.floats_because
+        if self._benchmark and why is not None and not dated:
+            stop.because(
+                f"{model_id} is a floating alias ({why}), and the provider names no dated snapshot (it says "
+                f"{reported!r}): a benchmark needs a pinned model, such as provider/model-name@2026-11-01",
+                failed=True,
+                usage=True,
+            )
+        elif model_id.declared_version is None and not dated and not reply.fingerprint:
+            stop.because(
+                f"{model_id}: neither the id nor the provider tells a version; write {model_id}@version",
+                failed=True,
+                usage=True,
+            )

@@ -11,7 +11,6 @@ from typing import Any
 
 from benchbook.ask.asking import Endpoint
 from benchbook.ask.cache import ResponseCache
-from benchbook.ask.judge_config import JudgeConfig
 from benchbook.ask.limits import Gate
 from benchbook.ask.model_id import ModelId, parse_model_id
 from benchbook.ask.providers.local import SLOTS, find_model, weights_version
@@ -26,6 +25,7 @@ from benchbook.ask.providers.opening import (
 )
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.server_pace import ServerPace
+from benchbook.ask.settings import JudgeConfig
 from benchbook.ask.sitting import Means
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError

@@ -14,9 +14,8 @@ from typing import Protocol
 from benchbook.ask.asking import Asker, Endpoint
 from benchbook.ask.cache import ResponseCache
 from benchbook.ask.limits import Budget, RateLimit, Stop
-from benchbook.ask.pinning import PinCheck
-from benchbook.ask.progress import Progress, ProgressHandler, Resume
-from benchbook.ask.work import Job, Work
+from benchbook.ask.model_id import PinCheck
+from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Work
 from benchbook.record.facts import Interrupted, Reply, Resumed, RunEnded, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter

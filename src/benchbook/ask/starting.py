@@ -12,16 +12,14 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from benchbook.ask.environment import code_version, environment, project_version
-from benchbook.ask.judge_config import only_addresses_differ
+from benchbook.ask.identity import code_version, environment, project_version
 from benchbook.ask.limits import Stop
-from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.pinning import PinCheck
-from benchbook.ask.progress import ProgressHandler
+from benchbook.ask.model_id import PinCheck, parse_model_id
 from benchbook.ask.requests import RolePlan, plan_sha256
 from benchbook.ask.roles import RoleSettings, open_means
-from benchbook.ask.setting_types import SittingSettings
+from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.sitting import Means, Questions, Sitting
+from benchbook.ask.work import ProgressHandler
 from benchbook.errors import UsageError
 from benchbook.record.facts import Resumed, RunStarted
 from benchbook.record.folder import Record, create_record

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.base_url import versioned_url
+from benchbook.ask.providers.access import versioned_url
 from benchbook.ask.providers.opening import default_address
 from benchbook.ask.requests import RolePlan
 from benchbook.record.facts import Failure, Role, cause_of

@@ -20,7 +20,7 @@ __all__ = ["doctor"]
 @click.pass_context
 def doctor(ctx: click.Context, /, config: str | None, as_json: bool, **options: Any) -> None:
     """Show what is installed; with a config, check it, ask each model a word, and estimate the cost."""
-    from benchbook.ask.environment import code_version, environment
+    from benchbook.ask.identity import code_version, environment
 
     found: dict[str, Any] = {"code_version": code_version(), "environment": environment(), "providers": _providers()}
     given = given_settings(options)

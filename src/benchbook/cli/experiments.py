@@ -131,7 +131,7 @@ def grid(config: str, dry_run: bool, quiet: bool, as_json: bool) -> None:
 
 
 def _begun(cell: Cell, config: str, *, quiet: bool) -> RunResult[Any]:
-    from benchbook.ask.loop import run_async
+    from benchbook.ask.work import run_async
     from benchbook.evaluators.grid import begin_cell
 
     with shown_progress(quiet=quiet) as on_progress:

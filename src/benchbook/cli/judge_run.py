@@ -104,7 +104,7 @@ def _started(config: str | None, options: dict[str, Any]) -> Any:
 
 
 def _resumed(config: str | None, options: dict[str, Any]) -> Any:
-    from benchbook.ask.judge_config import moved_judges
+    from benchbook.ask.settings import moved_judges
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")

@@ -16,9 +16,9 @@ from benchbook.errors import RunStoppedError, UsageError
 from benchbook.text import sentences
 
 if TYPE_CHECKING:
-    from benchbook.ask.progress import Progress, ProgressHandler
-    from benchbook.ask.setting_types import SittingSettings
+    from benchbook.ask.settings import SittingSettings
     from benchbook.ask.starting import RunResult
+    from benchbook.ask.work import Progress, ProgressHandler
     from benchbook.record.folder import Record
 
 __all__ = ["resumable", "resume_shown", "say_stopped", "shown_progress", "start_shown"]
@@ -96,7 +96,7 @@ def _words(progress: Progress) -> str:
 
 def start_shown(checked: SittingSettings, source: str | None, *, quiet: bool) -> RunResult[Any]:
     """Begin a record under the evaluator that the settings name, with its progress shown."""
-    from benchbook.ask.loop import run_async
+    from benchbook.ask.work import run_async
     from benchbook.evaluators.registry import start_run
 
     with shown_progress(quiet=quiet) as on_progress:
@@ -105,7 +105,7 @@ def start_shown(checked: SittingSettings, source: str | None, *, quiet: bool) ->
 
 def resume_shown(record: Record, changes: dict[str, Any], command: str, *, quiet: bool) -> RunResult[Any]:
     """Go on with a record that `command` makes, with its progress shown. Raises: UsageError for another command's."""
-    from benchbook.ask.loop import run_async
+    from benchbook.ask.work import run_async
     from benchbook.evaluators.registry import evaluator_of, resume_run
 
     evaluator = evaluator_of(record)

@@ -71,7 +71,7 @@ def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], opt
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.ask.judge_config import moved_judges
+    from benchbook.ask.settings import moved_judges
 
     if config is not None:
         raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")

@@ -102,7 +102,7 @@ def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
     A model of 135 million parameters answers 16 questions of a shop's customers, three times, and judges its own
     answers. Then the record is verified, and a copy of it with one changed byte is not.
     """
-    from benchbook.ask.loop import run_async
+    from benchbook.ask.work import run_async
     from benchbook.cli.summary import print_run, run_json
     from benchbook.evaluators.registry import start_run
     from benchbook.evaluators.settings import RunConfig

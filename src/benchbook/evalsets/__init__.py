@@ -9,12 +9,11 @@ prediction  an output that was made elsewhere and is read from a file (source 00
 The validator is `benchbook.evalsets.validate.validate`; predictions are in `benchbook.evalsets.predictions`.
 """
 
+from benchbook.evalsets.composition import CompositionRow, composition_rows
 from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.findings import Finding
 from benchbook.evalsets.items import Item, read_item
-from benchbook.evalsets.opening import open_evalset, shipped_names, shipped_path
-from benchbook.evalsets.profiles import CompositionRow, composition_rows
-from benchbook.evalsets.starting import start_evalset
+from benchbook.evalsets.opening import open_evalset, shipped_names, shipped_path, start_evalset
 
 __all__ = [
     "CompositionRow",

@@ -14,11 +14,9 @@ import jiter
 import msgspec
 
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.field_names import ALIASES, MESSAGES
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import Item, decode_plain, read_item
-from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
-from benchbook.evalsets.lines import MAX_LINE_BYTES, Line, encoding_fault, read_lines
+from benchbook.evalsets.items import ALIASES, MESSAGES, Item, decode_plain, read_item
+from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, Line, encoding_fault, read_line_json, read_lines
 from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
 from benchbook.evalsets.tables import TABLE_ENDINGS, WORKBOOK_ENDINGS, read_table, table_form

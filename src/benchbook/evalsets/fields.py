@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchbook.evalsets.composition import Profile, vocabulary
 from benchbook.evalsets.conversations import MessageError, check_messages
-from benchbook.evalsets.field_names import ALIASES, MESSAGES, close_to, field_meant, misspelt
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import too_large
-from benchbook.evalsets.line_json import type_name
-from benchbook.evalsets.profiles import Profile, vocabulary
-from benchbook.evalsets.prompts import stands_in
+from benchbook.evalsets.items import ALIASES, MESSAGES, close_to, field_meant, misspelt, too_large
+from benchbook.evalsets.lines import type_name
+from benchbook.evalsets.set_contents import stands_in
 from benchbook.text import shorten
 
 __all__ = ["FIELDS", "check_fields", "field_order", "filled_text"]

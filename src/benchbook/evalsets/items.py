@@ -1,10 +1,12 @@
-"""One item of an eval set, and how a line becomes one (SPEC A8)."""
+"""One item of an eval set: its fields, the names under which files hold them, and how a line becomes one (SPEC A8)."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 from unicodedata import normalize
@@ -14,24 +16,103 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import Message, MessageError, check_messages, transcript
-from benchbook.evalsets.field_names import ALIASES, FIELD_OF, MESSAGES, OPTIONAL_TEXTS, names_meant
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.line_json import read_line_json, repeated_key, row_without_repeats
+from benchbook.evalsets.lines import read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
 __all__ = [
+    "ALIASES",
+    "FIELD_NAMES",
+    "FIELD_OF",
+    "MESSAGES",
     "AnswerFormat",
     "Item",
     "KnownIds",
+    "close_to",
     "decode_plain",
+    "field_meant",
     "is_plain",
     "item_from_json",
     "lacking_field",
+    "misspelt",
     "other_expected",
     "read_item",
     "read_messages",
     "too_large",
 ]
+
+
+# Names under which other files hold the same thing. The first is ours; the rubric's own names are among them.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "item_id"),
+    "prompt": ("prompt", "task", "question"),
+    "expected_answer": ("expected_answer", "reference_answer", "reference"),
+    "context": ("context", "provided_context"),
+}
+
+_OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group")
+
+MESSAGES = "messages"  # a conversation, instead of a prompt or beside one
+
+FIELD_NAMES = (*ALIASES, *_OPTIONAL_TEXTS, MESSAGES)
+
+FIELD_OF: Mapping[str, str] = {
+    **{name: field for field, names in ALIASES.items() for name in names},
+    **{name: name for name in (*_OPTIONAL_TEXTS, MESSAGES)},
+}
+"""Ours, by every name by which it goes."""
+
+# None of them is read: an `answer` may as well be what a model said. They are asked about where the field is not there.
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    "id": ("key", "uid", "uuid", "index", "idx", "qid", "question_id", "sample_id", "example_id", "task_id", "doc_id"),
+    "prompt": ("query", "input", "instruction", "instructions", "user_input", "user_prompt", "problem", "text", "q",
+               "request", "message"),
+    "expected_answer": ("answer", "answers", "ground_truth", "ground_truths", "groundtruth", "gold", "gold_answer",
+                        "golden_answer", "golden", "ideal", "ideal_answer", "target", "targets", "expected",
+                        "expected_output", "expected_response", "correct_answer", "right_answer", "correct", "label",
+                        "reference_output", "reference_text", "references", "solution", "final_answer", "best_answer",
+                        "model_answer", "output", "completion", "a"),
+    "context": ("contexts", "retrieved_context", "retrieved_contexts", "retrieval_context", "documents", "document",
+                "docs", "passage", "passages", "source_text", "sources", "evidence", "background", "knowledge"),
+}  # fmt: skip
+
+_BY_NAME = {name: field for field, names in _MEANT.items() for name in names}
+
+
+def field_meant(name: str) -> str | None:
+    """The field of ours that a column of another name is likely to hold."""
+    plain = _spelt(name)
+    if plain in _BY_NAME:
+        return _BY_NAME[plain]
+    near = close_to(name, tuple(FIELD_OF), cutoff=0.85)
+    return FIELD_OF[near] if near else None
+
+
+def misspelt(name: str) -> str | None:
+    """The field whose own name a name is close to."""
+    return close_to(name, FIELD_NAMES, cutoff=0.85)
+
+
+def _names_meant(field: str, there: Iterable[str]) -> list[str]:
+    """Which of the names that are there are likely to hold a field."""
+    return [name for name in there if field_meant(name) == field]
+
+
+def _spelt(name: str) -> str:
+    """A name without case, and with `_` between its words."""
+    return "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
+
+
+def close_to(text: str, words: tuple[str, ...], *, cutoff: float) -> str | None:
+    """The word that a text is closest to, if it is close to one at all."""
+    # Nothing long is close to our short words, and no cache should hold it.
+    return _closest(_spelt(text), words, cutoff) if len(text) < 64 else None
+
+
+@lru_cache(maxsize=1024)
+def _closest(text: str, words: tuple[str, ...], cutoff: float) -> str | None:
+    close = get_close_matches(text, words, n=1, cutoff=cutoff)
+    return close[0] if close else None
 
 
 AnswerFormat = Literal["answer_prefix"]
@@ -59,8 +140,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # What `decode_plain` can't read by itself: other names of fields, and a conversation that stands in for a prompt.
-_OTHER_NAMES = frozenset([*(name for names in ALIASES.values() for name in names[1:]), MESSAGES])
+_OTHER_NAMES = tuple(f'"{name}"'.encode() for name in (*(n for names in ALIASES.values() for n in names[1:]), MESSAGES))
+
 _KNOWN_NAMES = tuple(FIELD_OF)
+
 _item = msgspec.json.Decoder(ready(Item))
 
 
@@ -163,8 +246,8 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
         if field not in given:
             raise lacking_field(path, line, field, value)
         _require_text(given[field], path, line, field)
-    given |= {field: value[field] for field in OPTIONAL_TEXTS if value.get(field) is not None}
-    for field in ("expected_answer", *OPTIONAL_TEXTS):
+    given |= {field: value[field] for field in _OPTIONAL_TEXTS if value.get(field) is not None}
+    for field in ("expected_answer", *_OPTIONAL_TEXTS):
         if given.get(field) is not None:
             _require_text(given[field], path, line, field)
     if given.get("answer_format") not in (None, *get_args(AnswerFormat)):
@@ -197,7 +280,7 @@ def read_messages(value: Any, path: str | Path, line: int) -> list[Message]:
 
 def lacking_field(path: str | Path, line: int, field: str, row: Mapping[str, Any]) -> InputError:
     """The error for a field that an item needs and has not, with the column that may be meant for it."""
-    meant = names_meant(field, row)
+    meant = _names_meant(field, row)
     found = f"nothing ({shorten(meant[0], 40)} is there: rename it)" if meant else "nothing"
     return InputError(path, line=line, field=field, found=found, expected="a non-empty string")
 

@@ -1,25 +1,107 @@
-"""Opens eval sets of any form: each line is checked once, by the rules of `evalset validate --as rubric`."""
+"""Opens eval sets of any form: each line is checked once, by the rules of `evalset validate --as rubric`.
+
+Rows of this process are written down as JSON lines first, which a record then keeps. A new set starts from a first
+line.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import tempfile
 from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_lines
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.in_memory import IN_MEMORY, path_in_memory
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
-from benchbook.evalsets.line_json import JSON_WHITE_SPACE, read_line_json
-from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault
-from benchbook.evalsets.prompts import Repeats
-from benchbook.evalsets.set_contents import SetTally
+from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, encoding_fault, read_line_json
+from benchbook.evalsets.set_contents import Repeats, SetTally
 
-__all__ = ["evalset_path", "open_evalset", "shipped_names", "shipped_path"]
+__all__ = [
+    "SetKind",
+    "as_file",
+    "evalset_path",
+    "first_line",
+    "open_evalset",
+    "shipped_names",
+    "shipped_path",
+    "start_evalset",
+]
+
+
+_IN_MEMORY = "memory:"  # before the name of a set in settings
+
+_LENT: dict[str, Path] = {}
+
+
+@contextmanager
+def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
+    """What settings call an eval set while the block runs: a path, or `@NAME`, as it is; rows as `memory:NAME`.
+
+    Rows are a list of mappings, a Polars or pandas frame, or a Hugging Face data set. Raises: InputError.
+    """
+    if isinstance(evalset, str | Path):
+        yield str(evalset)
+        return
+    with tempfile.TemporaryDirectory(prefix="benchbook-items-") as folder:
+        path = Path(folder) / f"{name}.jsonl"
+        with path.open("wb") as file:
+            for number, row in enumerate(_rows(evalset), start=1):
+                file.write(_line(row, number, path) + b"\n")
+        lent, number = f"{_IN_MEMORY}{name}", 1
+        while _LENT.setdefault(lent, path) is not path:  # another run of this process has a set of that name
+            number += 1
+            lent = f"{_IN_MEMORY}{name}-{number}"
+        try:
+            yield lent
+        finally:
+            del _LENT[lent]
+
+
+def _path_in_memory(name: str) -> Path | None:
+    """The file of a set that settings call `memory:NAME`; None where this process has none."""
+    return _LENT.get(name)
+
+
+def _rows(evalset: Any) -> Iterator[Any]:
+    if hasattr(evalset, "iter_rows"):  # Polars
+        yield from evalset.iter_rows(named=True)
+    elif hasattr(evalset, "to_dict") and hasattr(evalset, "iloc"):  # pandas
+        yield from evalset.to_dict("records")
+    elif isinstance(evalset, Iterable) and not isinstance(evalset, Mapping):  # a Hugging Face data set gives mappings
+        yield from evalset
+    else:
+        found = type(evalset).__name__
+        raise InputError("evalset", found=found, expected="a path, a list of mappings, a frame, or a data set")
+
+
+def _line(row: Any, number: int, path: Path) -> bytes:
+    if not isinstance(row, Mapping):
+        raise InputError(path.stem, line=number, found=type(row).__name__, expected="a mapping, such as {'id': …}")
+    filled = {name: value for name, value in row.items() if not _is_missing(value)}
+    try:
+        return msgspec.json.encode(filled, enc_hook=_plain)
+    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
+        raise InputError(path.stem, line=number, found=f"what JSON has no form for ({error})") from None
+
+
+def _is_missing(value: Any) -> bool:
+    """None, and the NaN of frames."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy as Python's own."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"the type {type(value).__name__}")
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -189,8 +271,8 @@ def evalset_path(name: str) -> Path:
 
     Raises: UsageError.
     """
-    if name.startswith(IN_MEMORY):
-        if (path := path_in_memory(name)) is None:
+    if name.startswith(_IN_MEMORY):
+        if (path := _path_in_memory(name)) is None:
             raise UsageError(f"evalset {name}: rows of a process that has ended; the record of its run keeps them")
         return path
     if not name.startswith("@"):
@@ -198,3 +280,52 @@ def evalset_path(name: str) -> Path:
     if name[1:].replace("-", "_") not in shipped_names():
         raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`)")
     return shipped_path(name[1:])
+
+
+SetKind = Literal["answer_correctness", "rubric"]
+
+# JSON has no comments: the note is a field of its own, which is passed over.
+_EXAMPLES: dict[SetKind, dict[str, str]] = {
+    "answer_correctness": {
+        "id": "example-001",
+        "prompt": "A shelf holds 3 rows of 12 jars. How many jars is that? Reply with the number only.",
+        "expected_answer": "36",
+        "section": "core",
+        "category": "arithmetic",
+        "difficulty": "easy",
+        "note": "One item a line: put your own here, then run `benchbook evalset validate`. Say in the prompt which "
+        "form the answer should have: the whole answer is compared. Add answer_format answer_prefix where the model "
+        "is to end with a line such as Answer: 36.",
+    },
+    "rubric": {
+        "id": "example-001",
+        "prompt": "How long do I have to return a lamp?",
+        "expected_answer": "30 days from delivery.",
+        "context": "Returns. Unused items may be returned within 30 days of delivery.",
+        "category": "answerable",
+        "group": "returns",
+        "note": "One item a line: put your own here, then run `benchbook evalset validate --as rubric`. "
+        "expected_answer, context, category and group may be left out; items of one group count as one cluster.",
+    },
+}
+
+
+def first_line(kind: SetKind = "answer_correctness") -> str:
+    """One item that keeps the rules, with a note on what to do; a line with its end."""
+    return json.dumps(_EXAMPLES[kind], ensure_ascii=False) + "\n"
+
+
+def start_evalset(path: str | Path, kind: SetKind = "answer_correctness") -> Path:
+    """Write a new file with `first_line` in it.
+
+    Raises: UsageError where there is a file already, or none can be written.
+    """
+    path = Path(path)
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(first_line(kind))
+    except FileExistsError:
+        raise UsageError(f"{path}: there is a file already; it was left as it is") from None
+    except OSError as error:
+        raise UsageError(f"{path}: can't be written ({error.strerror or error})") from None
+    return path

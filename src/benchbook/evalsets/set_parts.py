@@ -14,10 +14,8 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets.evalset import EvalSet, set_lines
-from benchbook.evalsets.field_names import ALIASES
-from benchbook.evalsets.items import KnownIds
-from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json
-from benchbook.evalsets.lines import read_lines
+from benchbook.evalsets.items import ALIASES, KnownIds
+from benchbook.evalsets.lines import JSON_WHITE_SPACE, LineJson, read_line_json, read_lines
 from benchbook.evalsets.set_contents import SetContents, SetTally
 from benchbook.evalsets.table_columns import ITEM_ID, ColumnFinder, id_at, value_at
 from benchbook.evalsets.tables import TABLE_ENDINGS, read_table, table_form

@@ -19,8 +19,7 @@ import msgspec
 
 from benchbook.canonical import decode_json
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.line_json import repeated_key
-from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines, utf8_fault
+from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines, repeated_key, utf8_fault
 from benchbook.text import quoted
 
 __all__ = [

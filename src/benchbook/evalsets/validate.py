@@ -18,14 +18,20 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import InputError, UsageError
+from benchbook.evalsets.composition import PROFILES, Composition, Profile, composition_faults, load_profile
 from benchbook.evalsets.evalset import SetForm, set_form, set_lines
 from benchbook.evalsets.fields import check_fields, field_order, filled_text
 from benchbook.evalsets.findings import CODES, Fault, Finding, as_json, as_line, as_sarif
-from benchbook.evalsets.line_json import JSON_WHITE_SPACE, LineJson, read_line_json, type_name
-from benchbook.evalsets.lines import MAX_LINE_BYTES, Line, encoding_fault
-from benchbook.evalsets.profiles import PROFILES, Composition, Profile, composition_faults, load_profile
-from benchbook.evalsets.prompts import Repeats, near_form, question
-from benchbook.evalsets.set_contents import SetTally, lacking, unread
+from benchbook.evalsets.lines import (
+    JSON_WHITE_SPACE,
+    MAX_LINE_BYTES,
+    Line,
+    LineJson,
+    encoding_fault,
+    read_line_json,
+    type_name,
+)
+from benchbook.evalsets.set_contents import Repeats, SetTally, lacking, near_form, question, unread
 from benchbook.text import shorten
 
 __all__ = ["CheckedLine", "check_line", "exit_code", "main", "validate"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 import msgspec
 
 from benchbook.ask.requests import plan_sha256
-from benchbook.ask.setting_types import SittingSettings
+from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import Opened, Prepared
 from benchbook.errors import UsageError
 from benchbook.record.derived_files import Finding

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.limits import Stop
-from benchbook.ask.progress import ProgressHandler
-from benchbook.ask.setting_types import SittingSettings
+from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import RunResult, storable_config
+from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_asked_for, resume_run, start_run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchbook.ask.progress import Resume
+from benchbook.ask.work import Resume
 from benchbook.errors import InputError
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.items import KnownIds, other_expected

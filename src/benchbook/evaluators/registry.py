@@ -13,9 +13,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.ask.progress import ProgressHandler
-from benchbook.ask.setting_types import SittingSettings
+from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import RunResult, resume, start
+from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.settings import is_spec_folder

@@ -10,16 +10,19 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from benchbook.ask.judge_config import JudgeConfig, check_judges, numbered_judges, with_paths_from
-from benchbook.ask.setting_types import (
+from benchbook.ask.settings import (
     Count,
+    JudgeConfig,
     Price,
     SittingSettings,
+    check_judges,
     check_money,
     checked_params,
     expected_words,
+    numbered_judges,
     read_toml,
     value_at_place,
+    with_paths_from,
 )
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError

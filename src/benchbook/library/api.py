@@ -7,13 +7,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchbook.ask.loop import run_async as run_in_loop
-from benchbook.ask.progress import ProgressHandler
 from benchbook.ask.providers.python_function import lend
 from benchbook.ask.starting import RunResult
 from benchbook.ask.starting import start as start_with
+from benchbook.ask.work import ProgressHandler
+from benchbook.ask.work import run_async as run_in_loop
 from benchbook.errors import UsageError
-from benchbook.evalsets.in_memory import as_file
+from benchbook.evalsets.opening import as_file
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.answers.rows import RunStatus
 from benchbook.evaluators.grid import begin_cell, cells_of

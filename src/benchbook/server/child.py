@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.errors import BenchbookError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import config_from_mapping

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.judge_config import JudgeConfig, numbered_judges
+from benchbook.ask.settings import JudgeConfig, numbered_judges
 from benchbook.ask.starting import new_run_id, storable_config
 from benchbook.canonical import canonical_json
 from benchbook.catalog.queries import eval_sets

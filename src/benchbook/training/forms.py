@@ -15,8 +15,14 @@ from typing import Any, Literal, NamedTuple
 import jiter
 
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.line_json import JSON_WHITE_SPACE, type_name
-from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines
+from benchbook.evalsets.lines import (
+    JSON_WHITE_SPACE,
+    MAX_LINE_BYTES,
+    encoding_fault,
+    ends_a_line,
+    read_lines,
+    type_name,
+)
 from benchbook.evalsets.tables import csv_rows
 from benchbook.training.points import LogRow, decode_log_json
 

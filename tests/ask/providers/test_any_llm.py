@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 import pytest
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.providers.access import Secret
 from benchbook.ask.providers.any_llm import AnyLLMProvider
 from benchbook.ask.providers.calls import Answer, CallFailed, Generation
 from benchbook.ask.providers.openai_wire import chat_body
-from benchbook.ask.providers.secrets import Secret
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 
 KEY = "sk-ant-Zm9vYmFy4711"

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from benchbook.ask.providers import http_opening
+from benchbook.ask.providers import http_client
 from benchbook.ask.providers.http_client import HttpClient
 from benchbook.ask.providers.http_connection import MAX_HEAD, BodyHandler, BodyTooLargeError, HttpError, Response
 from benchbook.errors import ConfigError
@@ -858,7 +858,7 @@ def test_no_more_files_closes_what_is_idle_and_is_this_machines(monkeypatch: pyt
             def none_left(*arguments: Any, **more: Any) -> socket.socket:
                 raise OSError(errno.EMFILE, "Too many open files")
 
-            monkeypatch.setattr(http_opening, "socket", SimpleNamespace(**vars(socket) | {"socket": none_left}))
+            monkeypatch.setattr(http_client, "socket", SimpleNamespace(**vars(socket) | {"socket": none_left}))
             with pytest.raises(OSError, match="Too many open files"):
                 await one.post(b"x")
             monkeypatch.undo()

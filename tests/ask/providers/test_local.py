@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.providers.calls import Answer, Generation
 from benchbook.ask.providers.local import SMALL_MODEL, LocalServer, bounded, find_model, weights_version
 from benchbook.ask.providers.openai import OpenAIProvider
 from benchbook.ask.providers.openai_wire import chat_body
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, UsageError
 from benchbook.specs import load_spec
 from local_model import needs_model

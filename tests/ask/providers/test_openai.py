@@ -13,14 +13,13 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.providers import openai
-from benchbook.ask.providers.base_url import checked_base_url, versioned_url
+from benchbook.ask.providers.access import Secret, checked_base_url, versioned_url
 from benchbook.ask.providers.calls import Answer, CallFailed, Generation
 from benchbook.ask.providers.http_connection import BodyTooLargeError, HttpError, Response
 from benchbook.ask.providers.openai import OpenAIProvider
 from benchbook.ask.providers.openai_wire import chat_body
-from benchbook.ask.providers.secrets import Secret
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 from scripted_server import ScriptedServer, always_good, running
 

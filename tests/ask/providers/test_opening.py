@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.providers.calls import CallFailed, Provider
 from benchbook.ask.providers.local import LocalServer
 from benchbook.ask.providers.openai import OpenAIProvider
 from benchbook.ask.providers.opening import NAMED_KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, UsageError
 
 

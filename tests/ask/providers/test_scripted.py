@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.providers.calls import Answer, CallFailed, Generation
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.providers.scripted import ScriptedProvider, read_script
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.ask.providers.secrets import Secret, redact
+from benchbook.ask.providers.access import Secret, redact
 from benchbook.errors import ConfigError
 
 KEY = "sk-proj-Zm9vYmFy/+4711=="

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run, rows_of_items
 from benchbook.errors import ConfigError, InputError, UsageError

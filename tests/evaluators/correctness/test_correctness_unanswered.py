@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.requests import request_sha256
+from benchbook.ask.work import run_async
 from benchbook.catalog.indexing import read_predictions
 from benchbook.comparison.records import compared_run
 from benchbook.evalsets import open_evalset

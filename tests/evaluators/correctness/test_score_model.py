@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import benchbook as bb
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.errors import UsageError
 from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.settings import RunConfig

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.judge_config import moved_judges
-from benchbook.ask.loop import run_async
-from benchbook.ask.progress import Progress
+from benchbook.ask.settings import moved_judges
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import Progress, run_async
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from benchbook.ask import asking
-from benchbook.ask.loop import run_async
 from benchbook.ask.providers import local
+from benchbook.ask.work import run_async
 from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import write_output_set
 from benchbook.evaluators.protocol.config import judging_config_from_mapping

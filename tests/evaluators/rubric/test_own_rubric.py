@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.ask.judge_config import JudgeConfig
-from benchbook.ask.loop import run_async
+from benchbook.ask.settings import JudgeConfig
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
 from benchbook.errors import ConfigError

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchbook.ask.judge_config import only_addresses_differ
-from benchbook.ask.loop import run_async
+from benchbook.ask.settings import only_addresses_differ
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule, panel_score
 from benchbook.evaluators.registry import resume_run

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.ask.reasoning import split_reasoning
+from benchbook.ask.requests import split_reasoning
 from benchbook.canonical import StrictJsonError, parse_strict
 from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
 from rubric_v1 import V1

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.rubric.rows import RubricRow

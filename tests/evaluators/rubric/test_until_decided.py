@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.early_stop import items_in_order, samples_in_order

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, RecordDamagedError, UsageError
 from benchbook.evaluators.registry import evaluator_of, resume_run
 from benchbook.evaluators.rubric.early_stop import samples_in_order

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.loop import run_async
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.verify import verify
 from running import benchbook, options, run, write_items

@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
+from benchbook.ask.providers.access import Secret, redact
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.error_body import Told, read_error, refused_parameter
 from benchbook.ask.providers.faults import refused
 from benchbook.ask.providers.http_connection import cause_of_error
 from benchbook.ask.providers.openai_wire import LEFT_OUT, read_completion
-from benchbook.ask.providers.secrets import Secret, redact
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.errors import ConfigError, UsageError
 from benchbook.record.facts import FailureCause

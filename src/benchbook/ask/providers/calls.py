@@ -9,9 +9,10 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from benchbook.evalsets.conversations import called
 from benchbook.record.facts import FailureCause
 
-__all__ = ["Answer", "CallFailed", "Generation", "Provider", "is_fault", "normalised"]
+__all__ = ["Answer", "CallFailed", "Generation", "Provider", "ToolCalls", "is_fault", "normalised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,15 @@ _WORDS = {
         "sensitive", "guardrailintervened", "errortoxic", "imagesafety", "moderation",
     ),
 }  # fmt: skip
+
 _NORMALISED = {alias: word for word, aliases in _WORDS.items() for alias in aliases}
+
 # The server broke off, and not the model: DeepSeek, vLLM, z.AI, Ollama, OpenRouter, Cohere have one each.
 _FAULTS = frozenset({
     "error", "abort", "aborted", "networkerror", "insufficientsystemresource", "insufficientsystemresources", "load",
     "unload", "servererror", "internalerror", "modelerror", "timeout", "cancelled", "canceled", "usercancel",
 })  # fmt: skip
+
 _PREFIX = re.compile(r"^finishreason")
 
 
@@ -117,3 +121,33 @@ def is_fault(reason: str | None) -> bool:
 
 def _bare(word: str) -> str:
     return _PREFIX.sub("", re.sub(r"[\W_]+", "", word[:60]).lower())
+
+
+_MOST = 128  # calls in one answer
+
+
+class ToolCalls:
+    """Gathers calls, whole or in the pieces of a stream. Where no tools were offered, they are no answer."""
+
+    def __init__(self, request: bytes) -> None:
+        self._offered = b'"tools":' in request
+        self._calls: dict[int, list[str]] = {}  # by their place: name and arguments
+
+    def add(self, value: Any) -> None:
+        """A message's `tool_calls`, or a chunk's; what is of no known form is passed over."""
+        if not self._offered or not isinstance(value, list):
+            return
+        for number, call in enumerate(value):
+            function = call.get("function") if isinstance(call, dict) else None
+            place = call.get("index", number) if isinstance(call, dict) else number
+            if not isinstance(function, dict) or not isinstance(place, int):
+                continue
+            if place in self._calls or len(self._calls) < _MOST:
+                known = self._calls.setdefault(place, ["", ""])
+                for part, name in enumerate(("name", "arguments")):
+                    known[part] += function[name] if isinstance(function.get(name), str) else ""
+
+    def after(self, content: str | None) -> str | None:
+        """The answer's text, with a line for each call behind it."""
+        lines = [called(name, arguments) for _, (name, arguments) in sorted(self._calls.items())]
+        return "\n".join([*([content] if content else []), *lines]) if lines else content

@@ -6,14 +6,13 @@ import ssl
 import time
 import zlib
 
-from benchbook.ask.providers.base_url import chat_url, takes_api_key
+from benchbook.ask.providers.access import Secret, chat_url, redact, takes_api_key
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.faults import refusal
 from benchbook.ask.providers.http_client import HttpClient
 from benchbook.ask.providers.http_connection import BodyTooLargeError, HttpError, Response, cause_of_error
 from benchbook.ask.providers.openai_stream import ChatStream
 from benchbook.ask.providers.openai_wire import broken_reply, read_completion
-from benchbook.ask.providers.secrets import Secret, redact
 from benchbook.text import one_line
 
 __all__ = ["DEFAULT_BASE_URL", "EncodingError", "OpenAIProvider", "decoded"]

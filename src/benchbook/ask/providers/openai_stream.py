@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer, is_fault, normalised
+from benchbook.ask.providers.calls import Answer, ToolCalls, is_fault, normalised
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import error_in_200
 from benchbook.ask.providers.openai_wire import (
@@ -26,7 +26,6 @@ from benchbook.ask.providers.openai_wire import (
     text_or_none,
     thoughts,
 )
-from benchbook.ask.providers.tool_calls import ToolCalls
 from benchbook.canonical import decode_json, ready
 
 __all__ = ["ChatStream"]

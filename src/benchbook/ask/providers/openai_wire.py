@@ -11,10 +11,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer, CallFailed, Generation, is_fault, normalised
+from benchbook.ask.providers.calls import Answer, CallFailed, Generation, ToolCalls, is_fault, normalised
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import error_in_200, failed_without_status
-from benchbook.ask.providers.tool_calls import ToolCalls
 from benchbook.canonical import canonical_json, decode_json, ready
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbook.ask.providers.access import Secret
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
-from benchbook.ask.providers.secrets import Secret
 from benchbook.errors import ConfigError
 
 __all__ = [
@@ -53,7 +53,7 @@ def server_key(settings: ProviderSettings) -> str:
     """Who limits how much may be asked: the same for all that ask one server, or one vendor."""
     match settings.kind:
         case "openai":
-            from benchbook.ask.providers.base_url import server_of
+            from benchbook.ask.providers.access import server_of
             from benchbook.ask.providers.openai import DEFAULT_BASE_URL
 
             return server_of(settings.base_url or DEFAULT_BASE_URL)
@@ -91,7 +91,7 @@ def open_provider(settings: ProviderSettings) -> Provider:
 
 
 def _open_openai(settings: ProviderSettings) -> Provider:
-    from benchbook.ask.providers.base_url import checked_base_url
+    from benchbook.ask.providers.access import checked_base_url
     from benchbook.ask.providers.openai import DEFAULT_BASE_URL, OpenAIProvider
 
     # A server of one's own mostly wants no key; OpenAI always does.

@@ -9,15 +9,12 @@ from pathlib import Path
 import msgspec
 
 from benchbook.ask.asking import Call
-from benchbook.ask.environment import check_code_is_named, code_version
-from benchbook.ask.identity import floating_ids
+from benchbook.ask.identity import check_code_is_named, code_version, floating_ids
 from benchbook.ask.limits import Stop
-from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.pinning import check_pinned
-from benchbook.ask.progress import Resume
+from benchbook.ask.model_id import check_pinned, parse_model_id
 from benchbook.ask.roles import plan_of_role
 from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
-from benchbook.ask.work import OneCall, is_answered
+from benchbook.ask.work import OneCall, Resume, is_answered
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from benchbook.ask.reasoning import split_reasoning
+from benchbook.ask.requests import split_reasoning
 from benchbook.evalsets import Item
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.answers.metric import Metric, Scored

@@ -11,13 +11,12 @@ import msgspec
 
 from benchbook.ask.asking import Call
 from benchbook.ask.identity import floating_ids
-from benchbook.ask.judge_config import judge_names, numbered_judges
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.progress import Resume
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
+from benchbook.ask.settings import judge_names, numbered_judges
 from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
-from benchbook.ask.work import OneCall, is_answered
+from benchbook.ask.work import OneCall, Resume, is_answered
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.output_sets import Output, OutputSet, read_output_set
 from benchbook.evalsets.tables import table_form

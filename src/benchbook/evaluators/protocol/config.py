@@ -11,11 +11,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from benchbook.ask.judge_config import AskedJudgeConfig, check_judges
-from benchbook.ask.setting_types import (
+from benchbook.ask.settings import (
+    AskedJudgeConfig,
     Count,
     Positive,
     SittingSettings,
+    check_judges,
     check_money,
     checked_params,
     expected_words,

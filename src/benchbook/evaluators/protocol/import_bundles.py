@@ -24,7 +24,7 @@ from typing import Any
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.line_json import read_line_json, type_name
+from benchbook.evalsets.lines import read_line_json, type_name
 from benchbook.evalsets.output_set_sources import Key, identifiers
 from benchbook.evalsets.output_sets import Output
 from benchbook.evaluators.protocol.import_mapping import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from benchbook.ask.reasoning import split_reasoning
+from benchbook.ask.requests import split_reasoning
 from benchbook.canonical import StrictJsonError, parse_strict
 from benchbook.evaluators.protocol.findings import Findings
 from benchbook.evaluators.protocol.spec import SPEC_ID, protocol

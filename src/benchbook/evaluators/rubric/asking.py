@@ -8,7 +8,7 @@ import msgspec
 
 from benchbook.ask.asking import Call
 from benchbook.ask.limits import Stop
-from benchbook.ask.progress import Resume
+from benchbook.ask.work import Resume
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.derivation import derivation_of

@@ -9,14 +9,12 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.environment import check_code_is_named, code_version
-from benchbook.ask.identity import floating_ids
-from benchbook.ask.judge_config import judge_names as panel_names
+from benchbook.ask.identity import check_code_is_named, code_version, floating_ids
 from benchbook.ask.limits import Stop
-from benchbook.ask.model_id import ModelId, parse_model_id
-from benchbook.ask.pinning import check_pinned
+from benchbook.ask.model_id import ModelId, check_pinned, parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
+from benchbook.ask.settings import judge_names as panel_names
 from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset

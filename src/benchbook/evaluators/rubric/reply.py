@@ -7,7 +7,7 @@ from typing import Any, Literal, assert_never
 
 import msgspec
 
-from benchbook.ask.reasoning import split_reasoning
+from benchbook.ask.requests import split_reasoning
 from benchbook.canonical import JsonFault, StrictJsonError, parse_strict
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 

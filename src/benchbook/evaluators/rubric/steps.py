@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.ask.reasoning import split_reasoning
+from benchbook.ask.requests import split_reasoning
 from benchbook.errors import RecordError
 from benchbook.evaluators.derivation import DERIVATION, ONLY_THE_MODEL
 from benchbook.evaluators.panel_rules import panel_score

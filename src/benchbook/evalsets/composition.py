@@ -1,4 +1,4 @@
-"""Profiles: what an eval set has to be made of, from the frozen spec and `profiles.toml` (SPEC A8, A9)."""
+"""What an eval set has to be made of (SPEC A8, A9), and what tells two versions of one apart."""
 
 from __future__ import annotations
 
@@ -14,25 +14,31 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets.evalset import EvalSet
+from benchbook.evalsets.items import Item
 from benchbook.specs import load_spec
 
 __all__ = [
     "PROFILES",
+    "ChangedItem",
     "Composition",
     "CompositionRow",
+    "EvalSetDifference",
     "Profile",
     "ProfileName",
     "composition_faults",
     "composition_rows",
+    "difference",
     "load_profile",
     "vocabulary",
 ]
 
 
 ProfileName = Literal["golden-v1", "eval_v1", "eval_v2", "rubric"]
+
 PROFILES: tuple[ProfileName, ...] = get_args(ProfileName)
 
 _SPEC_ID = "answer_correctness@v1"
+
 _COUNTED = ("section", "category", "difficulty")
 
 
@@ -139,3 +145,58 @@ def _ordered(field: str, counts: Counter[str | None]) -> list[str | None]:
     listed = [value for value in vocabulary(field) if value in counts]
     others = sorted(value for value in counts if value is not None and value not in listed)
     return [*listed, *others, *([None] if None in counts else [])]
+
+
+class ChangedItem(msgspec.Struct, frozen=True):
+    """An item of both sets: `fields` maps a field's name to its value before and after; None: it had none."""
+
+    id: str
+    fields: Mapping[str, tuple[Any, Any]]
+
+
+class EvalSetDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """Ids in the order of the set that has them; `n_same` items are the same in every field.
+
+    `reordered`: the items of both sets stand in another order.
+    """
+
+    added: list[str]
+    removed: list[str]
+    changed: list[ChangedItem]
+    n_same: int
+    reordered: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed or self.reordered)
+
+
+def difference(before: EvalSet, after: EvalSet) -> EvalSetDifference:
+    """Compare two sets item by item, by id. One read under another of a field's names is the same."""
+    places = {item.id: index for index, item in enumerate(before)}
+    added: list[str] = []
+    changed: list[ChangedItem] = []
+    n_both, last, reordered = 0, -1, False
+    for item in after:
+        place = places.pop(item.id, None)
+        if place is None:
+            added.append(item.id)
+            continue
+        n_both += 1
+        reordered = reordered or place < last
+        last = place
+        if fields := _changed_fields(before[place], item):
+            changed.append(ChangedItem(item.id, fields))
+    return EvalSetDifference(
+        added=added,
+        removed=list(places),
+        changed=changed,
+        n_same=n_both - len(changed),
+        reordered=reordered,
+    )
+
+
+def _changed_fields(before: Item, after: Item) -> dict[str, tuple[Any, Any]]:
+    if before == after:
+        return {}
+    pairs = {name: (getattr(before, name), getattr(after, name)) for name in Item.__struct_fields__}
+    return {name: (old, new) for name, (old, new) in pairs.items() if old != new}

@@ -1,11 +1,11 @@
-"""What every config file's settings are made of: their types, their checks, and the file itself."""
+"""What every config file's settings are made of: their types, their checks, the file; and one judge among several."""
 
 from __future__ import annotations
 
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -13,24 +13,36 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from benchbook.ask.model_id import parse_model_id
+from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint
 
 __all__ = [
+    "AskedJudgeConfig",
     "Count",
+    "JudgeConfig",
     "Positive",
     "Price",
     "SittingSettings",
+    "check_judges",
     "check_money",
     "checked_params",
     "expected_words",
+    "judge_names",
+    "moved_judges",
+    "numbered_judges",
+    "only_addresses_differ",
     "read_toml",
     "value_at_place",
+    "with_paths_from",
 ]
 
 
 Positive = Annotated[int, Meta(ge=1)]
+
 Count = Annotated[int, Meta(ge=0)]
+
 Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
 
 
@@ -106,9 +118,13 @@ _TYPES = {
     "object": "a table",
     "null": "nothing",
 }
+
 _TYPE = re.compile(r"`(\w+(?: \| \w+)*)`")
+
 _STEP = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
+
 _BOUND = re.compile(r" (>=|<=|>|<) ([\d.]+)")
+
 _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 
 
@@ -159,3 +175,92 @@ def _types_of(hint: Any) -> Iterator[Any]:
         yield hint
     for part in parts:
         yield from _types_of(part)
+
+
+_ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key: not what
+
+
+class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One judge. `name` is what it is called in replies and tables; by default its model's name."""
+
+    model: str
+    name: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    path: str | None = None
+    params: dict[str, Any] = {}
+    reasoning_tags: tuple[str, ...] = ()
+    json_schema: bool | None = None
+    input_price: Price | None = None
+    output_price: Price | None = None
+
+
+class AskedJudgeConfig(JudgeConfig, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One of a judging experiment, with what its endpoint does not tell, as far as it is declared (SPEC P7)."""
+
+    tools: tuple[str, ...] | None = None  # empty: it has none
+    web_access: bool | None = None
+
+
+def numbered_judges(judges: Sequence[JudgeConfig]) -> tuple[tuple[str, str, JudgeConfig], ...]:
+    """Each judge, with the setting that names its model and what stands before its others in messages."""
+    return tuple((f"judges[{number}].model", f"judges[{number}].", judge) for number, judge in enumerate(judges))
+
+
+def check_judges(judges: Sequence[JudgeConfig], source: str) -> None:
+    """Raises: ConfigError for what no judge can have."""
+    for _, prefix, judge in numbered_judges(judges):
+        prices = {name: getattr(judge, name) for name in ("input_price", "output_price")}
+        check_money(prices, f"{source}: {prefix}")
+        checked_params(judge.params, f"{source}: {prefix}params")
+
+
+def judge_names(judges: Sequence[JudgeConfig]) -> tuple[str, ...]:
+    """What each judge is called. Raises: ConfigError where two are called alike."""
+    names: list[str] = []
+    for setting, prefix, judge in numbered_judges(judges):
+        name = judge.name if judge.name is not None else parse_model_id(judge.model, setting).name
+        if name in names:
+            raise ConfigError(f"{prefix}name", f"{name!r} again", "a name of its own")
+        names.append(name)
+    return tuple(names)
+
+
+def with_paths_from(judges: Any, folder: Path) -> None:
+    """Make the paths of a file's `judges` relative to its folder. What is no table is refused later."""
+    for judge in judges if isinstance(judges, list) else ():
+        if isinstance(judge, dict) and isinstance(judge.get("path"), str):
+            judge["path"] = str(folder / judge["path"])
+
+
+def only_addresses_differ(recorded: Any, given: Any) -> bool:
+    """Whether a resumed run may go on with the judges that are `given`: the same ones, elsewhere."""
+    try:
+        before, after = (
+            msgspec.convert(one, ready(tuple[AskedJudgeConfig, ...]), strict=False) for one in (recorded, given)
+        )
+    except msgspec.ValidationError:
+        return False
+    nowhere: dict[str, Any] = dict.fromkeys(_ADDRESS)
+    return [msgspec.structs.replace(one, **nowhere) for one in before] == [
+        msgspec.structs.replace(one, **nowhere) for one in after
+    ]
+
+
+def moved_judges(recorded: Any, moves: Sequence[str]) -> list[dict[str, Any]]:
+    """The judges of a record with some addresses changed; each move is `NAME.SETTING=VALUE`.
+
+    Raises: ConfigError for a judge that is not there, or a setting that is no address.
+    """
+    judges = msgspec.convert(recorded or (), ready(tuple[AskedJudgeConfig, ...]), strict=False)
+    names = judge_names(judges)
+    moved: list[dict[str, Any]] = msgspec.to_builtins(judges)
+    for move in moves:
+        place, equals, value = move.partition("=")
+        name, _, setting = place.rpartition(".")
+        if not equals or setting not in _ADDRESS:
+            raise ConfigError("--move-judge", repr(move), f"NAME.SETTING=VALUE; SETTING: {', '.join(_ADDRESS)}")
+        if name not in names:
+            raise ConfigError("--move-judge", f"judge {name!r}", f"one of {', '.join(names) or 'several judges'}")
+        moved[names.index(name)][setting] = value or None
+    return moved
