@@ -140,7 +140,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # What `decode_plain` can't read by itself: other names of fields, and a conversation that stands in for a prompt.
-_OTHER_NAMES = tuple(f'"{name}"'.encode() for name in (*(n for names in ALIASES.values() for n in names[1:]), MESSAGES))
+_OTHER_NAMES = frozenset([*(name for names in ALIASES.values() for name in names[1:]), MESSAGES])
 
 _KNOWN_NAMES = tuple(FIELD_OF)
 
