@@ -88,8 +88,8 @@ def plan(
 
 
 def _plan_ready(confidence: float | None, as_json: bool) -> None:
+    from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
     from benchbook.evaluators.rubric.needed import least_by_gate
-    from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
     from benchbook.evaluators.rubric.spec import rubric_v1
     from benchbook.views.leaderboard import ready_words
 

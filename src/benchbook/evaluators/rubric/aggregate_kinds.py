@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from benchbook.evaluators.exact import NANO, as_float, divide, mean, percentile
+from benchbook.evaluators.gate_sums import GateSums, share_of
 from benchbook.evaluators.gates import Threshold
-from benchbook.evaluators.rubric.gate_sums import GateSums, share_of
 from benchbook.evaluators.rubric.scoring import Outcome, RubricScore
 from benchbook.evaluators.rubric.spec import MeasureName
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, LatenciesOfClusters, RubricTally

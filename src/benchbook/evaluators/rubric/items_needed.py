@@ -8,8 +8,8 @@ from math import ceil
 import msgspec
 
 from benchbook.errors import ConfigError
+from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.rubric.needed import least_for_ready
-from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE
 from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.statistics import design_effect, sample_size_mid_p, sample_size_two_proportions
 

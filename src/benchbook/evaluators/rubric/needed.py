@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil, sqrt
 from typing import Literal
 
@@ -10,11 +9,10 @@ from benchbook.evaluators.gates import FEWEST, Gate, Threshold, ToSettle
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregate_kinds import Bounded, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import bounded, is_unmeasured, table_of
-from benchbook.evaluators.rubric.gate_sums import GateSums
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.statistics.bounded import design_of
-from benchbook.statistics.clusters import Side, least_to_show
+from benchbook.statistics.clusters import least_to_show
 from benchbook.statistics.means import (
     clustered_jeffreys_of_sums,
     clustered_mean_of_sums,
@@ -22,7 +20,6 @@ from benchbook.statistics.means import (
     t_interval_of_sums,
 )
 from benchbook.statistics.planning import (
-    MOST_VALUES,
     n_to_settle_bounded_mean,
     n_to_settle_mean,
     n_to_settle_percentile,
@@ -30,7 +27,7 @@ from benchbook.statistics.planning import (
 )
 from benchbook.statistics.results import Estimate
 
-__all__ = ["METHOD", "least_by_gate", "least_for_ready", "needed", "never_shown", "to_settle"]
+__all__ = ["least_by_gate", "least_for_ready", "never_shown", "to_settle"]
 
 
 def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
@@ -174,86 +171,6 @@ def _n_clusters(one: Bounded, tally: RubricTally) -> int | None:
     if not tally.clusters or isinstance(one, Percentile):
         return None
     return sum(1 for size, _ in _pairs(one, tally) if size)
-
-
-METHOD = "one_sided"
-
-
-def needed(gate: Gate, threshold: Threshold, tally: RubricTally, *, to_hold: float, to_fail: float) -> ToSettle:
-    """What would settle `gate`, with as many more samples like those that there are.
-
-    `to_hold` and `to_fail` are the confidences that the two claims ask for.
-    """
-    one = bounded(tally.spec, gate.aggregate)
-    n_unscored = tally.worst.n_unanswered if isinstance(one, Percentile) else tally.n_samples - tally.n_scored
-    would: Literal["hold", "fail"] | None = None
-    found, reason = None, None
-    worst, best = (one.gate_sums(tally, threshold, end) for end in one.ends(threshold))
-    asked = one.asks_for(threshold)
-    if worst.n == 0:
-        reason = "no_data"
-    elif _keeps(worst, asked):
-        would = "hold"
-        found, reason = _samples(worst, asked, to_hold, fails=False)
-    elif not _keeps(best, asked) and not _is_on_limit(best, asked):
-        would = "fail"
-        found, reason = _samples(best, asked, to_fail, fails=True)
-    else:
-        reason = "on_the_limit" if worst.mean == best.mean else "unscored_alone"
-    return ToSettle(
-        would=would,
-        n=worst.n,
-        n_in_all=found,
-        n_more=None if found is None else found - worst.n,
-        n_unscored=n_unscored,
-        method=METHOD,
-        reason=reason,
-    )
-
-
-_Asked = tuple[Side, float]  # a low bound of at least, or a high bound of at most, so much
-
-
-def _keeps(sums: GateSums, asked: _Asked) -> bool:
-    """Whether the value is on the good side of the limit, and not on it."""
-    side, limit = asked
-    return not _is_on_limit(sums, asked) and (sums.mean > limit if side == "low" else sums.mean < limit)
-
-
-def _is_on_limit(sums: GateSums, asked: _Asked) -> bool:
-    return abs(sums.mean - asked[1]) < 1e-9
-
-
-def _samples(sums: GateSums, to_keep: _Asked, confidence: float, *, fails: bool) -> tuple[int | None, str | None]:
-    """`(samples in all, None)`, or `(None, why not)`."""
-    side, limit = to_keep
-    if sums.n_clusters == 1:
-        return None, "one_cluster"
-    if min(sums.n, sums.n_clusters or sums.n) < FEWEST:
-        return None, "too_few"
-    asked: Side = ("high" if side == "low" else "low") if fails else side
-
-    def settles(times: float) -> bool:
-        bound = sums.bound(asked, confidence, times)
-        return bound is not None and (bound >= limit if asked == "low" else bound <= limit)
-
-    found = _first(settles, sums.n_clusters or sums.n)
-    if found is None:
-        return None, "too_many"
-    return max(sums.n + 1, ceil(found * sums.n / (sums.n_clusters or sums.n))), None
-
-
-def _first(settles: Callable[[float], bool], now: int) -> int | None:
-    """The least number, above `now`, of which `settles(number / now)`; None beyond MOST_VALUES."""
-    low, high = now, 2 * now
-    while not settles(high / now):
-        if high > MOST_VALUES:
-            return None
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle / now) else (middle, high)
-    return high
 
 
 def least_for_ready(spec: RubricSpec, confidence: float) -> int:

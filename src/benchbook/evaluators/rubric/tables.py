@@ -16,6 +16,7 @@ from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answer_signs import AnswerSigns
+from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
@@ -30,7 +31,7 @@ from benchbook.evaluators.rubric.folders import spec_of
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
-from benchbook.evaluators.rubric.proving import DEFAULT_CONFIDENCE, ClusterWord, decide_by_bounds
+from benchbook.evaluators.rubric.proving import ClusterWord, decide_by_bounds
 from benchbook.evaluators.rubric.rejected import RejectedCounts
 from benchbook.evaluators.rubric.release import Decision, by_points, decide
 from benchbook.evaluators.rubric.repeats import Repeats, Slices
