@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.comparison.baselines import baseline_record, read_baseline, set_baseline
+from benchbook.comparison.records import baseline_record, read_baseline, set_baseline
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions

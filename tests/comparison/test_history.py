@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbook.comparison.baselines import Baseline, baseline_from_json, baseline_json
 from benchbook.comparison.compared import compare
 from benchbook.comparison.leaderboard import HISTORIES, history, leaderboard
+from benchbook.comparison.records import Baseline, baseline_from_json, baseline_json
 from benchbook.comparison.regressions import check_regressions, check_score
 from benchbook.errors import InputError, UsageError
 from compared import answer, answers, marks, scores

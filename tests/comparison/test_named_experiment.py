@@ -11,7 +11,7 @@ import pytest
 from benchbook.comparison.experiment import NamedExperiment, named_experiment
 from benchbook.errors import UsageError
 from benchbook.record.folder import Record
-from benchbook.views.experiment import experiment_document
+from benchbook.views.several_runs import experiment_document
 from benchbook.views.terminal import document_lines
 from running import benchbook_here, run
 from scripted_server import ScriptedServer, always_good, running

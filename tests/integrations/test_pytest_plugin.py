@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.comparison.baselines import set_baseline
+from benchbook.comparison.records import set_baseline
 from benchbook.errors import UsageError
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from benchbook.errors import ConfigError, UsageError
-from benchbook.server.access import is_loopback
+from benchbook.server.access import TokenFile, default_token_file, is_loopback
 from benchbook.server.running import make_app
-from benchbook.server.tokens import TokenFile, default_token_file
 from server.making import HOST, Api, api_over, copied, settings
 
 RUNS = "/api/v1/runs"

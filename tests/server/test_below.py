@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from benchbook.errors import ConfigError
 from benchbook.server.app import App
-from benchbook.server.below import checked_root_path, path_before
+from benchbook.server.pages import checked_root_path, path_before
 from benchbook.server.running import make_app
 from server.making import HOST, copied, settings
 

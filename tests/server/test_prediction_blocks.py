@@ -16,8 +16,8 @@ from benchbook.errors import RecordError
 from benchbook.evaluators.correctness.rows import CorrectnessRow
 from benchbook.record import tables
 from benchbook.record.tables import write_table
-from benchbook.server import prediction_blocks
-from benchbook.server.prediction_blocks import PredictionTable, joined
+from benchbook.server import predictions
+from benchbook.server.predictions import PredictionTable, joined
 from server.making import Api
 
 PREDICTIONS = "/api/tunix/runs/{}/predictions"
@@ -47,7 +47,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Row groups of 4 rows, and two of them in a block."""
     monkeypatch.setattr(tables, "BATCH", 4)
     monkeypatch.setattr(tables, "ROW_GROUP", 4)
-    monkeypatch.setattr(prediction_blocks, "_BLOCK_ROWS", 8)
+    monkeypatch.setattr(predictions, "_BLOCK_ROWS", 8)
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.server.tokens import TokenFile, default_token_file
+from benchbook.server.access import TokenFile, default_token_file
 from chromium import CHROMIUM, FLAGS
 from ui.making import make_records
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.server.tokens import TokenFile, default_token_file
+from benchbook.server.access import TokenFile, default_token_file
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect

@@ -27,7 +27,7 @@ from benchbook.views.comparison_data import (
     write_comparison_parquet,
 )
 from benchbook.views.junit import regressions_junit
-from benchbook.views.leaderboard import leaderboard_lines
+from benchbook.views.several_runs import leaderboard_lines
 from benchbook.views.terminal import document_lines
 from compared import answer, answers, marks, unanswered
 from views.made_up import HOSTILE

@@ -46,7 +46,6 @@ __all__ = [
 
 
 _SHOWN = 80  # characters of a name that a server gave itself
-
 _ASKED_BY_NAME = frozenset({"openai", "any-llm"})  # elsewhere nobody but us says which model it is
 
 
@@ -172,9 +171,7 @@ def self_judging(model: Role, judges: Iterable[Role]) -> list[str]:
 
 
 _PACKAGES = ("httptools", "jiter", "msgspec", "numpy", "polars", "pyarrow", "scipy", "uvloop", "xllamacpp", "zstandard")
-
 _PACKAGE = Path(__file__).resolve().parent.parent
-
 _UNRELEASED = re.compile(r"\.dev|\+")  # PEP 440: between two releases, or somebody's own
 
 

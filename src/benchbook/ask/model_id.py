@@ -38,9 +38,7 @@ __all__ = [
 _DATED = re.compile(
     r"(?<!\d)20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?!\d)|-(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"
 )
-
 _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
-
 # The marks by which vendors tell one snapshot from the next, longest first. Derivation 3 rests on them: another mark
 # is another derivation.
 SNAPSHOT = re.compile(
@@ -49,14 +47,10 @@ SNAPSHOT = re.compile(
     rf"|(?:2[2-9]|3\d){_MONTH}{_DAY}|(?:2[2-9]|3\d){_MONTH}"  # 250115, 2407
     rf"|{_MONTH}-?{_DAY}|00\d)(?![0-9a-z.])"  # 0613, 05-20; 002
 )
-
 # Whichever it is today. As whole segments of a name or version, in any case.
 MOVING_WORDS = frozenset({"latest", "stable", "main", "current", "default", "newest", "nightly"})
-
 _SEGMENTS = re.compile(r"[-/:@_.\\]")
-
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?[a-z0-9]+\.(?=[a-z])")  # anthropic., us.anthropic.
-
 # sha256:…, fp_…, a commit. Seven digits at least, as git shortens them.
 _CONTENT_HASH = re.compile(r"(?:sha\d+[:-]|fp_)?[0-9a-f]{7,}")
 
@@ -154,31 +148,23 @@ def parse_model_id(text: str, setting: str) -> ModelId:
 
 
 _EXTENSION = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin|pth?|onnx|mlx|llamafile|task|tflite)$")
-
 _REVISION = re.compile(r"-v\d+:\d+$")  # of Bedrock: anthropic.claude-3-5-sonnet-20241022-v2:0
-
 _ROUTED = re.compile(r":(?:free|nitro|floor|online|exacto|extended|thinking)$")
-
 _SHA = re.compile(r"sha\d+[:-][0-9a-f]{7,}")
-
 _QUANTISATION = re.compile(
     r"(?<![a-z0-9])(?:i?q\d(?:_[a-z0-9]+)*|bf16|fp?(?:32|16|8|6|4)|(?:mx|nv)fp\d|int[48]|[48]-?bits?|nf4"
     r"|w\d{1,2}a\d{1,2}|awq|gptq|exl\d)(?![a-z0-9])"
 )
-
 _PACKING = frozenset({"gguf", "ggml", "mlx", "bnb", "quantized"})
-
 _VENDORS = frozenset({
     "openai", "anthropic", "google", "meta", "microsoft", "nvidia", "amazon", "mistralai", "xai", "cohere", "us", "eu",
     "apac", "global", "azure", "bedrock", "vertex", "ollama", "hf", "huggingface",
 })  # fmt: skip
-
 # Names of files and places, not of models.
 _NO_NAME = frozenset({
     "model", "models", "snapshots", "snapshot", "weights", "checkpoint", "checkpoints", "local", "merged", "adapter",
     "consolidated", "pytorch", "blobs", "hub", "cache",
 })  # fmt: skip
-
 # One model under two names, of which neither is made from the other.
 _ALSO: dict[tuple[str, ...], tuple[str, ...]] = {("gpt", "4", "turbo", "preview"): ("gpt", "4", "preview")}
 

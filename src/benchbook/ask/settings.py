@@ -40,9 +40,7 @@ __all__ = [
 
 
 Positive = Annotated[int, Meta(ge=1)]
-
 Count = Annotated[int, Meta(ge=0)]
-
 Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
 
 
@@ -118,13 +116,9 @@ _TYPES = {
     "object": "a table",
     "null": "nothing",
 }
-
 _TYPE = re.compile(r"`(\w+(?: \| \w+)*)`")
-
 _STEP = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
-
 _BOUND = re.compile(r" (>=|<=|>|<) ([\d.]+)")
-
 _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 
 

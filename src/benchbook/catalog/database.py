@@ -67,9 +67,7 @@ __all__ = [
 
 
 _MARK = "\x1a"
-
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
-
 _STORED = re.compile("\x1a([0-9a-f]{4})")
 
 
@@ -179,13 +177,9 @@ predictions = Table(
 
 
 FILE_NAME = "catalog.sqlite"
-
 BUSY_SECONDS = 60
-
 _SETTING = "catalog url"
-
 _EXPECTED = "a file's path, sqlite:///PATH or postgresql://HOST/DATABASE"
-
 _ADVISORY_LOCK = 0x62656E6368  # any number of our own: "bench"
 
 

@@ -97,7 +97,7 @@ def baseline() -> None:
 @json_option
 def set_(run: str | None, runs: str, as_json: bool) -> None:
     """Make RUN (by default the newest) the baseline."""
-    from benchbook.comparison.baselines import set_baseline
+    from benchbook.comparison.records import set_baseline
 
     found = set_baseline(runs, find_record(run, runs))
     if as_json:
@@ -112,7 +112,7 @@ def set_(run: str | None, runs: str, as_json: bool) -> None:
 @click.pass_context
 def show(ctx: click.Context, runs: str, as_json: bool) -> None:
     """Say which run is the baseline, its record held against the hash; end with 1 where none is set."""
-    from benchbook.comparison.baselines import baseline_record, read_baseline
+    from benchbook.comparison.records import baseline_record, read_baseline
 
     found = read_baseline(runs)
     if found is not None:
@@ -131,7 +131,7 @@ def show(ctx: click.Context, runs: str, as_json: bool) -> None:
 @json_option
 def clear(runs: str, as_json: bool) -> None:
     """Forget the baseline; its record stays."""
-    from benchbook.comparison.baselines import clear_baseline
+    from benchbook.comparison.records import clear_baseline
 
     found = clear_baseline(runs)
     if as_json:
@@ -170,7 +170,7 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     if as_json:
         print_json(found)
         return
-    from benchbook.views.leaderboard import leaderboard_lines
+    from benchbook.views.several_runs import leaderboard_lines
     from benchbook.views.terminal import encodable
 
     damaged = [] if names else [f"{record.run_id}: {what}" for record, what in damaged_in(runs)]

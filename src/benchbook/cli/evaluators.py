@@ -178,7 +178,6 @@ at_least = 0.70
 # role = "user"
 # file = "prompt.txt"
 """
-
 _PROMPT = """\
 You are a strict evaluation judge. Judge the answer below by these criteria, each for itself:
 

@@ -21,7 +21,6 @@ __all__ = ["experiment", "grid", "plan"]
 
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-
 _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 
 
@@ -58,7 +57,7 @@ def plan(
 ) -> None:
     """Say how many items a comparison needs, or with --ready a release decision, before it is run."""
     from benchbook.evaluators.rubric.items_needed import items_needed
-    from benchbook.views.leaderboard import plan_words
+    from benchbook.views.several_runs import plan_words
 
     if ready:
         _plan_ready(confidence, as_json)
@@ -91,7 +90,7 @@ def _plan_ready(confidence: float | None, as_json: bool) -> None:
     from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
     from benchbook.evaluators.rubric.needed import least_by_gate
     from benchbook.evaluators.rubric.spec import rubric_v1
-    from benchbook.views.leaderboard import ready_words
+    from benchbook.views.several_runs import ready_words
 
     level = DEFAULT_CONFIDENCE if confidence is None else confidence
     by_gate = least_by_gate(rubric_v1(), level)
@@ -174,7 +173,7 @@ def _show(cells: list[Cell], *, as_json: bool) -> None:
         return
     import sys
 
-    from benchbook.views.experiment import experiment_document
+    from benchbook.views.several_runs import experiment_document
     from benchbook.views.terminal import print_document
 
     print_document(experiment_document(found), sys.stdout, width=160, most=200)
@@ -205,19 +204,19 @@ def experiment(name: str, as_markdown: bool, html: Path | None, runs: str, as_js
     found = named_experiment(name, records_in(runs))
     written = []
     if html is not None:
-        from benchbook.views.experiment import experiment_html
+        from benchbook.views.several_runs import experiment_html
         from benchbook.views.views import write_pieces
 
         written.append(write_pieces(html, experiment_html(found)))
     if as_json:
         print_json(found)
     elif as_markdown:
-        from benchbook.views.experiment import experiment_markdown
+        from benchbook.views.several_runs import experiment_markdown
 
         for piece in experiment_markdown(found):
             click.echo(piece, nl=False)
     else:
-        from benchbook.views.experiment import experiment_document
+        from benchbook.views.several_runs import experiment_document
         from benchbook.views.terminal import print_document
 
         print_document(experiment_document(found), sys.stdout, written=written, width=160, most=200)

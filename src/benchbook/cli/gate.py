@@ -128,7 +128,7 @@ def _gate_regressions(
 
 
 def _baseline(name: str | None, runs: str) -> Record:
-    from benchbook.comparison.baselines import baseline_record
+    from benchbook.comparison.records import baseline_record
 
     return baseline_record(runs) if name is None else find_record(name, runs)
 

@@ -73,9 +73,7 @@ def judge() -> None:
 
 
 judge.add_command(archive)
-
 judge.add_command(import_)
-
 judge.add_command(run)
 
 

@@ -15,7 +15,7 @@ from benchbook.text import shorten, visible
 if TYPE_CHECKING:
     from benchbook.catalog.indexing import Indexed
     from benchbook.catalog.queries import RunRow
-    from benchbook.server.tokens import Token, TokenFile
+    from benchbook.server.access import Token, TokenFile
 
 __all__ = ["catalog", "serve", "token"]
 
@@ -57,8 +57,8 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
         raise UsageError(f"{error.name} is not installed: pip install 'benchbook[server]'") from None
     from benchbook.catalog.database import default_path
     from benchbook.server.access import check_setup
-    from benchbook.server.below import checked_root_path
     from benchbook.server.events import log_to_stderr, no_log
+    from benchbook.server.pages import checked_root_path
     from benchbook.server.services import Settings
 
     settings = Settings(
@@ -141,7 +141,7 @@ def revoke(token_id: str, runs: str, token_file: Path | None, as_json: bool) -> 
 
 
 def _token_file(runs: str, token_file: Path | None) -> TokenFile:
-    from benchbook.server.tokens import TokenFile, default_token_file
+    from benchbook.server.access import TokenFile, default_token_file
 
     return TokenFile(token_file or default_token_file(runs))
 

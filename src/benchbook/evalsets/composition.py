@@ -34,11 +34,9 @@ __all__ = [
 
 
 ProfileName = Literal["golden-v1", "eval_v1", "eval_v2", "rubric"]
-
 PROFILES: tuple[ProfileName, ...] = get_args(ProfileName)
 
 _SPEC_ID = "answer_correctness@v1"
-
 _COUNTED = ("section", "category", "difficulty")
 
 

@@ -35,7 +35,6 @@ __all__ = [
 MAX_LINE_BYTES = 16 * 1024**2  # with its line end
 
 _BOM = b"\xef\xbb\xbf"
-
 _WIDE = {
     b"\xff\xfe\x00\x00": "UTF-32",
     b"\x00\x00\xfe\xff": "UTF-32",

@@ -33,9 +33,7 @@ __all__ = [
 # What reads the same with and without it. Operators, signs and brackets are not among them: 5 - 3 is not 5 + 3. A `!`
 # or `'` is kept after a digit, where it is a factorial or a foot.
 _IDLE = r""".,;:?"`’‘“”„«»–—…¡¿。、，；：？！"""
-
 _IDLE_PUNCTUATION = str.maketrans(dict.fromkeys(_IDLE, " "))
-
 _SIGNS_AFTER_WORDS = re.compile(r"(?<!\d)[!']")
 
 # From here on (CJK radicals) scripts that put no white space between words.
@@ -143,7 +141,6 @@ def _digest(text: str) -> bytes:
 
 
 _MOST_NAMES = 100  # of columns that nobody reads; a set with more of them has ids for names
-
 _LACKED = {
     "expected_answer": "a reference: the judge does not see what a right answer is",
     "context": "a context: the judge does not see what an answer should be faithful to",

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from benchbook.comparison.baselines import baseline_record
 from benchbook.comparison.compared import Comparison, compare
 from benchbook.comparison.pairing import ItemClass
-from benchbook.comparison.records import compared_run_derived
+from benchbook.comparison.records import baseline_record, compared_run_derived
 from benchbook.comparison.regressions import check_regressions, why_failed
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float

@@ -12,9 +12,8 @@ from benchbook.evaluators.contract import LabelCriterion
 from benchbook.labels.calibration import FEW_LABELS, agreements
 from benchbook.labels.calibration_corrected import Pair, bias_of, corrected_scores
 from benchbook.labels.calibration_results import AgreementName, Bias
-from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
+from benchbook.labels.sheet import CarriedFrom, LabelledRun, LabelsOfRun, derived_anew, is_as_drawn, labels_of_run
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
 

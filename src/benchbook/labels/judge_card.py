@@ -17,9 +17,8 @@ from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import Counted, agreements, calibrate
 from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
-from benchbook.labels.carried import CarriedFrom, labels_of_run
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import derived_anew, is_as_drawn
+from benchbook.labels.sheet import CarriedFrom, derived_anew, is_as_drawn, labels_of_run
 from benchbook.labels.state import FIELDS
 from benchbook.record.facts import LabelField, Stratum
 from benchbook.record.folder import Record

@@ -78,7 +78,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _HEAD = 1_025  # bytes: what tells a pointer from a segment
-
 _TAIL = 1 << 16
 
 

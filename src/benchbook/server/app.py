@@ -18,13 +18,19 @@ from starlette.types import Message, Receive, Scope, Send
 from benchbook.catalog.indexing import Indexed
 from benchbook.errors import BenchbookError
 from benchbook.server.access import Principal
-from benchbook.server.below import path_before
-from benchbook.server.decoding import decoded_body, decoded_query
 from benchbook.server.events import Log, no_log
 from benchbook.server.operations import JSON, Call, NotModified, Operation, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
-from benchbook.server.pages import PAGE_POLICY, Pages
-from benchbook.server.problems import PROBLEM_MEDIA, ProblemError, problem_bytes, problem_of, too_large
+from benchbook.server.pages import PAGE_POLICY, Pages, path_before
+from benchbook.server.problems import (
+    PROBLEM_MEDIA,
+    ProblemError,
+    decoded_body,
+    decoded_query,
+    problem_bytes,
+    problem_of,
+    too_large,
+)
 from benchbook.server.runs import run_answer
 from benchbook.server.services import Services
 from benchbook.text import shorten

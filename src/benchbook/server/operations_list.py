@@ -14,21 +14,15 @@ from benchbook.server import (
     comparison_types,
     comparisons,
     judging,
-    judging_types,
     labelling,
-    labelling_types,
-    leaderboards,
     predictions,
     questions,
     runs,
     samples,
     starting,
     submissions,
-    training,
     types,
 )
-from benchbook.server import judging as panels
-from benchbook.server import labelling as calibrating
 from benchbook.server import openapi as own
 from benchbook.server.operations import Operation
 from benchbook.server.services import METRICS_MEDIA
@@ -74,7 +68,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
         summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
-        handler=panels.get_panel, answers=(types.PanelOfRun,), heavy=True,
+        handler=judging.get_panel, answers=(types.PanelOfRun,), heavy=True,
     ),
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
@@ -147,12 +141,12 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── training ─────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/training-metrics", name="getTrainingMetrics",
-        summary="Training curves, thinned for a plot.", handler=training.get_curves, query=questions.CurvesAsked,
+        summary="Training curves, thinned for a plot.", handler=runs.get_curves, query=questions.CurvesAsked,
         answers=(types.TrainingMetrics,), tag="training",
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/metrics/{{metric}}", name="getCurve", summary="One training curve.",
-        handler=training.get_curve, query=questions.MetricAsked, answers=(types.Curve,), tag="training",
+        handler=runs.get_curve, query=questions.MetricAsked, answers=(types.Curve,), tag="training",
     ),
     # ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────
     Operation(
@@ -212,17 +206,17 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── eval sets and leaderboards ───────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/evalsets", name="listEvalSets", summary="Eval sets that runs were made on.",
-        handler=leaderboards.list_of_evalsets, answers=(types.EvalSetList,), tag="leaderboards",
+        handler=comparisons.list_of_evalsets, answers=(types.EvalSetList,), tag="leaderboards",
     ),
     Operation(
         method="GET", path=f"{_API}/leaderboards", name="getLeaderboard",
-        summary="Runs over one eval set, ranked, with intervals of their ranks.", handler=leaderboards.get_leaderboard,
+        summary="Runs over one eval set, ranked, with intervals of their ranks.", handler=comparisons.get_leaderboard,
         query=questions.LeaderboardAsked, answers=(Leaderboard,), heavy=True, tag="leaderboards",
     ),
     # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of judge_protocol@v1.",
-        handler=judging.list_experiments, answers=(judging_types.ExperimentList,), tag="judges",
+        handler=judging.list_experiments, answers=(judging.ExperimentList,), tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
@@ -231,54 +225,54 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations", name="listEvaluations", summary="Evaluations, by pages.",
-        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging_types.EvaluationsPage,),
+        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging.EvaluationsPage,),
         tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations/{{sample}}", name="getEvaluation",
         summary="One evaluation, whole, with its evidence in the judged text (P4.1).", handler=judging.get_evaluation,
-        query=questions.RunAsked, answers=(judging_types.EvaluationDetail,), tag="judges",
+        query=questions.RunAsked, answers=(judging.EvaluationDetail,), tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/labels", name="listBooks", summary="Records of people's labels.",
-        handler=labelling.list_books, answers=(labelling_types.BookList,), tag="labels",
+        handler=labelling.list_books, answers=(labelling.BookList,), tag="labels",
     ),
     Operation(
         method="POST", path=f"{_API}/labels", name="createBook",
         summary="Draw samples of a run for people to label, the judge's scores hidden.", handler=labelling.create_book,
-        body=questions.BookNew, answers=(labelling_types.Book,), status=201, scope="write", heavy=True, tag="labels",
+        body=questions.BookNew, answers=(labelling.Book,), status=201, scope="write", heavy=True, tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}", name="getBook", summary="How far people are.",
-        handler=labelling.get_book, answers=(labelling_types.Book,), tag="labels",
+        handler=labelling.get_book, answers=(labelling.Book,), tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}/next", name="getNextLabel", summary="What is to be labelled next.",
-        handler=labelling.next_label, query=questions.LabelsAsked, answers=(labelling_types.LabelStep,), scope="label",
+        handler=labelling.next_label, query=questions.LabelsAsked, answers=(labelling.LabelStep,), scope="label",
         tag="labels",
     ),
     Operation(
         method="POST", path=f"{_API}/labels/{{book}}/labels", name="giveLabel",
         summary="Record a score; answers with the next question.", handler=labelling.give_label,
-        body=questions.LabelGiven, answers=(labelling_types.LabelStep,), status=201, scope="label", tag="labels",
+        body=questions.LabelGiven, answers=(labelling.LabelStep,), status=201, scope="label", tag="labels",
     ),
     Operation(
         method="POST", path=f"{_API}/labels/{{book}}/undo", name="undoLabel", summary="Take one's last label back.",
-        handler=labelling.undo_label, body=questions.LabelUndone, answers=(labelling_types.LabelStep,), scope="label",
+        handler=labelling.undo_label, body=questions.LabelUndone, answers=(labelling.LabelStep,), scope="label",
         tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}/disputes", name="listDisputes",
         summary="What two people scored differently and nobody has settled, by pages; who said what is not told.",
-        handler=labelling.list_disputes, query=questions.DisputesAsked, answers=(labelling_types.DisputesPage,),
+        handler=labelling.list_disputes, query=questions.DisputesAsked, answers=(labelling.DisputesPage,),
         scope="label", tag="labels",
     ),
     Operation(
         method="GET", path=f"{_API}/labels/{{book}}/calibration", name="getCalibration",
         summary="How far people agree, and the judge with them: confusion, corrected values, the decision they give.",
-        handler=calibrating.get_calibration, query=questions.CalibrationAsked,
-        answers=(labelling_types.CalibrationAnswer,), heavy=True, tag="labels",
+        handler=labelling.get_calibration, query=questions.CalibrationAsked,
+        answers=(labelling.CalibrationAnswer,), heavy=True, tag="labels",
     ),
     # ── the server itself ────────────────────────────────────────────────────────────────────────────────────
     Operation(

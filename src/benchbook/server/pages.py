@@ -2,6 +2,8 @@
 
 The page may lie below a path that only the browser knows, where another server hands on what it was asked. So the
 addresses in the index are written relative to what was asked: `../assets/…` for `/runs/a`.
+
+Where the server in front left its path (`/bench/…`) as it came, nothing is relative to it: it is cut off here.
 """
 
 from __future__ import annotations
@@ -13,9 +15,33 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
+from benchbook.errors import ConfigError
 from benchbook.server.problems import ProblemError
 
-__all__ = ["PAGE_POLICY", "File", "Pages"]
+__all__ = ["PAGE_POLICY", "File", "Pages", "checked_root_path", "path_before"]
+
+
+_PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)+")
+
+
+def checked_root_path(text: str) -> str:
+    """`bench/` as `/bench`; empty for none. Raises: ConfigError for what is no path."""
+    path = "/" + text.strip("/") if text.strip("/") else ""
+    if path and not _PATH.fullmatch(path):
+        raise ConfigError("root_path", repr(text), "a path without a query, such as /bench")
+    return path
+
+
+def path_before(raw_path: bytes, root_path: str, forwarded_prefix: str | None) -> tuple[str, str]:
+    """What is to be cut off a path, and what stands before all addresses: the path that was set, or the one that the
+    server in front names in `x-forwarded-prefix`; else nothing. It may have been cut off already.
+    """
+    forwarded = (forwarded_prefix or "").strip().rstrip("/")
+    known = [path for path in (root_path, forwarded) if _PATH.fullmatch(path)]
+    for path in known:
+        if raw_path == path.encode("ascii") or raw_path.startswith(path.encode("ascii") + b"/"):
+            return path, path
+    return "", known[-1] if known else ""
 
 
 PAGE_POLICY = (

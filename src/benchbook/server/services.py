@@ -1,34 +1,148 @@
-"""What all operations share: the folder of records, its catalog, and what was computed once."""
+"""What all operations share: the folder of records, its catalog, and what was computed once and is asked for again."""
 
 from __future__ import annotations
 
 import resource
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import accumulate
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
+from benchbook.canonical import canonical_json, ready
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.queries import RunRow, find_run
 from benchbook.record.folder import Record
-from benchbook.server.kept import Kept
+from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
 from benchbook.text import shorten
 
 if TYPE_CHECKING:
     from benchbook.server.access import Access
     from benchbook.server.events import Audit, Events
-    from benchbook.server.kept import TagStore
     from benchbook.server.starting import Children
     from benchbook.server.submissions import Submissions
     from benchbook.server.watching import Watcher
 
-__all__ = ["METRICS_MEDIA", "STATE_FOLDER", "FoundRun", "Measures", "Services", "Settings"]
+__all__ = ["METRICS_MEDIA", "STATE_FOLDER", "FoundRun", "Kept", "Measures", "Services", "Settings", "TagStore"]
+
+
+_Value = TypeVar("_Value")
+
+
+class Kept:
+    """The least recently used goes first. Whoever asks for what is being made waits for it; a failure is not kept."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._making: dict[Hashable, Future[Any]] = {}
+        self.n_bytes = 0
+
+    def get(self, key: Hashable, make: Callable[[], _Value], size_of: Callable[[_Value], int]) -> _Value:
+        """The value of `key`. What is larger than all that may be kept is made and given, and not kept."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                found: _Value = self._values[key][0]
+                return found
+            future = self._making.get(key)
+            mine = future is None
+            if future is None:
+                future = self._making[key] = Future()
+        if not mine:
+            waited: _Value = future.result()
+            return waited
+        try:
+            value = make()
+            self._keep(key, value, size_of(value))
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._making[key]
+        future.set_result(value)
+        return value
+
+    def put(self, key: Hashable, value: Any, size: int) -> None:
+        """Keep a value that was made along the way, unless there is one already."""
+        with self._lock:
+            known = key in self._values
+        if not known:
+            self._keep(key, value, size)
+
+    def peek(self, key: Hashable) -> Any:
+        """The value, if it is there; else None."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def drop(self, key: Hashable) -> None:
+        """Keep the value no longer, if it is there."""
+        with self._lock:
+            self.n_bytes -= self._values.pop(key, (None, 0))[1]
+
+    def _keep(self, key: Hashable, value: Any, size: int) -> None:
+        if size > self._most_bytes:
+            return
+        with self._lock:
+            self.n_bytes += size - self._values.pop(key, (None, 0))[1]
+            self._values[key] = value, size
+            while self.n_bytes > self._most_bytes:
+                _, (_, freed) = self._values.popitem(last=False)
+                self.n_bytes -= freed
+
+
+class _Change(msgspec.Struct, frozen=True, kw_only=True):
+    at: str
+    run_id: str
+    tags: tuple[str, ...]
+
+
+class TagStore:
+    """The last line about a run holds. A torn last line, of a power cut, does not count."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "tags.jsonl"
+        self._lock = Lock()
+        self._tags: dict[str, tuple[str, ...]] = {}
+        decoder = msgspec.json.Decoder(ready(_Change))
+        if self._path.exists():
+            for line in self._path.read_bytes().split(b"\n"):
+                try:
+                    change = decoder.decode(line)
+                except msgspec.DecodeError:
+                    continue
+                self._tags[change.run_id] = change.tags
+
+    def of(self, run_id: str) -> tuple[str, ...]:
+        return self._tags.get(run_id, ())
+
+    def runs_with(self, tag: str) -> set[str]:
+        with self._lock:
+            return {run_id for run_id, tags in self._tags.items() if tag in tags}
+
+    def put(self, run_id: str, tags: Sequence[str]) -> tuple[str, ...]:
+        """The tags of a run from now on, in the order of the alphabet."""
+        wanted = tuple(sorted(set(tags)))
+        with self._lock:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                file.write(canonical_json(_Change(at=utc_now(), run_id=run_id, tags=wanted)) + b"\n")
+            self._tags[run_id] = wanted
+        return wanted
 
 
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"

@@ -25,11 +25,8 @@ __all__ = ["Faults", "KeyPath", "SpecError", "Table", "key_lines", "near", "pars
 KeyPath = tuple[str | int, ...]
 
 _BLANK = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*+")
-
 _SPACES = re.compile(r"[ \t]*+")
-
 _BARE = re.compile(r"[A-Za-z0-9_-]++")
-
 _STRING = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+"{3,5}'
     r"|'''(?:[^']|'(?!''))*+'{3,5}"
@@ -37,7 +34,6 @@ _STRING = re.compile(
     r"|'[^'\n]*+'",
     re.DOTALL,
 )
-
 _OTHER_VALUE = re.compile(r"[^,\]}#\n]++")
 
 
@@ -152,7 +148,6 @@ class _Scanner:
 
 
 _Value = TypeVar("_Value")
-
 _PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$")
 
 

@@ -35,9 +35,7 @@ __all__ = [
 
 
 MOST_KINDS = 256  # beyond, one unit spread over so many says nothing
-
 MOST_ROWS = 2_000  # distinct units; beyond, resampling says the same and is quicker
-
 _BLOCK = 1 << 20  # weights at a time
 
 
@@ -109,7 +107,6 @@ def _weighted_totals(units: Units, kinds: Floats, confidence: float, n_resamples
 
 
 Weights = Literal["unweighted", "linear", "quadratic"]
-
 AgreementMethod = Literal["weighted", "bca"]
 """How the interval is made: by random weights (see above), or by bootstrap BCa, far too sure with few ratings."""
 

@@ -187,9 +187,7 @@ def rescaled(found: Estimate, lowest: float, width: float) -> Estimate:
 
 
 PRIOR_CLUSTERS = 0.25  # by simulation (docs/decisions/0020-comparisons-that-are-sure.md)
-
 _NO_SPREAD = 1e-12
-
 _NOTHING_KNOWN = 1e-3  # so wide that no beta distribution has this variance, or only one that sits at both ends
 
 

@@ -172,7 +172,6 @@ def _degrees(clusters: ClusterCounts, sums: _Totals, correlation: float, n: floa
 
 
 Side = Literal["low", "high"]
-
 SIDES: tuple[Side, Side] = ("low", "high")
 
 

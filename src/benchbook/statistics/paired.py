@@ -165,7 +165,6 @@ def _fourfold(x: Values, y: Values) -> dict[str, int]:
 
 
 NODES = 32  # of the quadrature over the share of pairs that differ
-
 _STEPS = 40  # of the bisection: 2 / 2**40
 
 

@@ -32,11 +32,8 @@ __all__ = [
 Alternative = Literal["two-sided", "greater", "less"]
 
 MOST_FLIPPED = 20  # 2**20 sign patterns are all of them
-
 FEW_MAGNITUDES = 64
-
 _BLOCK = 1 << 18
-
 _ROUNDING = 1e-12  # of the sum of magnitudes: sums closer than that are ties
 
 

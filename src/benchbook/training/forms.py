@@ -43,7 +43,6 @@ __all__ = [
 EVENT_STEP, EVENT_TIME = "event.step", "event.wall_time"
 
 _STAMP = re.compile(r"tfevents\.(\d+)")
-
 _SCALARS = "scalars"  # the name of the plugin whose tensors are scalars
 
 
@@ -208,7 +207,6 @@ def _is_begun(data: bytes) -> bool:
 
 # One JSON value is read whole. Room for some 400,000 entries; they take about five times as much as Python objects.
 MAX_STATE_BYTES = 64 * 1024**2
-
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -263,7 +261,6 @@ _READERS: Mapping[LogForm, Callable[[Path, Callable[[int], None]], Iterator[LogR
     "csv": _csv_rows,
     "tensorboard": lambda path, _: _event_rows(path),
 }
-
 _ENDINGS: Mapping[str, LogForm] = {
     ".json": "trainer_state",
     ".jsonl": "jsonl",

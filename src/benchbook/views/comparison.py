@@ -30,9 +30,9 @@ from benchbook.views import numbers
 from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
 from benchbook.views.curves import CURVES_CSS
 from benchbook.views.html import html_page
-from benchbook.views.leaderboard import leaderboard_notes, leaderboard_table
 from benchbook.views.markdown import markdown_page
 from benchbook.views.markup import style_sheet
+from benchbook.views.several_runs import leaderboard_notes, leaderboard_table
 from benchbook.views.words import plural
 
 __all__ = ["comparison_html", "comparison_markdown", "comparison_summary", "gate_lines"]

@@ -29,9 +29,7 @@ _KEY_LIKE = re.compile(
     """,
     re.ASCII | re.VERBOSE,
 )
-
 _REMOVED = "[key removed]"
-
 _PLACEHOLDER_LENGTH = 7
 
 
@@ -106,13 +104,9 @@ def redact(text: str) -> str:
 
 
 _PRINTABLE = re.compile("[!-~]+")
-
 _PATH = "/chat/completions"
-
 _CREDENTIAL = re.compile("key|token|secret|sig|pass|auth|credential|code|jwt|bearer")
-
 _VERSION = re.compile(r"/v\d")
-
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
 

@@ -95,15 +95,12 @@ _WORDS = {
         "sensitive", "guardrailintervened", "errortoxic", "imagesafety", "moderation",
     ),
 }  # fmt: skip
-
 _NORMALISED = {alias: word for word, aliases in _WORDS.items() for alias in aliases}
-
 # The server broke off, and not the model: DeepSeek, vLLM, z.AI, Ollama, OpenRouter, Cohere have one each.
 _FAULTS = frozenset({
     "error", "abort", "aborted", "networkerror", "insufficientsystemresource", "insufficientsystemresources", "load",
     "unload", "servererror", "internalerror", "modelerror", "timeout", "cancelled", "canceled", "usercancel",
 })  # fmt: skip
-
 _PREFIX = re.compile(r"^finishreason")
 
 

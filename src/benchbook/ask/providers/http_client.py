@@ -89,9 +89,7 @@ async def _connected(loop: asyncio.AbstractEventLoop, addresses: Sequence[tuple[
 
 
 _END_WITHIN_S = 5.0  # a body whose reply was whole has so long to end; else its connection is given up
-
 _HELD_UP_S = 1.0  # a time limit that comes so late was not the server's: this process did not run meanwhile
-
 _clients: weakref.WeakSet[HttpClient] = weakref.WeakSet()
 
 
