@@ -152,6 +152,8 @@ name = "clear"
 question = "Would a reader understand it at the first reading?"
 scale = [0, 1]
 weight = 1
+# quote = true               # the judge quotes words of the answer that show it; where they do not stand there, the reply
+#                            # is rejected. "report": it is counted. quote_from = "transcript": words of any turn
 
 # What is measured of an answer: the most that passes, and with a target and a weight a share in the score.
 # [measures.latency]         # milliseconds, end to end

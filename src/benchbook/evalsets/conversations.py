@@ -11,7 +11,17 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from benchbook.text import quoted, shorten
 
-__all__ = ["Message", "MessageError", "Role", "called", "check_messages", "said", "transcript"]
+__all__ = [
+    "Message",
+    "MessageError",
+    "Role",
+    "called",
+    "check_messages",
+    "said",
+    "transcript",
+    "turn_text",
+    "with_answer",
+]
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 Message: TypeAlias = dict[str, Any]
@@ -109,8 +119,18 @@ def transcript(messages: Sequence[Mapping[str, Any]]) -> str:
 def _turn(number: int, message: Mapping[str, Any]) -> str:
     name = f" {message['name']}" if message.get("name") else ""
     result = f", result of {message['tool_call_id']}" if message.get("tool_call_id") else ""
-    lines = [said(message.get("content")), *map(_call, message.get("tool_calls") or ())]
-    return "\n".join([f"[{number}] {message['role']}{name}{result}:", *filter(None, lines)])
+    return "\n".join(filter(None, [f"[{number}] {message['role']}{name}{result}:", turn_text(message)]))
+
+
+def turn_text(message: Mapping[str, Any]) -> str:
+    """What a transcript has below a turn's number and role: what was said, then each call of a tool."""
+    return "\n".join(filter(None, [said(message.get("content")), *map(_call, message.get("tool_calls") or ())]))
+
+
+def with_answer(messages: Sequence[Message] | None, prompt: str, answer: str) -> list[Message]:
+    """A conversation and, as its last turn, what the model answered; of an item without messages, its prompt."""
+    asked = [{"role": "user", "content": prompt}] if messages is None else messages
+    return [*asked, {"role": "assistant", "content": answer}]
 
 
 def said(content: str | list[dict[str, Any]] | None) -> str:

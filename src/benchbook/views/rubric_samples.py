@@ -18,6 +18,7 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
+from benchbook.evaluators.rubric.further_rows import QuoteRow
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
 from benchbook.evaluators.rubric.spec import RubricSpec
@@ -113,6 +114,24 @@ def _quotes(row: RubricRow, asked: Asked | None) -> Iterator[Quote]:
     if row.error_detail:
         yield Quote("What the failed call said", row.error_detail)
     yield Quote("Judge's rationale", row.rationale, "none")
+    for one in getattr(row, "quotes", ()):
+        yield Quote(f"Judge's quote for {one.criterion}: {_where(one)}", one.quote)
+
+
+_FOUND = {
+    "exact": "stands",
+    "normalised": "stands, but for its form,",
+    "fragments": "its parts stand",
+}
+
+
+def _where(quote: QuoteRow) -> str:
+    """Where a quote stands, by its characters."""
+    place = "the answer" if quote.turn is None else f"turn {quote.turn}"
+    if not quote.spans:
+        return f"it does not stand in {place}"
+    spans = " and ".join(f"{one.start + 1:,} to {one.end:,}" for one in quote.spans)
+    return f"{_FOUND[quote.found]} in {place}, characters {spans}"
 
 
 def _reply(reply: JudgeReply, row: RubricRow) -> Said:

@@ -96,7 +96,7 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
 }
 
-_RATES = ("_full_credit_rate", "_failure_rate")  # of a criterion, whatever it is called
+_RATES = ("_full_credit_rate", "_failure_rate", "_quote_found_rate")  # of a criterion, whatever it is called
 _OF_OTHERS: Mapping[str, AggregateWord] = {"primary_score": AggregateWord("Score", "score", "samples")}
 
 _DECISIONS: Mapping[str, DecisionWord] = {

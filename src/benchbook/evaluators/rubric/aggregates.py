@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 import msgspec
 
@@ -90,6 +90,27 @@ def _aggregates(criteria: tuple[Criterion, ...], correct: str | None) -> Iterato
     yield _PASS_RATE
     yield _AGGREGATE_SCORE
     yield _ERROR_RATE
+    for number, criterion in enumerate(one for one in criteria if one.quote == "report"):
+        yield _quotes_found(f"{criterion.name}_quote_found_rate", number)
+
+
+def _quotes_found(name: str, number: int) -> OfSamples:
+    """The share of a criterion's quotes that were found; `number` is its place among those whose quotes are counted."""
+
+    def sums(tally: RubricTally, case: Case) -> Sums:
+        del case  # a quote is a fact, whatever else is said
+        n, n_found = (0, 0) if tally.further is None else tally.further.quotes[number]
+        return Sums.of_share(n_found, n)
+
+    def of_cluster(cluster: ClusterSums) -> tuple[int, int, int]:
+        n, n_found = (0, 0) if cluster.further is None else cluster.further.quotes[number]
+        return n, n_found, n_found
+
+    def of_sample(outcome: Outcome, _: RubricScore) -> int | None:
+        found = outcome.further.quotes_found[number] if outcome.further is not None else None
+        return None if found is None else int(found)
+
+    return OfSamples(name, sums, of_cluster, of_sample, is_open=False)
 
 
 def _tokens_per_correct(number: int, highest: int) -> Callable[[RubricTally], float]:
@@ -244,7 +265,12 @@ def _type_of(criteria: tuple[Criterion, ...], correct: str | None) -> type[Rubri
         if isinstance(one, OfSamples) and one.of is not None
     ]
     per_correct = [] if correct is None else [(PER_CORRECT, float)]
-    return made(RubricAggregates, {"n_timed_out": of_criteria, "token_efficiency_ratio_mean": per_correct})
+    known = {*get_type_hints(RubricAggregates), PER_CORRECT, *(name for name, _ in of_criteria)}
+    further = [(name, one.kind) for name, one in _table(criteria, correct).items() if name not in known]
+    return made(
+        RubricAggregates,
+        {"n_timed_out": of_criteria, "token_efficiency_ratio_mean": per_correct, "evaluator_error_rate": further},
+    )
 
 
 def aggregates_of(tally: RubricTally) -> RubricAggregates:

@@ -44,7 +44,7 @@ class RubricQuestions:
         self._stop = stop
         self._derivation = derivation_of(started)
         self._requests = Requests(plan, self._spec, template_of(record, started))
-        self._rule = StoppingRule(plan, self._spec, self._derivation, stop)
+        self._rule = StoppingRule(plan, self._spec, self._derivation, stop, self._item_of)
         self._rejected = RejectedReplies(judge_names(plan))
         self.is_finished = self._rule.is_finished
 
@@ -71,13 +71,16 @@ class RubricQuestions:
         return imported if self._plan.until_decided is msgspec.UNSET else _after(imported, order)
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> _RubricSteps:
-        item = self._evalset[sample % self._plan.n_items]
+        item = self._item_of(sample)
         # A first repeat's first attempt may come from the cache; the others would measure nothing (R3.5, R7.3).
-        history = read_history(facts, self._plan, self._spec, self._derivation)
+        history = read_history(facts, self._plan, self._spec, self._derivation, item)
         return _RubricSteps(
             sample, item, history, self._requests, self._note_finished,
             first_repeat=sample < self._plan.n_items,
         )  # fmt: skip
+
+    def _item_of(self, sample: int) -> Item:
+        return self._evalset[sample % self._plan.n_items]
 
     def _note_finished(self, sample: int, history: History) -> None:
         self._rule.add(sample, history)

@@ -13,7 +13,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference, OtherR
 from benchbook.evaluators.rubric.plan import Plan, UntilDecided
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.evaluators.rubric.steps import Done, History, next_step, outcome_of, read_history
+from benchbook.evaluators.rubric.steps import Done, History, ItemOf, next_step, no_item, outcome_of, read_history
 from benchbook.record.facts import SampleFact
 
 __all__ = [
@@ -63,14 +63,18 @@ def early_stopping(plan: Plan, spec: RubricSpec) -> EarlyStopping | PairedStoppi
 
 
 def early_decision(
-    plan: Plan, spec: RubricSpec, samples: Iterable[tuple[int, list[SampleFact]]], derivation: int
+    plan: Plan,
+    spec: RubricSpec,
+    samples: Iterable[tuple[int, list[SampleFact]]],
+    derivation: int,
+    item_of: ItemOf = no_item,
 ) -> Early | None:
     """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
     stopping = early_stopping(plan, spec)
     if stopping is None:
         return None
     for sample, facts in samples:
-        history = read_history(facts, plan, spec, derivation)
+        history = read_history(facts, plan, spec, derivation, item_of(sample))
         if is_finished(history):
             stopping.add(sample, outcome_of(history))
     return stopping.decision
@@ -129,12 +133,13 @@ def was_asked(facts: Sequence[SampleFact]) -> bool:
 class StoppingRule:
     """Looks at every sample that is finished: those that a journal has already, then those of this sitting."""
 
-    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int, stop: Stop) -> None:
+    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int, stop: Stop, item_of: ItemOf) -> None:
         self._plan = plan
         self._spec = spec
         self._derivation = derivation
         self._stopping = early_stopping(plan, spec)
         self._stop = stop
+        self._item_of: ItemOf = item_of if spec.needs_item else no_item  # to find an item takes time
 
     @property
     def is_decided(self) -> bool:
@@ -142,7 +147,8 @@ class StoppingRule:
 
     def is_finished(self, facts: list[SampleFact]) -> bool:
         """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
-        history = read_history(facts, self._plan, self._spec, self._derivation)
+        item = self._item_of(facts[0].sample)
+        history = read_history(facts, self._plan, self._spec, self._derivation, item)
         if not is_finished(history):
             return False
         self.add(facts[0].sample, history)

@@ -177,7 +177,7 @@ class _RequestCheck:
         judges: dict[int, str] = {}
         for fact in asked:
             if fact.role == "judge" and fact.judge not in judges:
-                answer = read_history(facts, self._plan, self._spec, self._derivation).answer
+                answer = read_history(facts, self._plan, self._spec, self._derivation, item).answer
                 judges[fact.judge] = (
                     "" if answer is None else request_sha256(self._requests.judge(item, answer, fact.judge))
                 )

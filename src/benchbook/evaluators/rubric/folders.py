@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
+from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
+from benchbook.evaluators.rubric.steps import ItemOf, no_item
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import sha256_of_files
 from benchbook.specs.folders import FilesBeside, check_own, spec_path
 
-__all__ = ["RubricFolder", "kept_rubric", "load_rubric", "rubric_asked_for", "rubric_of", "spec_of"]
+__all__ = ["RubricFolder", "items_for", "kept_rubric", "load_rubric", "rubric_asked_for", "rubric_of", "spec_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,16 @@ def spec_of(record: Record, plan: Plan) -> RubricSpec:
     Raises: RecordError for a rubric that neither Benchbook nor the record has; SpecError; ConfigError.
     """
     return rubric_of(record).without(plan.unmeasured)
+
+
+@contextmanager
+def items_for(record: Record, plan: Plan, spec: RubricSpec) -> Iterator[ItemOf]:
+    """How the item of a sample is found, where the rubric's replies can't be read without; else nothing is opened."""
+    if not spec.needs_item:
+        yield no_item
+        return
+    with recorded_evalset(record, record.started()) as evalset:
+        yield lambda sample: evalset[sample % plan.n_items]
 
 
 def rubric_of(record: Record) -> RubricSpec:

@@ -30,11 +30,11 @@ from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
 from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
-from benchbook.evaluators.rubric.folders import rubric_asked_for, spec_of
+from benchbook.evaluators.rubric.folders import items_for, rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
-from benchbook.evaluators.rubric.steps import outcome_of, read_history
+from benchbook.evaluators.rubric.steps import ItemOf, outcome_of, read_history
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.derived_files import check_whole
@@ -71,7 +71,9 @@ def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
         leaves = ", ".join(leaf.path for leaf in one.leaves)
         found = f"{run}, of which not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {leaves})"
         raise ConfigError("against", found, "a run on the same eval set, by the same judge and scorer")
-    against = _passes(state, other, spec_of(record, other), run)
+    spec = spec_of(record, other)
+    with items_for(record, other, spec) as item_of:
+        against = _passes(state, other, spec, run, item_of)
     rule = msgspec.structs.replace(plan.until_decided, method=PAIRED_METHOD, against=against)
     return msgspec.structs.replace(plan, until_decided=rule)
 
@@ -94,15 +96,16 @@ def _measured(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _passes(state: JournalState, plan: Plan, spec: RubricSpec, run: str) -> OtherRun:
+def _passes(state: JournalState, plan: Plan, spec: RubricSpec, run: str, item_of: ItemOf) -> OtherRun:
     """Which of its samples passed, read from its journal by the rules of today, as the other run's will be."""
     if state.state != "complete":
         raise ConfigError("against", f"{run}, which is not complete: it is {state.state}", "a run that was ended")
-    if (early := early_decision(plan, spec, state.index.by_sample(), derivation_of(state.started))) is not None:
+    derivation = derivation_of(state.started)
+    if (early := early_decision(plan, spec, state.index.by_sample(), derivation, item_of)) is not None:
         raise ConfigError("against", f"{run}, which ended early ({early.words})", "a run that asked all items")
     marks = ["?"] * plan.n_samples
     for sample, facts in state.index.by_sample():
-        marks[sample] = pass_mark(outcome_of(read_history(facts, plan, spec, DERIVATION)), spec)
+        marks[sample] = pass_mark(outcome_of(read_history(facts, plan, spec, DERIVATION, item_of(sample))), spec)
     return OtherRun(
         run_id=storable(state.started.run_id),
         journal_sha256=state.last_sha256,

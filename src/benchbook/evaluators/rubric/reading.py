@@ -13,22 +13,20 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
-from benchbook.evaluators.rubric.aggregates import RubricAggregates, table_of
+from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.reading_criteria import NAME_WORDS, read_criteria, read_name
 from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
-from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
 from benchbook.evaluators.rubric.spec import (
     MEASURES,
-    Criterion,
     Measure,
     MeasureName,
     PromptMessage,
     RubricSpec,
-    Shown,
     whole_weights,
 )
 from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
@@ -39,7 +37,6 @@ from benchbook.specs.fields import (
     read_about,
     read_count,
     read_text,
-    read_truth,
     read_weight,
     said,
 )
@@ -49,16 +46,7 @@ from benchbook.text import quoted
 __all__ = ["read_rubric"]
 
 
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
-_GRADE = re.compile(r"[^\W_][\w -]{0,47}")
-_NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
-_SHOWN: tuple[Shown, ...] = get_args(Shown)
-_MOST_STEPS = 100
 _PROMPT = "prompt.txt"
-# What tables of every rubric have; no criterion's own columns may be called so.
-_TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type_hints(RubricAggregates)} | {
-    one.norm for one in MEASURES.values()
-}
 _GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
 
 
@@ -67,10 +55,10 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
     values, lines = parsed(spec_text(files[SPEC_FILE], path), path)
     faults = Faults(path, lines)
     table = Table(values, (), faults)
-    name = table.read("name", _read_name, needed=_NAME_WORDS)
+    name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
-    criteria, weights = _read_criteria(table)
+    criteria, weights = read_criteria(table)
     measures, more_weights = _read_measures(table)
     whole = whole_weights([*weights, *more_weights])
     criteria = [replace(one, weight=weight) for one, weight in zip(criteria, whole, strict=False)]
@@ -84,7 +72,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
         gates=(),
         correct=_read_correct(table, [one.name for one in criteria]),
         max_rationale_words=_read_max_words(table),
-        messages=_read_messages(table, files, faults),
+        messages=_read_messages(table, files, faults, needs_transcript=any(one.from_transcript for one in criteria)),
         prompt_sha256="",
         generation=_read_generation(table),
     )
@@ -102,111 +90,6 @@ def _prompt_sha256(messages: tuple[PromptMessage, ...]) -> str:
         return hashlib.sha256(messages[0].text.encode("utf-8")).hexdigest()
     parts = [f"{one.role}\0{hashlib.sha256(one.text.encode('utf-8')).hexdigest()}\n" for one in messages]
     return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
-
-
-# ── criteria ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _read_criteria(table: Table) -> tuple[list[Criterion], list[Fraction]]:
-    tables = table.tables("criteria")
-    if table.raw("criteria") in (None, []):
-        table.fault("criteria", "nothing", "at least one [[criteria]] table")
-    found = [_read_criterion(one) for one in tables]
-    taken: set[str] = set()
-    for one, (criterion, _) in zip(tables, found, strict=True):
-        if criterion.name in taken:
-            one.fault("name", f"{quoted(criterion.name)} a second time", "a name of its own for each criterion")
-        taken.add(criterion.name)
-    return [criterion for criterion, _ in found], [weight for _, weight in found]
-
-
-def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
-    name = table.read("name", _read_criterion_name, needed=_NAME_WORDS)
-    question = table.read("question", read_text, needed="what the judge is asked about an answer")
-    scale = table.read("scale", _read_scale, needed='a scale such as [0, 1, 2], or ["no", "yes"]')
-    lowest, highest, grades = scale or (0, 1, ())
-    weight = table.read("weight", read_weight)
-    at_least = table.read("at_least", partial(_read_score, lowest=lowest, highest=highest, grades=grades))
-    no_answer = table.read("no_answer", _read_no_answer)
-    may_not_apply = table.read("not_applicable", read_truth)
-    shown = table.read("show", _read_shown)
-    table.say_unknown()
-    made = Criterion(
-        name=name or "",
-        question=question or "",
-        lowest=lowest,
-        highest=highest,
-        weight=0,
-        at_least=at_least,
-        no_answer=None if no_answer == "nothing" else lowest,
-        shown=shown or _SHOWN,
-        grades=grades,
-        may_not_apply=may_not_apply or False,
-    )
-    return made, weight or Fraction(1)
-
-
-def _read_name(value: Any) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise WrongValueError(said(value), _NAME_WORDS)
-    return value
-
-
-def _read_criterion_name(value: Any) -> str:
-    name = _read_name(value)
-    own = {f"{name}_score", f"{name}_norm", f"{name}_counts", *(f"{name}_{shown}" for shown in _SHOWN)}
-    if meets := sorted(own & _TAKEN):
-        raise WrongValueError(f"{quoted(name)}, whose column {meets[0]} every record has", "another name")
-    return name
-
-
-def _read_scale(value: Any) -> tuple[int, int, tuple[str, ...]]:
-    """The lowest and the highest score, and what each is called where they have names: `["bad", "poor", "good"]`."""
-    expected = 'whole numbers one after the other, or names of grades; lowest first, such as [0, 1, 2] or ["no", "yes"]'
-    if not isinstance(value, list) or not value:
-        raise WrongValueError(said(value), expected)
-    if all(isinstance(one, str) for one in value):
-        return 0, len(value) - 1, _read_grades(value)
-    if not all(type(one) is int for one in value):
-        raise WrongValueError(said(value), expected)
-    if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > _MOST_STEPS + 1:
-        raise WrongValueError(f"[{', '.join(map(str, value[:8]))}{', …' if len(value) > 8 else ''}]", expected)
-    return value[0], value[-1], ()
-
-
-def _read_grades(value: list[str]) -> tuple[str, ...]:
-    for one in value:
-        if not _GRADE.fullmatch(one):
-            raise WrongValueError(quoted(one), "a grade of at most 48 letters, digits, spaces, _ and -")
-    if len(value) < 2 or len(set(value)) < len(value) or len(value) > _MOST_STEPS + 1:
-        raise WrongValueError(
-            f"[{', '.join(map(quoted, value[:8]))}]", "at least two grades, no two alike, lowest first"
-        )
-    return tuple(value)
-
-
-def _read_score(value: Any, lowest: int, highest: int, grades: tuple[str, ...]) -> int:
-    if grades:
-        if value not in grades[1:]:
-            raise WrongValueError(said(value), f"a grade above the lowest: {', '.join(grades[1:])}; or no at_least")
-        return grades.index(value)
-    if type(value) is not int or not lowest <= value <= highest:
-        raise WrongValueError(said(value), f"a score of its scale, {lowest} to {highest}")
-    if value == lowest:
-        raise WrongValueError(f"{value}, which every score is at least", f"{lowest + 1} to {highest}, or no at_least")
-    return int(value)
-
-
-def _read_no_answer(value: Any) -> Literal["lowest", "nothing"]:
-    words: tuple[Literal["lowest", "nothing"], ...] = ("lowest", "nothing")
-    return of_these(value, words)
-
-
-def _read_shown(value: Any) -> tuple[Shown, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-        raise WrongValueError(said(value), f"a list of {', '.join(_SHOWN)}")
-    found = [of_these(one, _SHOWN) for one in value]
-    return tuple(one for one in _SHOWN if one in found)
 
 
 # ── measures ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -323,7 +206,9 @@ def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple
 _ROLES: tuple[Literal["system", "user", "assistant"], ...] = ("system", "user", "assistant")
 
 
-def _read_messages(table: Table, files: Mapping[str, bytes], faults: Faults) -> tuple[PromptMessage, ...]:
+def _read_messages(
+    table: Table, files: Mapping[str, bytes], faults: Faults, *, needs_transcript: bool
+) -> tuple[PromptMessage, ...]:
     """Those that `[[judge.messages]]` lists, or prompt.txt as one of the user's."""
     judge = table.table("judge")
     tables = judge.tables("messages") if judge is not None else []
@@ -335,8 +220,11 @@ def _read_messages(table: Table, files: Mapping[str, bytes], faults: Faults) -> 
     else:
         messages = [one for one in map(partial(_read_message, files=files, faults=faults), tables) if one is not None]
     text = "".join(one.text for one in messages)
-    if messages and "{{answer}}" not in text:
+    if messages and "{{answer}}" not in text and "{{transcript}}" not in text:
         table.fault("judge", "no {{answer}} in what the judge is asked", "{{answer}} where the answer is to stand")
+    elif messages and needs_transcript and "{{transcript}}" not in text:
+        expected = "{{transcript}}, which numbers the turns that quotes are from"
+        table.fault("judge", "no {{transcript}} in what the judge is asked", expected)
     return tuple(messages)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchbook.evaluators.rejections import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.evaluators.rubric.plan import Panel, Plan
@@ -12,13 +12,25 @@ from benchbook.evaluators.rubric.steps import History
 __all__ = ["RejectedCounts", "RejectedReplies", "rejections_of"]
 
 
+_OF_QUOTES: Mapping[str, tuple[str, str]] = {
+    "quote_not_found": (
+        "quote_not_found: its quote does not stand in what it judged",
+        'quote = "report" in the rubric, which counts them, or another judge',
+    ),
+    "bad_quote": (
+        "bad_quote: what it gave is no quote",
+        "a prompt that asks for some words of the answer, letter by letter, or another judge",
+    ),
+}
+
+
 def rejections_of(history: History) -> list[Rejection]:
     """Of every judge whose replies to this answer were all rejected."""
     found = []
     for number, judging in enumerate(history.judges):
         if judging.error == "parse_error" and judging.rejected is not None:
             plan = history.plan
-            said, mended = explained(
+            said, mended = _OF_QUOTES.get(judging.rejected.reason) or explained(
                 judging.replies[-1][0], judging.rejected.reason, judging.rejected.detail, plan.judges[number],
                 _setting(plan, number),
             )  # fmt: skip

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
 import msgspec
 
 from benchbook.ask.requests import split_reasoning
 from benchbook.canonical import JsonFault, StrictJsonError, parse_strict
+from benchbook.evaluators.rubric.quoting import Judged, Quoted, read_quotes
+from benchbook.evaluators.rubric.reply_faults import ParseErrorReason, Rejected, json_type
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
 __all__ = ["ParseErrorReason", "Parsed", "Rejected", "parse_reply"]
-
-
-ParseErrorReason = Literal[
-    "malformed_json",
-    "not_an_object",
-    "duplicate_key",
-    "missing_key",
-    "bad_score_type",
-    "score_out_of_range",
-    "bad_rationale",
-    "empty_reply",
-    "truncated",
-]
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -33,21 +22,20 @@ class Parsed(msgspec.Struct, frozen=True):
     scores: tuple[int | None, ...]  # None: the criterion does not apply
     rationale: str
     reasoning: str | None = None
-
-
-class Rejected(msgspec.Struct, frozen=True):
-    """A reply that breaks a rule: the first that it breaks, in the order of R3."""
-
-    reason: ParseErrorReason
-    detail: str
+    quotes: tuple[Quoted, ...] = ()
 
 
 def parse_reply(
-    reply: str, spec: RubricSpec, reasoning_tags: Sequence[str] = (), *, lone_closing: bool = False
+    reply: str,
+    spec: RubricSpec,
+    reasoning_tags: Sequence[str] = (),
+    *,
+    lone_closing: bool = False,
+    judged: Judged | None = None,
 ) -> Parsed | Rejected:
     """Read `reply` by R3.1 to R3.4, one leading block of a declared reasoning tag moved away (R3.7).
 
-    `lone_closing` as for `split_reasoning`.
+    `lone_closing` as for `split_reasoning`. `judged` is needed where the rubric asks for more than scores.
     """
     reasoning, body = split_reasoning(reply, reasoning_tags, lone_closing=lone_closing)
     try:
@@ -55,12 +43,20 @@ def parse_reply(
     except StrictJsonError as error:
         return Rejected(_reason_for(error.fault), error.detail)
     if not isinstance(value, dict):
-        return Rejected("not_an_object", f"the reply is a JSON {_json_type(value)}, not an object")
+        return Rejected("not_an_object", f"the reply is a JSON {json_type(value)}, not an object")
     rejected = _check(value, spec)
     if rejected is not None:
         return rejected
     scores = tuple([_score(value[one.score_key], one) for one in spec.criteria])
-    return Parsed(scores, value["rationale"], reasoning)
+    parsed = Parsed(scores, value["rationale"], reasoning)
+    return _with_more(parsed, value, spec, judged) if spec.asks_more else parsed
+
+
+def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: Judged | None) -> Parsed | Rejected:
+    """With what a rubric asks for beside scores, looked up in what was judged."""
+    assert judged is not None  # noqa: S101 - nobody reads such a reply without
+    quotes = read_quotes(value, parsed.scores, spec, judged)
+    return quotes if isinstance(quotes, Rejected) else msgspec.structs.replace(parsed, quotes=quotes)
 
 
 def _score(given: Any, criterion: Criterion) -> int | None:
@@ -78,7 +74,7 @@ def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
     for one in asked_of:
         asked, words = (str, "a grade's name") if one.grades else (int, "an integer")
         if type(value[one.score_key]) is not asked:  # R3.2: not a bool, which is an int to Python
-            found = _json_type(value[one.score_key])
+            found = json_type(value[one.score_key])
             return Rejected("bad_score_type", f"{one.score_key} is {found}, not {words}")
     for one in asked_of:
         if value[one.score_key] not in one.given:
@@ -90,7 +86,7 @@ def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
 def _check_rationale(rationale: Any, max_words: int) -> Rejected | None:
     """R3.3."""
     if not isinstance(rationale, str):
-        return Rejected("bad_rationale", f"rationale is {_json_type(rationale)}, not a string")
+        return Rejected("bad_rationale", f"rationale is {json_type(rationale)}, not a string")
     words = len(rationale.split())
     if not words:
         return Rejected("bad_rationale", "rationale is empty")
@@ -111,21 +107,3 @@ def _reason_for(fault: JsonFault) -> ParseErrorReason:
             return "malformed_json"
         case _:
             assert_never(fault)
-
-
-def _json_type(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number with a fraction or exponent"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"

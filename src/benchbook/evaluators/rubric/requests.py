@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets import Item
-from benchbook.evalsets.conversations import Message
+from benchbook.evalsets.conversations import Message, transcript, with_answer
 from benchbook.evaluators.candidate import CandidateRequests
 from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.rubric.plan import Plan
@@ -17,7 +17,9 @@ from benchbook.specs import as_text
 __all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "placeholders"]
 
 
-PLACEHOLDER = re.compile(r"\{\{(answer|criteria|reply|item\.(?:" + "|".join(Item.__struct_fields__) + r"))\}\}")
+PLACEHOLDER = re.compile(
+    r"\{\{(answer|transcript|criteria|reply|item\.(?:" + "|".join(Item.__struct_fields__) + r"))\}\}"
+)
 
 
 class JudgePrompt:
@@ -53,7 +55,7 @@ class _Text:
 
 def placeholders() -> tuple[str, ...]:
     """What a judge's messages may have between braces."""
-    return ("answer", "criteria", "reply", *(f"item.{one}" for one in Item.__struct_fields__))
+    return ("answer", "transcript", "criteria", "reply", *(f"item.{one}" for one in Item.__struct_fields__))
 
 
 def criteria_text(spec: RubricSpec) -> str:
@@ -62,18 +64,35 @@ def criteria_text(spec: RubricSpec) -> str:
 
 
 def _scale_text(one: Criterion) -> str:
-    return ", ".join(map(str, one.given)) + ("; null where it does not apply" if one.may_not_apply else "")
+    quoted = "" if one.quote is None else f"; with {one.quote_key}, {_quote_words(one)}"
+    return ", ".join(map(str, one.given)) + ("; null where it does not apply" if one.may_not_apply else "") + quoted
+
+
+def _quote_words(one: Criterion) -> str:
+    """What a quote is, for the judge."""
+    if not one.from_transcript:
+        return "words of the answer that show it, copied letter by letter"
+    return f"words of one turn that show it, copied letter by letter, and {one.turn_key}, the number of that turn"
 
 
 def reply_text(spec: RubricSpec) -> str:
     """What `{{reply}}` stands for: the form of the JSON object that the judge is to answer with."""
-    scores = [f'"{one.score_key}": <{" | ".join(one.shown_in_reply)}>' for one in spec.criteria]
-    return "{" + ", ".join([*scores, f'"rationale": "<why, in at most {spec.max_rationale_words} words>"']) + "}"
+    parts = [part for one in spec.criteria for part in _reply_parts(one)]
+    return "{" + ", ".join([*parts, f'"rationale": "<why, in at most {spec.max_rationale_words} words>"']) + "}"
+
+
+def _reply_parts(one: Criterion) -> Iterator[str]:
+    yield f'"{one.score_key}": <{" | ".join(one.shown_in_reply)}>'
+    filled = ('"<the quote>"', "<the number of its turn>")
+    for key, what in zip(one.reply_keys[1:], filled, strict=False):
+        yield f'"{key}": {what}'
 
 
 def _value(name: str, spec: RubricSpec) -> Callable[[Item, str], str]:
     if name == "answer":
         return lambda _, answer: answer
+    if name == "transcript":
+        return lambda item, answer: transcript(with_answer(item.messages, item.prompt, answer))
     if name in ("criteria", "reply"):
         text = criteria_text(spec) if name == "criteria" else reply_text(spec)
         return lambda *_: text

@@ -10,6 +10,7 @@ import msgspec
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.rubric.further_rows import further_columns
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.reply import Parsed, Rejected
 from benchbook.evaluators.rubric.row_types import row_type, vote_type
@@ -43,6 +44,8 @@ class Rows:
         columns |= zip(self._norms, map(as_float, score.norms_nano), strict=True)
         if isinstance(self._plan.panel, Panel):
             columns |= self._of_panel(history, outcome, self._plan.panel.names)
+        if self._spec.asks_more:
+            columns |= further_columns(history.parsed, self._spec)
         if self._caused:
             columns["candidate_error"] = candidate_error(history)
         return self._type(**columns)
@@ -79,6 +82,7 @@ class Rows:
             model_reported=last.model_reported if last else None,
             fingerprint=last.fingerprint if last else None,
             reply_seqs=[reply.seq for reply, _ in judging.replies],
+            **(further_columns(parsed, self._spec) if self._spec.asks_more else {}),
         )
 
 
@@ -157,12 +161,8 @@ def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
 
 def _rationale(history: History) -> str | None:
     """The judge's; of a panel, that of the first judge who gave the panel's scores."""
-    scores = history.scores
-    for judging in history.judges:
-        found = judging.parsed
-        if found is not None and found.scores == scores:
-            return found.rationale
-    return None
+    found = history.parsed
+    return None if found is None else found.rationale
 
 
 def _parse_error_reason(judging: Judging) -> str | None:

@@ -7,6 +7,7 @@ from types import GenericAlias
 from typing import Any
 
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_type
+from benchbook.evaluators.rubric.further_rows import further_fields
 from benchbook.evaluators.rubric.made import made
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
@@ -39,7 +40,11 @@ def row_type(spec: RubricSpec, *, panel: bool, caused: bool) -> type[RubricRow]:
 @cache
 def _row_type(kind: type[RubricRow], criteria: _Criteria, norms_measured: tuple[str, ...]) -> type[RubricRow]:
     norms = (*(one.norm for one in criteria), *norms_measured)
-    added = {"candidate_answer": _scores(criteria), "fail_reasons": [(norm, float | None) for norm in norms]}
+    added = {
+        "candidate_answer": _scores(criteria),
+        "rationale": further_fields(criteria),
+        "fail_reasons": [(norm, float | None) for norm in norms],
+    }
     return made(kind, added, {"votes": _list_of(_vote_type(criteria))})
 
 
@@ -54,7 +59,7 @@ def vote_type(spec: RubricSpec) -> type[PanelVote]:
 
 @cache
 def _vote_type(criteria: _Criteria) -> type[PanelVote]:
-    return made(PanelVote, {"name": _scores(criteria)})
+    return made(PanelVote, {"name": _scores(criteria), "rationale": further_fields(criteria)})
 
 
 def slice_type(spec: RubricSpec) -> type[Slice]:

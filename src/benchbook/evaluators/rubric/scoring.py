@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from benchbook.evaluators.exact import NANO, divide
+from benchbook.evaluators.rubric.further import Further
 from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = ["NO_ANSWER", "EvaluatorError", "Outcome", "RubricScore", "Scores", "score_sample"]
@@ -32,6 +33,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     awaits_judge: bool = False  # an answer came, and no score, for its judge was not reached (R1.3b)
     input_tokens: int | None = None
     output_tokens: int | None = None
+    further: Further | None = None  # of rubrics that count more
 
     @property
     def total_tokens(self) -> int | None:

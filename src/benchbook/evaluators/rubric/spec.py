@@ -6,7 +6,7 @@ among others: its frozen files are of a form of their own, which `rubric_v1` com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -27,6 +27,7 @@ __all__ = [
     "Measure",
     "MeasureName",
     "PromptMessage",
+    "QuoteRule",
     "RubricSpec",
     "Shown",
     "reply_schema",
@@ -38,6 +39,7 @@ __all__ = [
 RUBRIC_V1 = "rubric@v1"
 
 Shown = Literal["mean", "full_credit_rate", "failure_rate"]
+QuoteRule = Literal["must_be_found", "report"]
 MeasureName = Literal["latency", "tokens"]
 
 
@@ -55,12 +57,31 @@ class Criterion:
     shown: tuple[Shown, ...] = ("mean", "full_credit_rate", "failure_rate")
     grades: tuple[str, ...] = ()  # what the judge calls each score, lowest first; none: it gives the number
     may_not_apply: bool = False  # the judge may give null: the sample is then scored by the others
+    quote: QuoteRule | None = None  # the judge quotes what shows it; what if that is not found. None: it need not
+    from_transcript: bool = False  # it quotes any turn of the conversation, and says which; else the answer
     score_key: str = ""  # what the judge's reply, and the column of a row, calls its score
     norm: str = ""  # what a row calls the part of 1 that it is worth
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score_key", f"{self.name}_score")
         object.__setattr__(self, "norm", f"{self.name}_norm")
+
+    @property
+    def quote_key(self) -> str:
+        """What the judge's reply calls the quote."""
+        return f"{self.name}_quote"
+
+    @property
+    def turn_key(self) -> str:
+        """What it calls the number of the turn that holds the quote."""
+        return f"{self.name}_turn"
+
+    @property
+    def reply_keys(self) -> tuple[str, ...]:
+        """What a judge's reply has of it."""
+        if self.quote is None:
+            return (self.score_key,)
+        return (self.score_key, self.quote_key, *((self.turn_key,) if self.from_transcript else ()))
 
     @property
     def span(self) -> int:
@@ -170,7 +191,32 @@ class RubricSpec:
     @cached_property
     def reply_keys(self) -> tuple[str, ...]:
         """What a judge's reply must have (R3)."""
-        return (*(one.score_key for one in self.criteria), "rationale")
+        return (*(key for one in self.criteria for key in one.reply_keys), "rationale")
+
+    @cached_property
+    def quoted(self) -> tuple[Criterion, ...]:
+        """The criteria whose judge quotes what shows them."""
+        return tuple(one for one in self.criteria if one.quote is not None)
+
+    @cached_property
+    def counted_quotes(self) -> tuple[Criterion, ...]:
+        """Those of which it is counted how many quotes are found."""
+        return tuple(one for one in self.criteria if one.quote == "report")
+
+    @cached_property
+    def counts_more(self) -> bool:
+        """More is counted than scores, latency and tokens."""
+        return bool(self.counted_quotes)
+
+    @cached_property
+    def asks_more(self) -> bool:
+        """A judge's reply holds more than scores and a rationale."""
+        return bool(self.quoted)
+
+    @cached_property
+    def needs_item(self) -> bool:
+        """A judge's reply can't be read without the item that it is about."""
+        return any(one.from_transcript for one in self.quoted)
 
     @cached_property
     def steps(self) -> int:
@@ -230,13 +276,19 @@ class RubricSpec:
 
 def reply_schema(spec: RubricSpec) -> dict[str, Any]:
     """The JSON Schema of a judge's reply, as it is asked for where a server takes one (R2.3)."""
-    scores: dict[str, Any] = {one.score_key: _score_schema(one) for one in spec.criteria}
+    of_criteria = {key: schema for one in spec.criteria for key, schema in _criterion_schema(one)}
     return {
         "type": "object",
-        "properties": scores | {"rationale": {"type": "string"}},
+        "properties": of_criteria | {"rationale": {"type": "string"}},
         "required": list(spec.reply_keys),
         "additionalProperties": False,
     }
+
+
+def _criterion_schema(one: Criterion) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield one.score_key, _score_schema(one)
+    for key, kind in zip(one.reply_keys[1:], ("string", "integer"), strict=False):
+        yield key, {"type": [kind, "null"] if one.may_not_apply else kind}
 
 
 def _score_schema(one: Criterion) -> dict[str, Any]:

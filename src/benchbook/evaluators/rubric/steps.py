@@ -6,7 +6,7 @@ on after a kill is nothing special.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,9 +14,12 @@ import msgspec
 
 from benchbook.ask.requests import split_reasoning
 from benchbook.errors import RecordError
+from benchbook.evalsets import Item
 from benchbook.evaluators.derivation import DERIVATION, ONLY_THE_MODEL
 from benchbook.evaluators.panel_rules import panel_score
+from benchbook.evaluators.rubric.further import Further
 from benchbook.evaluators.rubric.plan import Panel, Plan
+from benchbook.evaluators.rubric.quoting import Judged
 from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Outcome
 from benchbook.evaluators.rubric.spec import RubricSpec
@@ -27,11 +30,13 @@ __all__ = [
     "AskJudge",
     "Done",
     "History",
+    "ItemOf",
     "Judging",
     "Step",
     "candidate_error",
     "next_step",
     "no_answer_reason",
+    "no_item",
     "outcome_of",
     "read_history",
 ]
@@ -88,14 +93,15 @@ class Judging:
             return error
         return "parse_error" if len(self.replies) >= MAX_JUDGE_ATTEMPTS else "cancelled"
 
-    def add(self, fact: SampleFact) -> None:
+    def add(self, fact: SampleFact, judged: Judged | None = None) -> None:
+        """`judged` is what it was asked about, where its reply can't be read without."""
         if isinstance(fact, Failure):
             self.last_failure = fact
             if fact.ends != "attempt":
                 self.failure = fact
         else:
             self.failure = self.last_failure = None
-            found = _read_judge(fact, self.spec, self.reasoning_tags, lone_closing=self.lone_closing)
+            found = _read_judge(fact, self.spec, self.reasoning_tags, judged, lone_closing=self.lone_closing)
             self.replies.append((fact, found))
             self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
 
@@ -104,17 +110,19 @@ class History:
     """A sample's facts, sorted out as they come, in the order of the journal.
 
     `answer` is the candidate's text without declared reasoning; None where it gave none. `judges` has one for each of
-    the plan's.
+    the plan's. `item` may be left out where replies can be read without (`RubricSpec.needs_item`).
     """
 
     __slots__ = (
-        "answer", "candidate", "candidate_failure", "derivation", "judges", "last_failure", "plan", "reasoning",
-        "spec", "transport_retries",
+        "_judged", "answer", "candidate", "candidate_failure", "derivation", "item", "judges", "last_failure", "plan",
+        "reasoning", "spec", "transport_retries",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int = DERIVATION) -> None:
+    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int = DERIVATION, item: Item | None = None) -> None:
         self.plan = plan
         self.spec = spec
+        self.item = item
+        self._judged: Judged | None = None
         self.derivation = derivation
         self.candidate: Reply | None = None
         self.candidate_failure: Failure | None = None
@@ -166,11 +174,17 @@ class History:
             scores.append(score)
         return tuple(scores)
 
+    @property
+    def parsed(self) -> Parsed | None:
+        """The judge's reply; of a panel, that of the first judge who gave the panel's scores."""
+        scores = self.scores
+        return next((one.parsed for one in self.judges if one.parsed is not None and one.parsed.scores == scores), None)
+
     def add(self, fact: SampleFact) -> None:
         is_attempt = isinstance(fact, Failure) and fact.ends == "attempt"
         self.transport_retries += is_attempt
         if fact.role == "judge":
-            self._judging(fact).add(fact)
+            self._judging(fact).add(fact, self._what_was_judged() if self.spec.asks_more else None)
         elif isinstance(fact, Failure):
             self.last_failure = fact
             if not is_attempt:
@@ -185,28 +199,49 @@ class History:
             )
         return self.judges[fact.judge]
 
+    def _what_was_judged(self) -> Judged:
+        if self._judged is None:
+            self._judged = Judged(self.answer or "", self.item)
+        return self._judged
+
     def _add_answer(self, reply: Reply) -> None:
         self.candidate, self.candidate_failure, self.last_failure = reply, None, None
+        self._judged = None
         if reply.text is not None:
             tags, lone_closing = self.plan.candidate.reasoning_tags, self.derivation >= ONLY_THE_MODEL
             self.reasoning, answer = split_reasoning(reply.text, tags, lone_closing=lone_closing)
             self.answer = answer if answer.strip() else None
 
 
-def read_history(facts: Sequence[SampleFact], plan: Plan, spec: RubricSpec, derivation: int = DERIVATION) -> History:
-    """Sort out a sample's facts, as the record's derivation reads them."""
-    history = History(plan, spec, derivation)
+ItemOf = Callable[[int], Item | None]
+"""Finds the item of a sample."""
+
+
+def no_item(sample: int) -> None:
+    """No item, where replies can be read without."""
+    del sample
+
+
+def read_history(
+    facts: Sequence[SampleFact],
+    plan: Plan,
+    spec: RubricSpec,
+    derivation: int = DERIVATION,
+    item: Item | None = None,
+) -> History:
+    """Sort out a sample's facts, as the record's derivation reads them. `item` as for `History`."""
+    history = History(plan, spec, derivation, item)
     for fact in facts:
         history.add(fact)
     return history
 
 
 def _read_judge(
-    fact: Reply, spec: RubricSpec, reasoning_tags: tuple[str, ...], *, lone_closing: bool
+    fact: Reply, spec: RubricSpec, reasoning_tags: tuple[str, ...], judged: Judged | None, *, lone_closing: bool
 ) -> Parsed | Rejected:
     if fact.text is None:
         return Rejected("empty_reply", f"no text came (finish reason {fact.finish_reason})")
-    found = parse_reply(fact.text, spec, reasoning_tags, lone_closing=lone_closing)
+    found = parse_reply(fact.text, spec, reasoning_tags, lone_closing=lone_closing, judged=judged)
     if isinstance(found, Rejected) and found.reason == "malformed_json" and fact.finish_reason == "length":
         return Rejected("truncated", f"cut by max_tokens: {found.detail}")
     return found
@@ -274,4 +309,11 @@ def outcome_of(history: History) -> Outcome:
         latency_model_ms=candidate.latency_model_ms,
         input_tokens=candidate.input_tokens,
         output_tokens=candidate.output_tokens,
+        further=_further(history) if spec.counts_more else None,
     )
+
+
+def _further(history: History) -> Further:
+    parsed = history.parsed
+    found = {} if parsed is None else {one.criterion: one.is_found for one in parsed.quotes}
+    return Further(quotes_found=tuple(found.get(one.name) for one in history.spec.counted_quotes))

@@ -27,7 +27,7 @@ from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
-from benchbook.evaluators.rubric.folders import spec_of
+from benchbook.evaluators.rubric.folders import items_for, spec_of
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
@@ -40,7 +40,14 @@ from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.evaluators.rubric.steps import History, candidate_error, no_answer_reason, outcome_of, read_history
+from benchbook.evaluators.rubric.steps import (
+    History,
+    ItemOf,
+    candidate_error,
+    no_answer_reason,
+    outcome_of,
+    read_history,
+)
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.evaluators.rubric.warnings import (
     Given,
@@ -96,7 +103,9 @@ def derive(
     if state is None:
         state = read_state(record.journal)
     plan = plan_of(state.started)
-    counts = _Counts(state, plan, spec_of(record, plan))
+    spec = spec_of(record, plan)
+    with items_for(record, plan, spec) as item_of:
+        counts = _Counts(state, plan, spec, item_of)
     if confidence is not None and counts.early is not None:
         raise UsageError(
             f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
@@ -142,7 +151,7 @@ def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | N
 class _Counts:
     """All that is counted while the rows go by."""
 
-    def __init__(self, state: JournalState, plan: Plan, spec: RubricSpec) -> None:
+    def __init__(self, state: JournalState, plan: Plan, spec: RubricSpec, item_of: ItemOf) -> None:
         self.state = state
         self.plan = plan
         self.spec = spec
@@ -162,7 +171,7 @@ class _Counts:
         self.unanswered = UnansweredCauses(self.plan.n_samples)
         self.unanswered_causes: Counter[str] = Counter()
         self._model, self._judges = _who(state, self.plan)
-        self.early = early_decision(self.plan, spec, state.index.by_sample(), self.derivation)
+        self.early = early_decision(self.plan, spec, state.index.by_sample(), self.derivation, item_of)
         self._items = items_that_decided(self.plan, self.early)
         self._groups: dict[str, int] = {}
         self._clustered = self.plan.repeats > 1 or self.state.started.identity["grouped"]
@@ -172,7 +181,7 @@ class _Counts:
             item = evalset[sample % self.plan.n_items]
             if check is not None:
                 check(sample, item, facts)
-            history = read_history(facts, self.plan, self.spec, self.derivation)
+            history = read_history(facts, self.plan, self.spec, self.derivation, item)
             self._count_paid(history)
             if self._items is not None and sample % self.plan.n_items not in self._items:
                 self.sums["after_the_decision"] += was_asked(facts)

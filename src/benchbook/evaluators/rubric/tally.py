@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.rubric.further import FurtherSums
 from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, Scores, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 
@@ -78,10 +79,11 @@ class ClusterSums:
     n_errors: int = 0
     n_ratios: int = 0
     ratio_nano: int = 0
+    further: FurtherSums | None = None  # of rubrics that count more
 
     @classmethod
     def under(cls, spec: RubricSpec) -> ClusterSums:
-        return cls(tuple(CriterionSums() for _ in spec.criteria))
+        return cls(tuple(CriterionSums() for _ in spec.criteria), further=further_sums(spec))
 
     def add_scores(self, scores: Scores, score_nano: int | None, spec: RubricSpec) -> None:
         if score_nano is not None:
@@ -104,6 +106,7 @@ class ClusterSums:
             n_errors=self.n_errors,
             n_ratios=self.n_ratios,
             ratio_nano=self.ratio_nano,
+            further=self.further,
         )
 
 
@@ -196,11 +199,13 @@ class RubricTally:
     model_of_clusters: LatenciesOfClusters = field(default_factory=LatenciesOfClusters)
     worst: Extreme = field(init=False)
     best: Extreme = field(init=False)
+    further: FurtherSums | None = field(init=False)  # of rubrics that count more
 
     def __post_init__(self) -> None:
         self.counts = tuple(Counter() for _ in self.spec.criteria)
         self.worst = Extreme(self.spec, self.spec.lowest, (0, False))
         self.best = Extreme(self.spec, self.spec.highest, (NANO, True))
+        self.further = further_sums(self.spec)
 
     def extreme(self, case: Case) -> Extreme | None:
         """What the unscored samples would add; None as scored."""
@@ -229,6 +234,8 @@ class RubricTally:
             self.n_evaluator_errors += 1
         self._add_scores(outcome, scored)
         self._add_costs(outcome, scored)
+        if self.further is not None:
+            self.further.add(outcome.further)
         if cluster is not None:
             self._add_to_cluster(cluster, outcome, scored)
         if outcome.unscored:
@@ -260,6 +267,8 @@ class RubricTally:
         if scored.token_efficiency_ratio_nano is not None:
             sums.n_ratios += 1
             sums.ratio_nano += scored.token_efficiency_ratio_nano
+        if sums.further is not None:
+            sums.further.add(outcome.further)
 
     def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
         if outcome.latency_e2e_ms is not None:
@@ -273,6 +282,11 @@ class RubricTally:
             self.n_ratios += 1
             self.ratio_nano += scored.token_efficiency_ratio_nano
             self.ratio_nano_squared += scored.token_efficiency_ratio_nano**2
+
+
+def further_sums(spec: RubricSpec) -> FurtherSums | None:
+    """What a rubric counts beside all others; None where it counts no more."""
+    return FurtherSums.over(len(spec.counted_quotes)) if spec.counts_more else None
 
 
 def tally(outcomes: Iterable[Outcome], spec: RubricSpec) -> RubricTally:

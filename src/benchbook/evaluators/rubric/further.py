@@ -1,0 +1,39 @@
+"""What is counted of a sample under some rubrics alone, beside its scores. A rubric without it has none of this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+__all__ = ["Further", "FurtherSums"]
+
+
+class Further(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one sample. `quotes_found` has, by criterion whose quotes are counted, whether its own was
+    found; None where there is none."""
+
+    quotes_found: tuple[bool | None, ...] = ()
+
+
+@dataclass(slots=True)
+class FurtherSums:
+    """Counts over samples: `quotes` has, by criterion whose quotes are counted, how many there are, and how many were
+    found."""
+
+    quotes: list[tuple[int, int]] = field(default_factory=list)
+
+    @classmethod
+    def over(cls, n_quoted: int) -> FurtherSums:
+        return cls([(0, 0)] * n_quoted)
+
+    def add(self, more: Further | None) -> None:
+        if more is not None:
+            self._add_quotes(more.quotes_found)
+
+    def _add_quotes(self, found: Sequence[bool | None]) -> None:
+        for number, one in enumerate(found):
+            if one is not None:
+                n, n_found = self.quotes[number]
+                self.quotes[number] = n + 1, n_found + one

@@ -1,0 +1,145 @@
+"""Reads the criteria of a user's own rubric: what each asks, its scale, and what of it passes."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import partial
+from typing import Any, Literal, get_args, get_type_hints
+
+from benchbook.evaluators.rubric.aggregates import RubricAggregates
+from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
+from benchbook.evaluators.rubric.spec import MEASURES, Criterion, QuoteRule, Shown
+from benchbook.specs.faults import Table
+from benchbook.specs.fields import WrongValueError, of_these, read_text, read_truth, read_weight, said
+from benchbook.text import quoted
+
+__all__ = ["NAME_WORDS", "read_criteria", "read_name"]
+
+
+NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
+_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+_GRADE = re.compile(r"[^\W_][\w -]{0,47}")
+_SHOWN: tuple[Shown, ...] = get_args(Shown)
+_SOURCES: tuple[Literal["answer", "transcript"], ...] = ("answer", "transcript")
+_MOST_STEPS = 100
+# What tables of every rubric have; no criterion's own columns may be called so.
+_TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type_hints(RubricAggregates)} | {
+    one.norm for one in MEASURES.values()
+}
+
+
+def read_criteria(table: Table) -> tuple[list[Criterion], list[Fraction]]:
+    tables = table.tables("criteria")
+    if table.raw("criteria") in (None, []):
+        table.fault("criteria", "nothing", "at least one [[criteria]] table")
+    found = [_read_criterion(one) for one in tables]
+    taken: set[str] = set()
+    for one, (criterion, _) in zip(tables, found, strict=True):
+        if criterion.name in taken:
+            one.fault("name", f"{quoted(criterion.name)} a second time", "a name of its own for each criterion")
+        taken.add(criterion.name)
+    return [criterion for criterion, _ in found], [weight for _, weight in found]
+
+
+def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
+    name = table.read("name", _read_criterion_name, needed=NAME_WORDS)
+    question = table.read("question", read_text, needed="what the judge is asked about an answer")
+    scale = table.read("scale", _read_scale, needed='a scale such as [0, 1, 2], or ["no", "yes"]')
+    lowest, highest, grades = scale or (0, 1, ())
+    weight = table.read("weight", read_weight)
+    at_least = table.read("at_least", partial(_read_score, lowest=lowest, highest=highest, grades=grades))
+    no_answer = table.read("no_answer", _read_no_answer)
+    may_not_apply = table.read("not_applicable", read_truth)
+    shown = table.read("show", _read_shown)
+    quote = table.read("quote", _read_quote)
+    source = table.read("quote_from", partial(of_these, words=_SOURCES))
+    if source is not None and quote is None:
+        table.fault("quote", "nothing", 'true or "report", for there is a quote_from')
+    table.say_unknown()
+    made = Criterion(
+        name=name or "",
+        question=question or "",
+        lowest=lowest,
+        highest=highest,
+        weight=0,
+        at_least=at_least,
+        no_answer=None if no_answer == "nothing" else lowest,
+        shown=shown or _SHOWN,
+        grades=grades,
+        may_not_apply=may_not_apply or False,
+        quote=quote,
+        from_transcript=source == "transcript",
+    )
+    return made, weight or Fraction(1)
+
+
+def read_name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise WrongValueError(said(value), NAME_WORDS)
+    return value
+
+
+def _read_criterion_name(value: Any) -> str:
+    name = read_name(value)
+    own = {f"{name}_{what}" for what in ("score", "norm", "counts", "quote_found_rate", *_SHOWN)}
+    if meets := sorted(own & _TAKEN):
+        raise WrongValueError(f"{quoted(name)}, whose column {meets[0]} every record has", "another name")
+    return name
+
+
+def _read_scale(value: Any) -> tuple[int, int, tuple[str, ...]]:
+    """The lowest and the highest score, and what each is called where they have names: `["bad", "poor", "good"]`."""
+    expected = 'whole numbers one after the other, or names of grades; lowest first, such as [0, 1, 2] or ["no", "yes"]'
+    if not isinstance(value, list) or not value:
+        raise WrongValueError(said(value), expected)
+    if all(isinstance(one, str) for one in value):
+        return 0, len(value) - 1, _read_grades(value)
+    if not all(type(one) is int for one in value):
+        raise WrongValueError(said(value), expected)
+    if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > _MOST_STEPS + 1:
+        raise WrongValueError(f"[{', '.join(map(str, value[:8]))}{', …' if len(value) > 8 else ''}]", expected)
+    return value[0], value[-1], ()
+
+
+def _read_grades(value: list[str]) -> tuple[str, ...]:
+    for one in value:
+        if not _GRADE.fullmatch(one):
+            raise WrongValueError(quoted(one), "a grade of at most 48 letters, digits, spaces, _ and -")
+    if len(value) < 2 or len(set(value)) < len(value) or len(value) > _MOST_STEPS + 1:
+        raise WrongValueError(
+            f"[{', '.join(map(quoted, value[:8]))}]", "at least two grades, no two alike, lowest first"
+        )
+    return tuple(value)
+
+
+def _read_score(value: Any, lowest: int, highest: int, grades: tuple[str, ...]) -> int:
+    if grades:
+        if value not in grades[1:]:
+            raise WrongValueError(said(value), f"a grade above the lowest: {', '.join(grades[1:])}; or no at_least")
+        return grades.index(value)
+    if type(value) is not int or not lowest <= value <= highest:
+        raise WrongValueError(said(value), f"a score of its scale, {lowest} to {highest}")
+    if value == lowest:
+        raise WrongValueError(f"{value}, which every score is at least", f"{lowest + 1} to {highest}, or no at_least")
+    return int(value)
+
+
+def _read_no_answer(value: Any) -> Literal["lowest", "nothing"]:
+    words: tuple[Literal["lowest", "nothing"], ...] = ("lowest", "nothing")
+    return of_these(value, words)
+
+
+def _read_quote(value: Any) -> QuoteRule | None:
+    if value == "report":
+        return "report"
+    if not isinstance(value, bool):
+        raise WrongValueError(said(value), 'true, false, or "report", which counts what is not found')
+    return "must_be_found" if value else None
+
+
+def _read_shown(value: Any) -> tuple[Shown, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        raise WrongValueError(said(value), f"a list of {', '.join(_SHOWN)}")
+    found = [of_these(one, _SHOWN) for one in value]
+    return tuple(one for one in _SHOWN if one in found)
