@@ -152,8 +152,8 @@ name = "clear"
 question = "Would a reader understand it at the first reading?"
 scale = [0, 1]
 weight = 1
-# quote = true               # the judge quotes words of the answer that show it; where they do not stand there, the reply
-#                            # is rejected. "report": it is counted. quote_from = "transcript": words of any turn
+# quote = true               # the judge quotes words of the answer that show it; without them its reply is rejected.
+#                            # "report": what is not found is counted. quote_from = "transcript": words of any turn
 
 # What is measured of an answer: the most that passes, and with a target and a weight a share in the score.
 # [measures.latency]         # milliseconds, end to end
@@ -162,6 +162,11 @@ weight = 1
 # target = 500
 # at_most = 2000
 # weight = 0.5
+
+# When a sample passes: every at_least and at_most holds. Or one of these:
+# [pass]
+# min_score = 0.8            # its score, too, is at least so much
+# at_least = 1               # so many criteria are at their at_least, instead of all of them
 
 # Limits on a run, by which it is decided. `benchbook rubric check {name}@v1` lists what may be limited.
 [[gates]]
@@ -259,10 +264,19 @@ def _rubric_fields(spec: RubricSpec) -> dict[str, Any]:
             {"name": one.name, "target": one.target, "at_most": one.at_most, "weight": one.weight}
             for one in spec.measures
         ],
+        "pass": _passing(spec),
         "gates": [{"aggregate": one.aggregate, one.direction: one.limit} for one in spec.gates],
         "never_shown": list(never_shown(spec)),
         "aggregates": list(table_of(spec)),
     }
+
+
+def _passing(spec: RubricSpec) -> dict[str, Any]:
+    """When a sample passes, by the keys of [pass]."""
+    rule = spec.pass_rule
+    if rule is None:
+        return {"rule": "all"}
+    return {"at_least": rule.at_least} if rule.min_score_nano is None else {"min_score": rule.min_score_nano / 10**9}
 
 
 def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
@@ -275,6 +289,12 @@ def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
         asked = JudgePrompt(spec).render(opened[0], "(the model's answer)")
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
     return [{"role": one["role"], "content": one["content"]} for one in messages]
+
+
+_PASSES = {
+    "min_score": "a sample score of at least {:g}, and every limit",
+    "at_least": "at least {} criteria at their at_least, and every limit of what is measured",
+}
 
 
 def _rubric_lines(shown: dict[str, Any]) -> list[str]:
@@ -290,6 +310,8 @@ def _rubric_lines(shown: dict[str, Any]) -> list[str]:
     for one in shown["measures"]:
         limit = "no limit" if one["at_most"] is None else f"at most {one['at_most']:,}"
         lines.append(f"  {one['name']}: {limit}; target {one['target']:,}, weight {one['weight']}")
+    ((rule, asked),) = shown["pass"].items()
+    lines += [f"  passes: {_PASSES[rule].format(asked)}"] if rule in _PASSES else []
     for gate in shown["gates"]:
         side = "at_least" if "at_least" in gate else "at_most"
         lines.append(f"  gate: {gate['aggregate']} {side.replace('_', ' ')} {gate[side]:g}")

@@ -146,6 +146,9 @@ FAIL_REASONS: Mapping[str, str] = {
     "latency_unmeasured": "latency not measured",
     "tokens_above_maximum": "too many tokens",
     "tokens_unmeasured": "tokens not reported",
+    "score_below_minimum": "sample score below the minimum",
+    "too_few_criteria": "too few criteria at their minimum",
+    "no_answer": "no answer passes",
 }
 
 

@@ -19,6 +19,7 @@ from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.pass_rules import PassRule
 from benchbook.evaluators.rubric.reading_criteria import NAME_WORDS, read_criteria, read_name
 from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.spec import (
@@ -75,6 +76,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
         messages=_read_messages(table, files, faults, needs_transcript=any(one.from_transcript for one in criteria)),
         prompt_sha256="",
         generation=_read_generation(table),
+        pass_rule=_read_pass(table, n_limited=sum(one.at_least is not None for one in criteria)),
     )
     gates = _read_gates(table, table_of(spec))
     table.say_unknown()
@@ -122,6 +124,41 @@ def _read_measure(table: Table, name: MeasureName) -> tuple[Measure, Fraction]:
     if target is not None and at_most is not None and target > at_most:
         table.fault("target", f"{target}, more than at_most", f"at most {at_most}")
     return Measure(name, target or at_most or 1, at_most, 0), weight or Fraction(0)
+
+
+# ── when a sample passes ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read_pass(table: Table, *, n_limited: int) -> PassRule | None:
+    """`n_limited`: how many criteria have an at_least."""
+    inner = table.table("pass")
+    if inner is None:
+        return None
+    inner.read("rule", partial(of_these, words=("all",)))
+    min_score = inner.read("min_score", _read_min_score)
+    at_least = inner.read("at_least", partial(_read_number_met, n_limited=n_limited))
+    inner.say_unknown()
+    given = [key for key in ("rule", "min_score", "at_least") if key in inner]
+    if len(given) != 1:
+        found = f"{' and '.join(given)}" if given else "nothing"
+        inner.fault(None, found, 'one of rule = "all", min_score and at_least')
+    return None if min_score is None and at_least is None else PassRule(min_score, at_least)
+
+
+def _read_min_score(value: Any) -> int:
+    limit = _read_limit(value)
+    if not 0 < limit <= NANO:
+        raise WrongValueError(said(value), "a number above 0, at most 1: what a sample's score is at least")
+    return limit
+
+
+def _read_number_met(value: Any, n_limited: int) -> int:
+    if not n_limited:
+        raise WrongValueError(f"{said(value)}, and no criterion that has an at_least", "an at_least for each to count")
+    if type(value) is not int or not 1 <= value <= n_limited:
+        expected = f"how many of the {n_limited} criteria with an at_least must be at it, 1 to {n_limited}"
+        raise WrongValueError(said(value), expected)
+    return value
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -82,12 +82,13 @@ def score_sample(outcome: Outcome, spec: RubricSpec) -> RubricScore:
         norms.append(divide(measure.target * NANO, base))
         if worth is not None:
             worth, whole = worth * base + measure.weight * measure.target * whole, whole * base
-    return RubricScore(
-        None if worth is None else divide(worth * NANO, _weight(outcome, spec) * whole),
-        tuple(norms),
-        _token_ratio(outcome),
-        _fail_reasons(outcome, values, spec),
-    )
+    score_nano = None if worth is None else divide(worth * NANO, _weight(outcome, spec) * whole)
+    reasons = _fail_reasons(outcome, values, spec)
+    if spec.pass_rule is not None:
+        reasons = spec.pass_rule.reasons(
+            reasons, spec.criteria, outcome.scores, score_nano, no_answer=outcome.no_answer
+        )
+    return RubricScore(score_nano, tuple(norms), _token_ratio(outcome), reasons)
 
 
 def _judged(outcome: Outcome, spec: RubricSpec) -> int | None:
@@ -119,7 +120,7 @@ def _fail_reasons(outcome: Outcome, values: Scores, spec: RubricSpec) -> tuple[s
         if score is None:
             reasons.append(f"{one.name}_unscored")
         elif one.at_least is not None and score < one.at_least:
-            reasons.append(f"{one.name}_below_minimum")
+            reasons.append(one.below_minimum)
     for measure, value in zip(spec.measures, values, strict=True):
         if measure.at_most is None:
             continue

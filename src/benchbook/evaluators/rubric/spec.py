@@ -18,6 +18,7 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets.set_contents import SHOWN_TO_JUDGES
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.gates import Threshold, threshold_of
+from benchbook.evaluators.rubric.pass_rules import PassRule
 from benchbook.specs import FrozenSpec, load_spec
 
 __all__ = [
@@ -65,6 +66,11 @@ class Criterion:
     def __post_init__(self) -> None:
         object.__setattr__(self, "score_key", f"{self.name}_score")
         object.__setattr__(self, "norm", f"{self.name}_norm")
+
+    @property
+    def below_minimum(self) -> str:
+        """Why a sample does not pass whose score is below `at_least`."""
+        return f"{self.name}_below_minimum"
 
     @property
     def quote_key(self) -> str:
@@ -160,6 +166,7 @@ class RubricSpec:
     prompt_sha256: str
     generation: Mapping[str, Any]  # the parameters that model and judge are asked with, unless others are given (R2.3)
     unmeasured: frozenset[str] = field(default_factory=frozenset)  # declared so (R1.4)
+    pass_rule: PassRule | None = None  # None: a sample passes if all limits hold
 
     def without(self, unmeasured: Iterable[str]) -> RubricSpec:
         """The same with measures declared unmeasured: no limit, and a weight that the others share (R1.4).
