@@ -14,7 +14,7 @@ from benchbook.errors import ConfigError, RecordError, UsageError
 
 if TYPE_CHECKING:
     from benchbook.evaluators.checks.metric import ChecksMetric
-    from benchbook.evaluators.rubric.spec import RubricSpec
+    from benchbook.evaluators.rubric.spec import Measure, RubricSpec
 
 __all__ = ["checks", "rubric"]
 
@@ -162,6 +162,8 @@ weight = 1
 # target = 500
 # at_most = 2000
 # weight = 0.5
+# [measures.cost]            # US dollars, by the settings model_input_price and model_output_price
+# at_most = 0.01
 
 # When a sample passes: every at_least and at_most holds. Or one of these:
 # [pass]
@@ -261,7 +263,12 @@ def _rubric_fields(spec: RubricSpec) -> dict[str, Any]:
             for one in spec.criteria
         ],
         "measures": [
-            {"name": one.name, "target": one.target, "at_most": one.at_most, "weight": one.weight}
+            {
+                "name": one.name,
+                "target": _amount(one, one.target),
+                "at_most": _amount(one, one.at_most),
+                "weight": one.weight,
+            }
             for one in spec.measures
         ],
         "pass": _passing(spec),
@@ -269,6 +276,11 @@ def _rubric_fields(spec: RubricSpec) -> dict[str, Any]:
         "never_shown": list(never_shown(spec)),
         "aggregates": list(table_of(spec)),
     }
+
+
+def _amount(measure: Measure, value: int | None) -> float | int | None:
+    """As spec.toml has it: milliseconds, tokens, dollars."""
+    return value / 10**9 if measure.name == "cost" and value is not None else value
 
 
 def _passing(spec: RubricSpec) -> dict[str, Any]:
@@ -291,6 +303,12 @@ def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
     return [{"role": one["role"], "content": one["content"]} for one in messages]
 
 
+def _dollars(value: float) -> str:
+    from benchbook.views.numbers import money
+
+    return money(str(value))
+
+
 _PASSES = {
     "min_score": "a sample score of at least {:g}, and every limit",
     "at_least": "at least {} criteria at their at_least, and every limit of what is measured",
@@ -308,8 +326,9 @@ def _rubric_lines(shown: dict[str, Any]) -> list[str]:
         scale = f"{low} to {high}, {least}; weight {one['weight']}"
         lines.append(f"  {one['name']}: {scale}: {one_line(one['question'])}")
     for one in shown["measures"]:
-        limit = "no limit" if one["at_most"] is None else f"at most {one['at_most']:,}"
-        lines.append(f"  {one['name']}: {limit}; target {one['target']:,}, weight {one['weight']}")
+        amount = _dollars if one["name"] == "cost" else "{:,}".format
+        limit = "no limit" if one["at_most"] is None else f"at most {amount(one['at_most'])}"
+        lines.append(f"  {one['name']}: {limit}; target {amount(one['target'])}, weight {one['weight']}")
     ((rule, asked),) = shown["pass"].items()
     lines += [f"  passes: {_PASSES[rule].format(asked)}"] if rule in _PASSES else []
     for gate in shown["gates"]:

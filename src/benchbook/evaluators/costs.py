@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
+from benchbook.evaluators.exact import NANO, divide
 from benchbook.record.facts import Reply
 
-__all__ = ["PaidTokens", "candidate_cost", "evaluator_cost"]
+__all__ = ["PaidTokens", "Prices", "candidate_cost", "evaluator_cost"]
 
 
 _MILLION = Decimal(1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a model's tokens cost, exactly: dollars per million."""
+
+    input: Fraction
+    output: Fraction
+
+    @classmethod
+    def of(cls, input_price: Any, output_price: Any) -> Prices:
+        """As settings and records have them."""
+        return cls(Fraction(str(input_price)), Fraction(str(output_price)))
+
+    def cost_nano_usd(self, input_tokens: int | None, output_tokens: int | None) -> int | None:
+        """Billionths of a dollar, rounded half-even; None where a number of tokens is not known.
+
+        It is what the answer costs whoever asks for it: one from the response cache, too.
+        """
+        if input_tokens is None or output_tokens is None:
+            return None
+        exact = (self.input * input_tokens + self.output * output_tokens) * (NANO // 1_000_000)
+        return divide(exact.numerator, exact.denominator)
 
 
 class PaidTokens:

@@ -143,7 +143,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "benchmark": "refuse models that are not pinned to a version, and ask for three repeats",
         "no_variance": "declare that answers do not vary, so that a benchmark needs no repeats",
         "experiment": "a name that separate runs of one plan share; `benchbook experiment NAME` takes them together",
-        "unmeasured": "latency or tokens, where recorded outputs never had them",
+        "unmeasured": "latency or tokens, where recorded outputs never had them; cost, where no price is known",
         "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
         "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",
         "order_seed": "of until_decided: draws the order of the items; by default 0",

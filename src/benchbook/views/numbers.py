@@ -138,6 +138,8 @@ def show(
         return nothing(unknown or ("no data" if kind == "rate" else None))
     if kind == "p":
         return p_value(value)
+    if kind == "usd":
+        return money(str(value))
     scale = 100 if kind == "rate" else 1
     exact = Decimal(repr(value)) * scale
     never = [] if apart_from is None else [Decimal(repr(apart_from)) * scale]

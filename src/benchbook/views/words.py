@@ -92,6 +92,7 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "total_tokens": AggregateWord("Tokens in all", "tokens", "none"),
     "tokens_per_correct_answer": AggregateWord("Tokens per fully correct answer", "tokens", "none"),
     "token_efficiency_ratio_mean": AggregateWord("Output tokens per input token, mean", "ratio", "none"),
+    "cost_mean_usd": AggregateWord("Cost of an answer, mean", "usd", "none"),
     "evaluator_error_rate": AggregateWord("Evaluator errors", "rate", "samples"),
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
 }
@@ -146,6 +147,8 @@ FAIL_REASONS: Mapping[str, str] = {
     "latency_unmeasured": "latency not measured",
     "tokens_above_maximum": "too many tokens",
     "tokens_unmeasured": "tokens not reported",
+    "cost_above_maximum": "too expensive",
+    "cost_unmeasured": "cost not known",
     "score_below_minimum": "sample score below the minimum",
     "too_few_criteria": "too few criteria at their minimum",
     "no_answer": "no answer passes",

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_type_hints
 
 import msgspec
 
-from benchbook.evaluators.exact import NANO, ratio
+from benchbook.evaluators.exact import NANO, as_float, mean, ratio
 from benchbook.evaluators.rubric.aggregate_kinds import (
     Aggregate,
     Bounded,
@@ -43,7 +43,7 @@ PER_CORRECT = "tokens_per_correct_answer"
 
 def table_of(spec: RubricSpec) -> Mapping[str, Aggregate]:
     """Every aggregate of a rubric, in the order in which they are written."""
-    return _table(spec.criteria, spec.correct)
+    return _table(spec.criteria, spec.correct, spec.measures_cost)
 
 
 def bounded(spec: RubricSpec, name: str) -> Bounded:
@@ -63,11 +63,11 @@ def is_unmeasured(spec: RubricSpec, name: str) -> bool:
 
 
 @cache
-def _table(criteria: tuple[Criterion, ...], correct: str | None) -> Mapping[str, Aggregate]:
-    return {one.name: one for one in _aggregates(criteria, correct)}
+def _table(criteria: tuple[Criterion, ...], correct: str | None, costs: bool) -> Mapping[str, Aggregate]:
+    return {one.name: one for one in _aggregates(criteria, correct, costs)}
 
 
-def _aggregates(criteria: tuple[Criterion, ...], correct: str | None) -> Iterator[Aggregate]:
+def _aggregates(criteria: tuple[Criterion, ...], correct: str | None, costs: bool) -> Iterator[Aggregate]:
     yield Exact("n_samples", lambda one: one.n_samples)
     yield Exact("n_scored", lambda one: one.n_scored)
     yield Exact("n_unscored", lambda one: one.n_samples - one.n_scored)
@@ -92,6 +92,13 @@ def _aggregates(criteria: tuple[Criterion, ...], correct: str | None) -> Iterato
     yield _ERROR_RATE
     for number, criterion in enumerate(one for one in criteria if one.quote == "report"):
         yield _quotes_found(f"{criterion.name}_quote_found_rate", number)
+    if costs:
+        yield Exact("cost_mean_usd", _cost_mean, float | None, "cost")
+
+
+def _cost_mean(tally: RubricTally) -> float | None:
+    found = tally.further
+    return None if found is None else as_float(mean(found.cost_nano_usd, found.n_costs))
 
 
 def _quotes_found(name: str, number: int) -> OfSamples:
@@ -254,19 +261,19 @@ class RubricAggregates(Made, frozen=True, kw_only=True):
 
 def aggregates_type(spec: RubricSpec) -> type[RubricAggregates]:
     """What a rubric's aggregates are."""
-    return _type_of(spec.criteria, spec.correct)
+    return _type_of(spec.criteria, spec.correct, spec.measures_cost)
 
 
 @cache
-def _type_of(criteria: tuple[Criterion, ...], correct: str | None) -> type[RubricAggregates]:
+def _type_of(criteria: tuple[Criterion, ...], correct: str | None, costs: bool) -> type[RubricAggregates]:
     of_criteria = [
         (name, one.kind)
-        for name, one in _table(criteria, correct).items()
+        for name, one in _table(criteria, correct, costs).items()
         if isinstance(one, OfSamples) and one.of is not None
     ]
     per_correct = [] if correct is None else [(PER_CORRECT, float)]
     known = {*get_type_hints(RubricAggregates), PER_CORRECT, *(name for name, _ in of_criteria)}
-    further = [(name, one.kind) for name, one in _table(criteria, correct).items() if name not in known]
+    further = [(name, one.kind) for name, one in _table(criteria, correct, costs).items() if name not in known]
     return made(
         RubricAggregates,
         {"n_timed_out": of_criteria, "token_efficiency_ratio_mean": per_correct, "evaluator_error_rate": further},

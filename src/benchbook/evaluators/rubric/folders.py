@@ -50,13 +50,15 @@ def load_rubric(folder: str | Path) -> RubricFolder:
 
 
 def spec_of(record: Record, plan: Plan) -> RubricSpec:
-    """The rubric that a record's plan is made under, with what was declared unmeasured left out of it (R1.4).
+    """The rubric that a record's plan is made under, with what was declared unmeasured left out of it (R1.4), and with
+    the prices that the run was begun with.
 
     A user's own is read from the files that the record keeps: the user's folder may be gone.
 
     Raises: RecordError for a rubric that neither Benchbook nor the record has; SpecError; ConfigError.
     """
-    return rubric_of(record).without(plan.unmeasured)
+    prices = (record.started().config.get(f"model_{name}_price") for name in ("input", "output"))
+    return rubric_of(record).without(plan.unmeasured).priced(*prices)
 
 
 @contextmanager

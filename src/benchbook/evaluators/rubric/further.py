@@ -15,6 +15,7 @@ class Further(msgspec.Struct, frozen=True, kw_only=True):
     found; None where there is none."""
 
     quotes_found: tuple[bool | None, ...] = ()
+    cost_nano_usd: int | None = None
 
 
 @dataclass(slots=True)
@@ -23,14 +24,20 @@ class FurtherSums:
     found."""
 
     quotes: list[tuple[int, int]] = field(default_factory=list)
+    n_costs: int = 0  # whose cost is known
+    cost_nano_usd: int = 0
 
     @classmethod
     def over(cls, n_quoted: int) -> FurtherSums:
         return cls([(0, 0)] * n_quoted)
 
     def add(self, more: Further | None) -> None:
-        if more is not None:
-            self._add_quotes(more.quotes_found)
+        if more is None:
+            return
+        self._add_quotes(more.quotes_found)
+        if more.cost_nano_usd is not None:
+            self.n_costs += 1
+            self.cost_nano_usd += more.cost_nano_usd
 
     def _add_quotes(self, found: Sequence[bool | None]) -> None:
         for number, one in enumerate(found):

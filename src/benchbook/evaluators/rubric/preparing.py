@@ -201,6 +201,7 @@ def prepare(config: RunConfig) -> PreparedRun:
         with evalset:  # faults are told before anything is written
             columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
     spec.without(config.unmeasured)  # refuses what can't be declared
+    _check_prices(config, spec)
     defaults = dict(spec.generation)
     judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
     plan = Plan(
@@ -228,6 +229,19 @@ def prepare(config: RunConfig) -> PreparedRun:
     if config.against is not None:
         plan = held_against(plan, config.against, config.runs, grouped=evalset.grouped)
     return PreparedRun(config, spec.without(plan.unmeasured), plan, template, evalset, inputs, columns)
+
+
+def _check_prices(config: RunConfig, spec: RubricSpec) -> None:
+    """What costs nothing has the price 0; of what nobody knows, nothing is measured. Raises: ConfigError."""
+    if not spec.measures_cost or "cost" in config.unmeasured:
+        return
+    for name in ("model_input_price", "model_output_price"):
+        if getattr(config, name) is None:
+            expected = (
+                f"US dollars per million tokens, for {spec.id} measures what an answer costs (0 where it costs "
+                'nothing); or unmeasured = ["cost"]'
+            )
+            raise ConfigError(name, "nothing", expected)
 
 
 def _check_settings(config: RunConfig) -> None:
@@ -286,8 +300,9 @@ def _check_roles(config: RunConfig, plan: Plan) -> None:
     for role, judge in zip(judges_settings(config), plan.judges, strict=True):
         if judge.provider == "recorded":
             raise ConfigError(role.setting, judge.model_id, "a judge that can be asked")
-    if plan.unmeasured and plan.candidate.provider != "recorded":
-        raise ConfigError("unmeasured", ", ".join(plan.unmeasured), "only with recorded outputs (R1.4)")
+    asked_for = [name for name in plan.unmeasured if name != "cost"]  # of which a price may be lacking anywhere
+    if asked_for and plan.candidate.provider != "recorded":
+        raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs (R1.4)")
     if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:
         raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later (R7.2)")
     if plan.benchmark:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -24,6 +24,7 @@ from benchbook.evaluators.rubric.reading_criteria import NAME_WORDS, read_criter
 from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.spec import (
     MEASURES,
+    Criterion,
     Measure,
     MeasureName,
     PromptMessage,
@@ -61,6 +62,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
     about = table.read("about", read_about, needed="one sentence, shown in reports")
     criteria, weights = read_criteria(table)
     measures, more_weights = _read_measures(table)
+    _check_names(table, criteria, measures)
     whole = whole_weights([*weights, *more_weights])
     criteria = [replace(one, weight=weight) for one, weight in zip(criteria, whole, strict=False)]
     measures = [replace(one, weight=weight) for one, weight in zip(measures, whole[len(weights) :], strict=True)]
@@ -111,10 +113,19 @@ def _read_measures(table: Table) -> tuple[list[Measure], list[Fraction]]:
     return measures, weights
 
 
+def _check_names(table: Table, criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
+    """No criterion's column is called as that of a measure which not every record has."""
+    norms = {one.norm for one in measures}
+    for one, criterion in zip(table.tables("criteria"), criteria, strict=True):
+        if criterion.norm in norms:
+            one.fault("name", f"{quoted(criterion.name)}, which is measured, too", "another name")
+
+
 def _read_measure(table: Table, name: MeasureName) -> tuple[Measure, Fraction]:
-    at_most = table.read("at_most", read_count)
+    read_amount = _read_usd if name == "cost" else read_count
+    at_most = table.read("at_most", read_amount)
     weight = table.read("weight", read_weight)
-    target = table.read("target", read_count)
+    target = table.read("target", read_amount)
     table.say_unknown()
     if "at_most" not in table and "weight" not in table:
         table.fault(None, "neither at_most nor weight", "at_most, or target and weight, or all three")
@@ -122,8 +133,18 @@ def _read_measure(table: Table, name: MeasureName) -> tuple[Measure, Fraction]:
         if key in table and other not in table:
             table.fault(other, "nothing", f"a {other}, for there is a {key}")
     if target is not None and at_most is not None and target > at_most:
-        table.fault("target", f"{target}, more than at_most", f"at most {at_most}")
+        table.fault(
+            "target", f"{said(table.raw('target'))}, more than at_most", f"at most {said(table.raw('at_most'))}"
+        )
     return Measure(name, target or at_most or 1, at_most, 0), weight or Fraction(0)
+
+
+def _read_usd(value: Any) -> int:
+    """Dollars, in billionths."""
+    exact = as_fraction(value)
+    if exact is None or not 0 < exact <= 1_000_000 or (exact * NANO).denominator != 1:
+        raise WrongValueError(said(value), "US dollars for one answer, above 0, of at most nine decimals")
+    return int(exact * NANO)
 
 
 # ── when a sample passes ─────────────────────────────────────────────────────────────────────────────────────

@@ -23,9 +23,9 @@ _GRADE = re.compile(r"[^\W_][\w -]{0,47}")
 _SHOWN: tuple[Shown, ...] = get_args(Shown)
 _SOURCES: tuple[Literal["answer", "transcript"], ...] = ("answer", "transcript")
 _MOST_STEPS = 100
-# What tables of every rubric have; no criterion's own columns may be called so.
+# What tables of every rubric have; no criterion's own columns may be called so. Cost is measured by some alone.
 _TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type_hints(RubricAggregates)} | {
-    one.norm for one in MEASURES.values()
+    one.norm for name, one in MEASURES.items() if name != "cost"
 }
 
 

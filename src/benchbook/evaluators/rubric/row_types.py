@@ -34,16 +34,19 @@ def row_type(spec: RubricSpec, *, panel: bool, caused: bool) -> type[RubricRow]:
         kind = CausedPanelRow if panel else CausedRow
     elif panel:
         kind = PanelRow
-    return _row_type(kind, spec.criteria, tuple(one.norm for one in spec.measures))
+    return _row_type(kind, spec.criteria, tuple(one.norm for one in spec.measures), spec.measures_cost)
 
 
 @cache
-def _row_type(kind: type[RubricRow], criteria: _Criteria, norms_measured: tuple[str, ...]) -> type[RubricRow]:
+def _row_type(
+    kind: type[RubricRow], criteria: _Criteria, norms_measured: tuple[str, ...], costs: bool
+) -> type[RubricRow]:
     norms = (*(one.norm for one in criteria), *norms_measured)
     added = {
         "candidate_answer": _scores(criteria),
         "rationale": further_fields(criteria),
         "fail_reasons": [(norm, float | None) for norm in norms],
+        "token_efficiency_ratio": [("cost_usd", float | None)] if costs else [],
     }
     return made(kind, added, {"votes": _list_of(_vote_type(criteria))})
 

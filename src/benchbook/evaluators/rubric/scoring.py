@@ -42,6 +42,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens
 
     @property
+    def cost_nano_usd(self) -> int | None:
+        return None if self.further is None else self.further.cost_nano_usd
+
+    @property
     def no_answer(self) -> bool:
         return self.score_origin == NO_ANSWER
 

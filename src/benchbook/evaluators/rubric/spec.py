@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from benchbook.errors import ConfigError
 from benchbook.evalsets.set_contents import SHOWN_TO_JUDGES
+from benchbook.evaluators.costs import Prices
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.gates import Threshold, threshold_of
 from benchbook.evaluators.rubric.pass_rules import PassRule
@@ -41,7 +42,7 @@ RUBRIC_V1 = "rubric@v1"
 
 Shown = Literal["mean", "full_credit_rate", "failure_rate"]
 QuoteRule = Literal["must_be_found", "report"]
-MeasureName = Literal["latency", "tokens"]
+MeasureName = Literal["latency", "tokens", "cost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class _Kind:
 MEASURES: Mapping[MeasureName, _Kind] = {
     "latency": _Kind("latency_e2e_ms", "latency_norm"),
     "tokens": _Kind("total_tokens", "token_efficiency_norm"),
+    "cost": _Kind("cost_nano_usd", "cost_norm"),  # in billionths of a dollar, as are its target and limit
 }
 
 
@@ -167,6 +169,7 @@ class RubricSpec:
     generation: Mapping[str, Any]  # the parameters that model and judge are asked with, unless others are given (R2.3)
     unmeasured: frozenset[str] = field(default_factory=frozenset)  # declared so (R1.4)
     pass_rule: PassRule | None = None  # None: a sample passes if all limits hold
+    prices: Prices | None = None  # what the run's model costs, where that is measured and known
 
     def without(self, unmeasured: Iterable[str]) -> RubricSpec:
         """The same with measures declared unmeasured: no limit, and a weight that the others share (R1.4).
@@ -182,6 +185,16 @@ class RubricSpec:
             return self
         measures = tuple(replace(one, at_most=None, weight=0) if one.name in declared else one for one in self.measures)
         return replace(self, measures=measures, unmeasured=declared)
+
+    def priced(self, input_price: Any, output_price: Any) -> RubricSpec:
+        """The same with a model's prices, dollars per million tokens, where cost is measured; both have to be known."""
+        if not self.measures_cost or input_price is None or output_price is None:
+            return self
+        return replace(self, prices=Prices.of(input_price, output_price))
+
+    @cached_property
+    def measures_cost(self) -> bool:
+        return any(one.name == "cost" for one in self.measures)
 
     @cached_property
     def judge_sees(self) -> tuple[str, ...]:
@@ -213,7 +226,7 @@ class RubricSpec:
     @cached_property
     def counts_more(self) -> bool:
         """More is counted than scores, latency and tokens."""
-        return bool(self.counted_quotes)
+        return bool(self.counted_quotes) or self.measures_cost
 
     @cached_property
     def asks_more(self) -> bool:

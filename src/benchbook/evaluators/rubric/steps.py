@@ -296,6 +296,7 @@ def outcome_of(history: History) -> Outcome:
             latency_model_ms=candidate.latency_model_ms if candidate else None,
             input_tokens=candidate.input_tokens if candidate else None,
             output_tokens=candidate.output_tokens if candidate else None,
+            further=_further(history) if spec.counts_more else None,
         )
     assert candidate is not None  # noqa: S101 - an answer has its reply
     scores, unread = history.scores, history.unread
@@ -314,6 +315,11 @@ def outcome_of(history: History) -> Outcome:
 
 
 def _further(history: History) -> Further:
-    parsed = history.parsed
+    parsed, candidate, prices = history.parsed, history.candidate, history.spec.prices
     found = {} if parsed is None else {one.criterion: one.is_found for one in parsed.quotes}
-    return Further(quotes_found=tuple(found.get(one.name) for one in history.spec.counted_quotes))
+    return Further(
+        quotes_found=tuple(found.get(one.name) for one in history.spec.counted_quotes),
+        cost_nano_usd=None
+        if candidate is None or prices is None
+        else prices.cost_nano_usd(candidate.input_tokens, candidate.output_tokens),
+    )
