@@ -10,6 +10,7 @@ import pytest
 
 from benchbook.evalsets.output_sets import read_output_set
 from benchbook.evaluators.protocol.requests import render_prompt
+from benchbook.evaluators.protocol.spec import protocol_v1
 from judging import make_set, sound_reply
 from running import benchbook, benchbook_here
 from scripted_server import ScriptedServer, running
@@ -103,7 +104,7 @@ def test_another_kind_of_record_has_no_archive(tmp_path: Path) -> None:
     benchbook("score", *words, "--runs", str(tmp_path / "runs"), "--reports", "none")
     found = benchbook_here("judge", "archive", "a", "--runs", str(tmp_path / "runs"))
     assert found.returncode == 2
-    assert b"only judge_protocol@v1 has an archive" in found.stderr
+    assert b"only records under a judge protocol have an archive" in found.stderr
 
 
 def test_a_run_without_a_valid_evaluation_ends_with_1(tmp_path: Path) -> None:
@@ -261,7 +262,9 @@ def replies_table(folder: Path, judge: str, method: str) -> Path:
             if output.target_model != "m":
                 continue
             named = output.cell | {"judge_model": judge, "method": method}
-            asked = render_prompt(task="t", output_text=outputs.text(output), asked=named, date="2026-01-01")
+            asked = render_prompt(
+                protocol_v1(), task="t", output_text=outputs.text(output), asked=named, date="2026-01-01"
+            )
             row = named | {"reply": sound_reply({"messages": [{"content": asked}]})}
             file.write(json.dumps(row) + "\n")
     return path

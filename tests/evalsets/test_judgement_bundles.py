@@ -29,9 +29,11 @@ from benchbook.evaluators.protocol.importing import (
     read_reply_table,
     write_judgements,
 )
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import validate
 from support import ROOT, shared_data
 
+V1 = protocol_v1()
 DRIFT_LAB = ROOT / "docs" / "examples" / "judgements" / "prompt-drift-lab.toml"
 
 MAPPING = """
@@ -105,7 +107,7 @@ INDEX = OutputIndex(
 def mapping(folder: Path, text: str = MAPPING) -> JudgementMapping:
     path = folder / "mapping.toml"
     path.write_text(text, encoding="utf-8")
-    return load_mapping(path)
+    return load_mapping(path, V1)
 
 
 def bundle(folder: Path, *entries: Any, name: str = "judge1-on-gem.json", **more: Any) -> Path:
@@ -115,7 +117,7 @@ def bundle(folder: Path, *entries: Any, name: str = "judge1-on-gem.json", **more
 
 
 def read(folder: Path, *entries: Any, text: str = MAPPING, **more: Any) -> list[ImportedJudgement]:
-    return list(read_bundle(bundle(folder, *entries, **more), mapping(folder, text), INDEX))
+    return list(read_bundle(bundle(folder, *entries, **more), mapping(folder, text), V1, INDEX))
 
 
 def reply_of(folder: Path, **changed: Any) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def reply_of(folder: Path, **changed: Any) -> dict[str, Any]:
 
 def test_an_entry_becomes_a_reply_in_the_protocols_form(tmp_path: Path) -> None:
     path = bundle(tmp_path, GOOD)
-    (judgement,) = read_bundle(path, mapping(tmp_path), INDEX)
+    (judgement,) = read_bundle(path, mapping(tmp_path), V1, INDEX)
     assert judgement.source == str(path)
     assert judgement.source_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert judgement.place == "result.files[0]"
@@ -163,7 +165,7 @@ def test_an_entry_is_kept_as_its_bytes_stand_in_the_file(tmp_path: Path) -> None
     entries = ['{ "file":"q1_a.txt",\r\n "notes": "\\u00fc \U0001f600 }", "total": 1.50e0 }', '{"file": "q2_a.txt"}']
     path = tmp_path / "judge1-on-gem.json"
     path.write_bytes(('{"flags":[],"result":{"files" : [\n  ' + " ,\t".join(entries) + "]}}").encode())
-    assert [one.written for one in read_bundle(path, mapping(tmp_path), INDEX)] == entries
+    assert [one.written for one in read_bundle(path, mapping(tmp_path), V1, INDEX)] == entries
 
 
 def test_what_it_lacks_is_found_to_be_missing(tmp_path: Path) -> None:
@@ -294,10 +296,10 @@ def test_a_name_finds_its_output_or_says_that_there_is_none(
 def test_a_name_of_two_outputs_is_none_of_them(tmp_path: Path) -> None:
     path = bundle(tmp_path, GOOD, name="any.json")
     declared = {"judge_model": "j", "method": "cross_judge"}
-    (judgement,) = read_bundle(path, mapping(tmp_path), INDEX, declared)
+    (judgement,) = read_bundle(path, mapping(tmp_path), V1, INDEX, declared)
     assert judgement.key is None
     assert judgement.remarks == ("2 outputs of the set with file_name 'q1_a.txt'",)
-    (judgement,) = read_bundle(path, mapping(tmp_path), INDEX, declared | {"target_model": "other"})
+    (judgement,) = read_bundle(path, mapping(tmp_path), V1, INDEX, declared | {"target_model": "other"})
     assert judgement.key == ("Q1", "A", "other", "id-other/q1_a.txt")
 
 
@@ -335,7 +337,7 @@ def test_who_judged_is_told_by_caller_name_or_bundle(
     stated: tuple[Any, str],
     tmp_path: Path,
 ) -> None:
-    (judgement,) = read_bundle(bundle(tmp_path, GOOD, name=name, by=by), mapping(tmp_path), INDEX, declared)
+    (judgement,) = read_bundle(bundle(tmp_path, GOOD, name=name, by=by), mapping(tmp_path), V1, INDEX, declared)
     meta = json.loads(judgement.reply)["meta"]
     assert (judgement.judge_model, judgement.method) == expected
     assert (meta["judge_model"], meta["method"]) == stated
@@ -362,7 +364,7 @@ def test_a_file_that_is_no_bundle_is_told(content: bytes, says: str, tmp_path: P
     path = tmp_path / "judge1-on-gem.json"
     path.write_bytes(content)
     with pytest.raises(InputError) as error:
-        list(read_bundle(path, mapping(tmp_path), INDEX))
+        list(read_bundle(path, mapping(tmp_path), V1, INDEX))
     assert str(error.value).startswith(str(path))
     assert says in str(error.value)
 
@@ -383,7 +385,7 @@ def test_without_a_judge_nothing_is_read(
 ) -> None:
     bundle(tmp_path, GOOD, name="x.json")
     with pytest.raises(error, match=re.escape(says)):
-        list(read_bundle(tmp_path / name, mapping(tmp_path), INDEX, declared))
+        list(read_bundle(tmp_path / name, mapping(tmp_path), V1, INDEX, declared))
 
 
 # Mappings
@@ -545,14 +547,14 @@ def stated_table() -> dict[str, tuple[int, ...]]:
 
 @pytest.mark.slow
 def test_the_quotes_of_the_real_bundles_are_found_as_the_readme_says(drift_lab: OutputSet) -> None:
-    index, rules = OutputIndex(drift_lab.outputs), load_mapping(DRIFT_LAB)
+    index, rules = OutputIndex(drift_lab.outputs), load_mapping(DRIFT_LAB, V1)
     cells = EvaluationSet(output.cell for output in drift_lab.outputs)
     texts = {output.key: NormalisedText(drift_lab.text(output)) for output in drift_lab.outputs}
     folder = shared_data("prompt-drift-lab") / "judge_bundles"
     found: dict[str, tuple[int, ...]] = {}
     for path in sorted(folder.glob("*/*judge_*.json")):
         counts: Counter[str | None] = Counter()
-        for judgement in read_bundle(path, rules, index):
+        for judgement in read_bundle(path, rules, V1, index):
             assert judgement.key is not None
             evaluation = validate(
                 judgement.reply, output_text=texts[judgement.key], asked=judgement.asked, evaluation_set=cells

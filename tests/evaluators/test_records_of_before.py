@@ -9,6 +9,7 @@ import pytest
 
 from benchbook.cli.summary import rows_of
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.registry import evaluator_named
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
@@ -45,5 +46,7 @@ def test_a_record_of_before_is_rescored_to_the_same_bytes(record: Record) -> Non
 @pytest.mark.parametrize("record", ["judged", "judgements"], indirect=True)
 def test_an_archive_of_before_is_made_again_to_the_same_bytes(record: Record) -> None:
     derived = evaluator_named(record.started().spec).read(record)
-    archive = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation_of(record.started()))
+    archive = archive_of(
+        derived.manifest, derived.aggregates, rows_of(record)(), protocol_v1(), derivation_of(record.started())
+    )
     assert list(differences(archive, RECORDS / f"{record.run_id}.archive")) == []

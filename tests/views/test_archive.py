@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,17 +27,22 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     ReadRow,
     asked_about,
     evaluation_row,
+    row_kind,
     sorted_rows,
 )
 from benchbook.evaluators.protocol.findings import SameModel
 from benchbook.evaluators.protocol.probes import ProbeResult
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import Options, parse_line
 from benchbook.text import storable
 from benchbook.views import archive as module
-from benchbook.views.archive import read_archive, write_archive
+from benchbook.views.archive import read_archive
+from benchbook.views.archive import write_archive as write_archive_under
 from benchbook.views.archive_model import JudgeUsed, RunLog, UsedPrompt
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import DIMENSIONS, JUDGED, TEXT, made_row, reply_text
+
+write_archive = partial(write_archive_under, protocol=protocol_v1())
 
 PROMPT = UsedPrompt("judge_protocol@v1", "You judge.\r\n```\n# Not a heading\n")
 LOG = RunLog(
@@ -140,9 +146,8 @@ def read_again(file: Path, text: str, cells: list[dict[str, str]], **options: An
     archived = json.loads(file.read_text("utf-8"))
     asked = {name: value for name, value in archived["asked"].items() if name != "repeat"}
     reply = file.read_bytes().decode("utf-8")
-    return parse_line(
-        {"reply": reply, "output_text": text, "asked": asked, "evaluation_set": cells, "options": options}
-    )
+    case = {"reply": reply, "output_text": text, "asked": asked, "evaluation_set": cells, "options": options}
+    return parse_line(case, protocol_v1())
 
 
 total_scores = st.tuples(*[st.integers(0, 2)] * 4)
@@ -212,7 +217,7 @@ def test_bytes_that_are_no_utf_8_lie_in_the_archive_as_they_came(tmp_path: Path)
     data = b"\xed\xa0\x80 caf\xe9 {}"
     row = made_row(8, reply=storable(data.decode("utf-8", "surrogateescape")))
     values = {name: getattr(row, name) for name in row.__struct_fields__}
-    odd = ReadRow(read_as=None, reply_base64=base64.b64encode(data).decode("ascii"), **values)
+    odd = row_kind(ReadRow, protocol_v1())(read_as=None, reply_base64=base64.b64encode(data).decode("ascii"), **values)
     folder = write_archive(tmp_path / "archive", [odd], [PROMPT], LOG)
     assert (folder / "invalid_evaluations/cross_judge/j/Q1__A__t__o.reply.txt").read_bytes() == data
     assert read_archive(folder).rows == [odd]

@@ -22,6 +22,7 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     coverage_gaps,
     sorted_rows,
 )
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import Options
 from benchbook.views.archive_model import Archive, ArchiveNames, RunLog
 from benchbook.views.markup import text
@@ -41,7 +42,7 @@ OWN_TAGS = {"mark", "sup", "blockquote", "ol"}
 
 def page_of(rows: Sequence[EvaluationRow], texts: dict[str, str] | None = None, log: RunLog = LOG) -> tuple[str, Page]:
     known = {JUDGED.sha256: TEXT} if texts is None else texts
-    written = "".join(protocol_page(Archive(sorted_rows(rows), [], log), known))
+    written = "".join(protocol_page(Archive(sorted_rows(rows), [], log, protocol_v1()), known))
     return written, Page(written)
 
 

@@ -35,17 +35,18 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     """
     from benchbook.cli.summary import rows_of
     from benchbook.evaluators.derivation import derivation_of
-    from benchbook.evaluators.protocol.spec import SPEC_ID
+    from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
     from benchbook.evaluators.registry import evaluator_of
     from benchbook.views.protocol import archive_of, declared_prompts_of, differences, write_archive_of
 
     record = find_record(run, runs)
-    spec = record.started().spec
-    if spec != SPEC_ID:
-        raise UsageError(f"{record.path}: was made under {spec}; only {SPEC_ID} has an archive")
-    derived = evaluator_of(record).read(record)
+    evaluator = evaluator_of(record)
+    if not isinstance(evaluator, ProtocolEvaluator):
+        spec = record.started().spec
+        raise UsageError(f"{record.path}: was made under {spec}; only records under a judge protocol have an archive")
+    derived = evaluator.read(record)
     derivation, prompts = derivation_of(record.started()), declared_prompts_of(record)
-    made = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), derivation, prompts)
+    made = archive_of(derived.manifest, derived.aggregates, rows_of(record)(), evaluator.protocol, derivation, prompts)
     if check is not None:
         if out is not None:
             raise click.UsageError("--out and --check: one of them")

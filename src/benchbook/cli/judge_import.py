@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from benchbook.cli.judge_run import same_model_option, same_model_table
+from benchbook.cli.judge_run import same_model_option, same_model_table, spec_option
 from benchbook.cli.output import json_option, json_text, print_json, runs_option
 from benchbook.cli.settings import pairs
 from benchbook.cli.summary import write_reports
 from benchbook.errors import ConfigError
+from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from benchbook.evaluators.evidence_text import NormalisedText
     from benchbook.evaluators.protocol.config import Declarations
     from benchbook.evaluators.protocol.importing import ImportedSource
+    from benchbook.evaluators.protocol.spec import Protocol
     from benchbook.evaluators.protocol.validity import EvidenceRule
 
 __all__ = [
@@ -113,6 +115,7 @@ _ODD = {"n_no_output": "no output", "n_no_text": "no text"}  # columns that are 
 @click.command(name="import")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--set", "set_folder", required=True, metavar="FOLDER", help="The evaluation set; see judge init.")
+@spec_option
 @click.option("--mapping", metavar="FILE.toml", help="SOURCEs are bundles of another shape, read by this mapping.")
 @click.option("--pattern", help="SOURCEs are folders of raw replies, one a file, named like this.")
 @value_option
@@ -139,6 +142,7 @@ def import_(
     /,
     sources: tuple[str, ...],
     set_folder: str,
+    spec: str | None,
     mapping: str | None,
     pattern: str | None,
     values: tuple[str, ...],
@@ -163,16 +167,20 @@ def import_(
     parameters, tools, web access, prompt) is not known. Ends with 1 where one names no output of the set.
     """
     from benchbook.evalsets.output_sets import read_output_set
+    from benchbook.evaluators.protocol.folders import protocol_asked_for
     from benchbook.evaluators.protocol.import_mapping import OutputIndex, load_mapping
     from benchbook.evaluators.protocol.importing import How, import_source, write_judgements
 
     _check_together(ctx)
     outputs = read_output_set(set_folder)
-    how = How(load_mapping(mapping) if mapping else None, pattern, _one_each(declared_values(values)))
+    asked_for = protocol_asked_for(spec or SPEC_ID)
+    protocol = asked_for.protocol
+    bundles = load_mapping(mapping, protocol) if mapping else None
+    how = How(bundles, pattern, _one_each(declared_values(values)), protocol)
     index = OutputIndex(outputs.outputs)
     imported = [import_source(source, index, how) for source in sources]
     text_of = _texts(outputs)
-    rows = [_row(source, outputs, text_of) for source in imported]
+    rows = [_row(source, outputs, text_of, protocol) for source in imported]
     judgements = (judgement for source in imported for judgement in source.judgements)
     if out == "-":
         for judgement in judgements:
@@ -186,6 +194,7 @@ def import_(
         config = ImportConfig(
             runs=runs,
             run_id=run_id,
+            spec=asked_for,
             evidence=evidence,
             same_model=same_model_table(same_model),
             prompts=prompts,
@@ -239,11 +248,14 @@ def _texts(outputs: OutputSet) -> Callable[[Output], NormalisedText]:
     return lru_cache(_TEXTS)(lambda output: NormalisedText(outputs.text(output)))
 
 
-def _row(source: ImportedSource, outputs: OutputSet, text_of: Callable[[Output], NormalisedText]) -> dict[str, Any]:
+def _row(
+    source: ImportedSource, outputs: OutputSet, text_of: Callable[[Output], NormalisedText], protocol: Protocol
+) -> dict[str, Any]:
     """How many judgements and quotes a source has, by where the quotes were found (SPEC P4.1)."""
-    from benchbook.evaluators.protocol.validity import validate
+    from benchbook.evaluators.protocol.validity import Options, validate
 
     counts: Counter[str | None] = Counter()
+    options = Options(protocol=protocol)
     n_no_text = 0
     for judgement in source.judgements:
         if judgement.key is None:
@@ -252,7 +264,8 @@ def _row(source: ImportedSource, outputs: OutputSet, text_of: Callable[[Output],
         if output.error is not None:
             n_no_text += 1
             continue
-        counts.update(validate(judgement.reply, output_text=text_of(output), asked=judgement.asked).located)
+        found = validate(judgement.reply, output_text=text_of(output), asked=judgement.asked, options=options)
+        counts.update(found.located)
     return {
         "source": source.name,
         "n_judgements": len(source.judgements),

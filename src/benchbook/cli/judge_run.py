@@ -22,7 +22,7 @@ from benchbook.text import one_line
 if TYPE_CHECKING:
     from benchbook.evaluators.protocol.config import JudgingConfig
 
-__all__ = ["print_judging_dry_run", "run", "same_model_option", "same_model_table"]
+__all__ = ["print_judging_dry_run", "run", "same_model_option", "same_model_table", "spec_option"]
 
 
 # Settings of `benchbook run` that go for judging too.
@@ -30,7 +30,7 @@ _SHARED = (
     "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
     "max_retries", "max_wait_ms", "accept_unanswered", "cache", "experiment", "runs", "run_id", "reports",
 )  # fmt: skip
-_FROZEN = ("set", "judges", "prompts", "task", "same_model", "evidence", "repeats", "probes")
+_FROZEN = ("spec", "set", "judges", "prompts", "task", "same_model", "evidence", "repeats", "probes")
 
 
 same_model_option = click.option(
@@ -38,9 +38,15 @@ same_model_option = click.option(
 )
 
 
+spec_option = click.option(
+    "--spec", metavar="FOLDER", help="A judge protocol of your own; by default judge_protocol@v1."
+)
+
+
 @click.command()
 @click.argument("config", required=False, metavar="[CONFIG.toml]")
 @click.option("--set", "set", metavar="FOLDER", help="The evaluation set, made by `benchbook judge init`.")
+@spec_option
 @click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A judge: provider/name@version; repeat.")
 @click.option("--prompts", metavar="TABLE", help="What the targets were asked: question_id, prompt, prompt_variant.")
 @click.option("--task", type=click.Choice(["unknown"]), help="Nobody knows what they were asked; every report says so.")

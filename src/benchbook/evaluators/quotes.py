@@ -8,7 +8,7 @@ from typing import Literal
 
 from benchbook.evaluators.evidence_text import NormalisedText, Span, normalised
 
-__all__ = ["LengthRule", "Located", "LocatedKind", "excess_of", "locate"]
+__all__ = ["CHARACTERS_PER_WORD", "LengthRule", "Located", "LocatedKind", "excess_of", "locate"]
 
 
 LocatedKind = Literal["exact", "normalised", "fragments", "not_found", "empty"]

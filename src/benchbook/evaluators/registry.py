@@ -20,7 +20,7 @@ from benchbook.errors import ConfigError, RecordError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.folder import Record
-from benchbook.specs.folders import has_criteria
+from benchbook.specs.folders import kind_of_spec
 from benchbook.text import shorten
 
 if TYPE_CHECKING:
@@ -40,12 +40,14 @@ __all__ = [
 
 _CHECKS = "benchbook.evaluators.checks.evaluator"
 _RUBRIC = "benchbook.evaluators.rubric.evaluator"
-_OWN: Mapping[Any, str] = {"checks": _CHECKS, "rubric": _RUBRIC}  # by what a first fact says of a user's own
+_PROTOCOL = "benchbook.evaluators.protocol.evaluator"
+# By what a first fact says of a user's own.
+_OWN: Mapping[Any, str] = {"checks": _CHECKS, "protocol": _PROTOCOL, "rubric": _RUBRIC}
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": "benchbook.evaluators.correctness.evaluator",
     "choice@v1": _CHECKS,
     "contains@v1": _CHECKS,
-    "judge_protocol@v1": "benchbook.evaluators.protocol.evaluator",
+    "judge_protocol@v1": _PROTOCOL,
     "number@v1": _CHECKS,
     "rubric@v1": _RUBRIC,
 }
@@ -84,15 +86,15 @@ def evaluator_named(spec: str) -> Evaluator:
 
 
 def evaluator_asked_for(spec: str) -> Evaluator:
-    """The evaluator that settings name: one that is shipped or installed, or the folder of a user's own rubric
-    or checks.
+    """The evaluator that settings name: one that is shipped or installed, or the folder of a user's own rubric,
+    judge protocol or checks.
 
     Raises: ConfigError for one that there is not; UsageError for a folder's spec.toml with faults.
     """
     if spec in _MODULES:
         return evaluator_named(spec)
     if is_spec_folder(spec):
-        own: Evaluator = import_module(_RUBRIC if has_criteria(spec) else _CHECKS).evaluator_in(spec)
+        own: Evaluator = import_module(_OWN[kind_of_spec(spec)]).evaluator_in(spec)
         return own
     names = (*_MODULES, *_installed())
     if spec in names:

@@ -29,7 +29,7 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets.set_parts import PartAsked
 from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
 from benchbook.specs import FROZEN, load_spec
-from benchbook.specs.folders import has_criteria
+from benchbook.specs.folders import kind_of_spec
 
 __all__ = [
     "RUN_SPEC",
@@ -227,7 +227,7 @@ def asks_a_judge(spec: Any) -> bool:
     told before anything else."""
     if not isinstance(spec, str):
         return True  # the default
-    return has_criteria(spec) if spec not in FROZEN else "prompt.txt" in load_spec(spec).files
+    return kind_of_spec(spec) == "rubric" if spec not in FROZEN else "prompt.txt" in load_spec(spec).files
 
 
 def _check_panel(values: Mapping[str, Any], source: str, *, judged: bool) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.catalog.queries import RunFilter, list_runs
+from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
-from benchbook.evaluators.protocol.spec import protocol
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
 from benchbook.record.tables import read_rows, row_of_sample
@@ -177,7 +177,7 @@ def get_evaluation(call: Call) -> EvaluationDetail:
     call.is_of(found.state_id, "evaluation")
     number = call.path["sample"]
     sample = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else -1
-    row = row_of_sample(found.record.samples, ProtocolRow, sample)
+    row = row_of_sample(found.record.samples, samples_type(found.record), sample)
     if row is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no evaluation of this number")
     samples = _samples(call.services, found)
@@ -185,7 +185,7 @@ def get_evaluation(call: Call) -> EvaluationDetail:
     summary = {name: getattr(row, name) for name in _SUMMARY} | {"flags": tuple(row.flags)}
     return EvaluationDetail(
         **summary,
-        scores={name: getattr(row, name) for name in protocol().dimensions},
+        scores={name: getattr(row, name) for name in samples.protocol.names},
         details=tuple(
             EvaluationFault(flag=one.flag, code=one.code, field=one.field, message=one.message) for one in row.details
         ),
@@ -219,7 +219,7 @@ def _evidence(row: ProtocolRow, text: str) -> tuple[EvaluationEvidence, ...]:
 
 def _experiment(services: Services, run_id: str) -> FoundRun:
     found = services.finished(run_id)
-    if found.row.spec != _SPEC:
+    if not isinstance(evaluator_of(found.record), ProtocolEvaluator):
         raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; evaluations are of {_SPEC}")
     return found
 

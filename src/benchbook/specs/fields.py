@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -10,12 +11,16 @@ from typing import Any, TypeVar
 from benchbook.text import quoted
 
 __all__ = [
-    "LIMIT_DIGITS", "WrongValueError", "as_fraction", "of_these", "read_about", "read_count", "read_share", "read_text",
-    "read_tolerance", "read_truth", "read_weight", "said", "text_of",
+    "LIMIT_DIGITS", "MOST_STEPS", "NAME_WORDS", "WrongValueError", "as_fraction", "of_these", "read_about",
+    "read_count", "read_name", "read_share", "read_steps", "read_text", "read_tolerance", "read_truth", "read_weight",
+    "said", "text_of",
 ]  # fmt: skip
 
 # Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
 LIMIT_DIGITS = 1000
+MOST_STEPS = 100  # of a scale
+NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
+_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 
 
 def text_of(value: Any) -> str | None:
@@ -69,6 +74,12 @@ def read_text(value: Any) -> str:
     return value
 
 
+def read_name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise WrongValueError(said(value), NAME_WORDS)
+    return value
+
+
 def read_about(value: Any) -> str:
     text = value.strip() if isinstance(value, str) else ""
     if not text or len(text) > 200 or len(text.splitlines()) > 1:
@@ -86,6 +97,15 @@ def read_count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1_000_000_000:
         raise WrongValueError(said(value), "a whole number from 1 to 1000000000")
     return value
+
+
+def read_steps(value: Any, expected: str) -> tuple[int, int]:
+    """The lowest and the highest of a scale of whole numbers, one after the other; `expected` says what is right."""
+    if not isinstance(value, list) or not value or not all(type(one) is int for one in value):
+        raise WrongValueError(said(value), expected)
+    if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > MOST_STEPS + 1:
+        raise WrongValueError(f"[{', '.join(map(str, value[:8]))}{', …' if len(value) > 8 else ''}]", expected)
+    return value[0], value[-1]
 
 
 _Word = TypeVar("_Word", bound=str)

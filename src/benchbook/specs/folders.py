@@ -5,16 +5,28 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
+from typing import Any, Literal
 
 from benchbook.errors import InputError, UsageError
-from benchbook.specs.faults import SpecError
+from benchbook.specs.faults import SpecError, Table
 from benchbook.specs.frozen import FROZEN, sha256_of_files
 
-__all__ = ["SPEC_FILE", "FilesBeside", "check_own", "has_criteria", "spec_path", "spec_text"]
+__all__ = [
+    "SPEC_FILE",
+    "FilesBeside",
+    "SpecKind",
+    "check_own",
+    "kind_of_spec",
+    "read_generation",
+    "spec_path",
+    "spec_text",
+]
 
 
 SPEC_FILE = "spec.toml"
+SpecKind = Literal["checks", "protocol", "rubric"]  # of a user's own
 _MOST_BYTES = 1 << 20  # of one file
 
 
@@ -47,12 +59,16 @@ class FilesBeside(Mapping[str, bytes]):
         return sha256_of_files({name: hashlib.sha256(data).hexdigest() for name, data in self.read.items()})
 
 
-def has_criteria(folder: str | Path) -> bool:
-    """Tells whether the spec.toml of a folder is that of a rubric. A faulty one is told of by whoever reads it."""
+def kind_of_spec(folder: str | Path) -> SpecKind:
+    """What the spec.toml of a folder is of: a rubric has criteria, a judge protocol dimensions, else it is checks.
+
+    A faulty one is told of by whoever reads it.
+    """
     try:
-        return "criteria" in tomllib.loads((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
+        values = tomllib.loads((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
-        return False
+        return "checks"
+    return "rubric" if "criteria" in values else "protocol" if "dimensions" in values else "checks"
 
 
 def spec_path(folder: Path, starts_with: str) -> Path:
@@ -79,6 +95,15 @@ def spec_text(data: bytes, path: str | Path) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         fault = InputError(path, line=line, found=f"byte {data[error.start]:#04x}", expected="UTF-8")
         raise SpecError((fault,)) from None
+
+
+def read_generation(table: Table, defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters that judges are asked with: those of `[generation]`, else the defaults."""
+    inner = table.table("generation")
+    if inner is None:
+        return defaults
+    found = {key: float(value) if isinstance(value, Decimal) else value for key, value in inner.items().items()}
+    return {**defaults, **found}
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -1,9 +1,10 @@
-"""The archive of `judge_protocol@v1`: what counts, what does not, and why (SPEC P5).
+"""The archive of a judged experiment: what counts, what does not, and why (SPEC P5).
 
     valid_evaluations/     a README with the rules, a JSON file an evaluation
     invalid_evaluations/   the same, with the judge's raw reply beside each
     used_prompt_manifest.md, used_prompts/<sha256>.txt
     run_log.json           P7                     judge_probes.json   where judges were probed
+    used_spec/             a protocol of the user's own: its spec.toml and prompts
     results_analysis.md    made from the files above, read back
 
 The same evaluations give the same bytes. The folder belongs to the archive alone: it is replaced whole.
@@ -22,7 +23,9 @@ from benchbook.canonical import ready
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, sorted_rows
+from benchbook.evaluators.protocol.folders import load_protocol
 from benchbook.evaluators.protocol.probes import ProbeResult
+from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
 from benchbook.views.archive_files import decode_file, is_evaluation, pretty, reply_bytes, row_bytes, row_from_bytes
 from benchbook.views.archive_model import (
     ANALYSIS,
@@ -34,6 +37,7 @@ from benchbook.views.archive_model import (
     README,
     REPLY,
     RUN_LOG,
+    SPEC,
     VALID,
     Archive,
     ArchiveNames,
@@ -75,7 +79,11 @@ def check_replaceable(target: Path) -> None:
 def _strangers(target: Path) -> Iterator[Path]:
     """What stands in an archive's folder and is not the archive's, in order. Empty folders hold nothing to lose."""
     for path in sorted(target.iterdir()):
-        if path.name not in PARTS or path.is_symlink() or path.is_dir() != (path.name in (VALID, INVALID, PROMPTS)):
+        if (
+            path.name not in PARTS
+            or path.is_symlink()
+            or path.is_dir() != (path.name in (VALID, INVALID, PROMPTS, SPEC))
+        ):
             yield path
     for name in (VALID, INVALID):
         yield from _below(target / name)
@@ -109,6 +117,8 @@ def write_archive(
     run_log: RunLog,
     probes: Iterable[ProbeResult] = (),
     derivation: int = DERIVATION,
+    *,
+    protocol: Protocol,
 ) -> Path:
     """Write the archive as `folder`, in place of one that is there.
 
@@ -118,7 +128,7 @@ def write_archive(
     """
     target = Path(folder)
     log = msgspec.structs.replace(run_log, derivation=derivation) if derivation >= 3 else run_log
-    archive = Archive(sorted_rows(rows), list(prompts), log, list(probes), derivation)
+    archive = Archive(sorted_rows(rows), list(prompts), log, protocol, list(probes), derivation)
     check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +159,7 @@ def _put_in_place(made: Path, target: Path, old: Path) -> None:
 def _write_parts(folder: Path, archive: Archive) -> None:
     for name, readme in ((VALID, valid_readme), (INVALID, invalid_readme)):
         (folder / name).mkdir()
-        _write(folder / name / README, readme(archive.run_log, archive.derivation).encode())
+        _write(folder / name / README, readme(archive.run_log, archive.protocol, archive.derivation).encode())
     names = ArchiveNames(archive.rows)
     made: set[Path] = set()
     for row in archive.rows:
@@ -157,7 +167,7 @@ def _write_parts(folder: Path, archive: Archive) -> None:
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)
             made.add(path.parent)
-        _write(path, row_bytes(row, archive.derivation))
+        _write(path, row_bytes(row, archive.derivation, archive.protocol))
         if not row.valid:
             _write(folder / names.reply_path(row), reply_bytes(row))
     (folder / PROMPTS).mkdir()
@@ -166,6 +176,10 @@ def _write_parts(folder: Path, archive: Archive) -> None:
     _write(folder / MANIFEST, "".join(prompt_manifest(archive)).encode())
     prompt_names = {prompt.sha256: prompt.name for prompt in archive.prompts}
     _write(folder / RUN_LOG, pretty(_LogFile(log=archive.run_log, prompts=prompt_names)))
+    if archive.protocol.files:
+        (folder / SPEC).mkdir()
+        for name, data in sorted(archive.protocol.files.items()):
+            _write(folder / SPEC / name, data)
     if archive.probes:
         _write(folder / PROBES, pretty(archive.probes))
 
@@ -198,7 +212,8 @@ def read_archive(folder: str | Path, older: int = 2) -> Archive:
     try:
         log = decode_file(RUN_LOG, (place / RUN_LOG).read_bytes(), _log_decoder)
         derivation = older if isinstance(log.log.derivation, msgspec.UnsetType) else log.log.derivation
-        rows = {path: row for name in (VALID, INVALID) for path, row in _read_rows(place, name, derivation)}
+        protocol = _read_spec(place, log.log)
+        rows = {path: row for name in (VALID, INVALID) for path, row in _read_rows(place, name, derivation, protocol)}
         prompts = [_read_prompt(place, sha256, name) for sha256, name in sorted(log.prompts.items())]
         probes = place / PROBES
         read_probes = decode_file(PROBES, probes.read_bytes(), _probes_decoder) if probes.exists() else []
@@ -209,10 +224,10 @@ def read_archive(folder: str | Path, older: int = 2) -> Archive:
     for path, row in rows.items():
         if path != names.path(row):
             raise RecordError(f"{place / path}: holds the evaluation that belongs at {names.path(row)}")
-    return Archive(ordered, prompts, log.log, read_probes, derivation)
+    return Archive(ordered, prompts, log.log, protocol, read_probes, derivation)
 
 
-def _read_rows(place: Path, name: str, derivation: int) -> Iterator[tuple[str, EvaluationRow]]:
+def _read_rows(place: Path, name: str, derivation: int, protocol: Protocol) -> Iterator[tuple[str, EvaluationRow]]:
     readme = place / name / README
     paths = sorted(path for path in (place / name).rglob("*") if path != readme and not path.is_dir())
     replies = {str(path).removesuffix(REPLY): path for path in paths if path.name.endswith(REPLY)}
@@ -220,10 +235,23 @@ def _read_rows(place: Path, name: str, derivation: int) -> Iterator[tuple[str, E
         if path.name.endswith(REPLY):
             continue
         reply = replies.pop(str(path).removesuffix(".json"), None)
-        row = row_from_bytes(str(path), path.read_bytes(), reply.read_bytes() if reply else None, derivation)
+        row = row_from_bytes(str(path), path.read_bytes(), reply.read_bytes() if reply else None, derivation, protocol)
         yield path.relative_to(place).as_posix(), row
     for path in replies.values():
         raise RecordError(f"{path}: a raw reply without its evaluation")
+
+
+def _read_spec(place: Path, log: RunLog) -> Protocol:
+    """The protocol of the archived evaluations: one that is shipped, or that of the files beside them.
+
+    Raises: RecordError where these are not the files that the log names; UsageError, SpecError for what is no protocol.
+    """
+    if log.spec == SPEC_ID:
+        return protocol_v1()
+    found = load_protocol(place / SPEC).protocol
+    if (found.id, found.sha256) != (log.spec, log.spec_sha256):
+        raise RecordError(f"{place / SPEC}: has {found.id}, {found.sha256}; {RUN_LOG} names another")
+    return found
 
 
 def _read_prompt(place: Path, sha256: str, name: str) -> UsedPrompt:

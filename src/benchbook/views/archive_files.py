@@ -25,10 +25,11 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     FlagDetail,
     ReadRow,
     SpanRow,
+    row_kind,
     sha256_of,
 )
-from benchbook.evaluators.protocol.scores import readable_scores, verdict, written_in
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.scores import readable_scores, written_in
+from benchbook.evaluators.protocol.spec import OVERALL, Protocol
 from benchbook.text import storable
 
 __all__ = [
@@ -52,11 +53,11 @@ _HALF_CHARACTER = re.compile(rb"\\ud[89a-f]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def row_bytes(row: EvaluationRow, derivation: int) -> bytes:
+def row_bytes(row: EvaluationRow, derivation: int, protocol: Protocol) -> bytes:
     """The JSON file: the same row, the same bytes."""
     if derivation < 3:
         return pretty(first_form(row))
-    return pretty(second_form(row, hashlib.sha256(reply_bytes(row)).hexdigest()))
+    return pretty(second_form(row, hashlib.sha256(reply_bytes(row)).hexdigest(), protocol))
 
 
 def reply_bytes(row: EvaluationRow) -> bytes:
@@ -66,7 +67,7 @@ def reply_bytes(row: EvaluationRow) -> bytes:
     return row.raw_reply.encode("utf-8", "surrogatepass")
 
 
-def row_from_bytes(where: str, data: bytes, reply: bytes | None, derivation: int) -> EvaluationRow:
+def row_from_bytes(where: str, data: bytes, reply: bytes | None, derivation: int, protocol: Protocol) -> EvaluationRow:
     """The row that these files hold; `reply` is the file beside. Raises: RecordError naming the file and its fault."""
     archived = decode_file(where, data, FIRST_FORM if derivation < 3 else SECOND_FORM)
     if (archived.raw_reply is None) == (reply is None):
@@ -74,12 +75,12 @@ def row_from_bytes(where: str, data: bytes, reply: bytes | None, derivation: int
     if isinstance(archived, SecondForm) and reply is not None and not archived.reply_is_utf8:
         _check_reply(where, hashlib.sha256(reply).hexdigest(), archived.reply_sha256)
         text = storable(reply.decode("utf-8", "surrogateescape"))
-        return row_of_second_form(archived, text, b64encode(reply).decode("ascii"))
+        return row_of_second_form(archived, text, b64encode(reply).decode("ascii"), protocol)
     raw_reply = archived.raw_reply if reply is None else _decoded(where, reply)
     _check_reply(where, sha256_of(raw_reply), archived.reply_sha256)
     if isinstance(archived, SecondForm):
-        return row_of_second_form(archived, raw_reply, None)
-    return row_of_first_form(archived, raw_reply)
+        return row_of_second_form(archived, raw_reply, None, protocol)
+    return row_of_first_form(archived, raw_reply, protocol)
 
 
 def _check_reply(where: str, found: str, expected: str) -> None:
@@ -139,7 +140,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Scores(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The four dimensions, each 0, 1 or 2, and their sum."""
+    """The four dimensions, each 0, 1 or 2, and their sum: of old there was `judge_protocol@v1` alone."""
 
     FORMAT_COMPLIANCE: int
     INSTRUCTION_COMPLIANCE: int
@@ -181,8 +182,8 @@ def first_form(row: EvaluationRow) -> FirstForm:
     )
 
 
-def row_of_first_form(archived: FirstForm, raw_reply: str) -> EvaluationRow:
-    return EvaluationRow(
+def row_of_first_form(archived: FirstForm, raw_reply: str, protocol: Protocol) -> EvaluationRow:
+    return row_kind(EvaluationRow, protocol)(
         **_fields(archived.meta, Asked.__struct_fields__),
         **_fields(archived.scores, Scores.__struct_fields__),
         **_fields(archived, _SAME_FIRST),
@@ -233,10 +234,10 @@ class SecondForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 SECOND_FORM = msgspec.json.Decoder(ready(SecondForm))
 
 
-def second_form(row: EvaluationRow, reply_sha256: str) -> SecondForm:
+def second_form(row: EvaluationRow, reply_sha256: str, protocol: Protocol) -> SecondForm:
     """The file's content; `reply_sha256` is of the raw reply's bytes."""
     read_as = row.read_as if isinstance(row, ReadRow) else None
-    written = written_in(row.raw_reply if read_as is None else read_as)
+    written = written_in(row.raw_reply if read_as is None else read_as, protocol)
     return SecondForm(
         asked=Asked(**_fields(row, Asked.__struct_fields__)),
         meta=_or_unset(written.meta),
@@ -252,21 +253,23 @@ def second_form(row: EvaluationRow, reply_sha256: str) -> SecondForm:
     )
 
 
-def row_of_second_form(archived: SecondForm, raw_reply: str, reply_base64: str | None) -> EvaluationRow:
-    scores = readable_scores(None if isinstance(archived.scores, UnsetType) else archived.scores)
-    found = {name: None if scores is None else scores[name] for name in protocol().dimensions}
+def row_of_second_form(
+    archived: SecondForm, raw_reply: str, reply_base64: str | None, protocol: Protocol
+) -> EvaluationRow:
+    scores = readable_scores(None if isinstance(archived.scores, UnsetType) else archived.scores, protocol)
+    found = {name: None if scores is None else scores[name] for name in protocol.names}
     fields: dict[str, Any] = {
         **_fields(archived.asked, Asked.__struct_fields__),
         **_fields(archived, _SAME),
         **found,
-        "overall_score": None if scores is None else sum(scores.values()),
-        "verdict": None if scores is None else verdict(tuple(scores.values())),
+        OVERALL: None if scores is None else sum(scores.values()),
+        "verdict": None if scores is None else protocol.verdict(tuple(scores.values())),
         "evidence": [_row(item) for item in archived.evidence],
         "raw_reply": raw_reply,
     }
     if archived.read_as is None and reply_base64 is None:
-        return EvaluationRow(**fields)
-    return ReadRow(read_as=archived.read_as, reply_base64=reply_base64, **fields)
+        return row_kind(EvaluationRow, protocol)(**fields)
+    return row_kind(ReadRow, protocol)(read_as=archived.read_as, reply_base64=reply_base64, **fields)
 
 
 def _archived(item: EvidenceRow) -> ArchivedEvidence:

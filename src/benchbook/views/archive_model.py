@@ -17,6 +17,7 @@ from benchbook.evaluators.protocol.analysis_results import Analysis, LeagueRules
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, sha256_of
 from benchbook.evaluators.protocol.probes import ProbeResult
 from benchbook.evaluators.protocol.rows import Task
+from benchbook.evaluators.protocol.spec import Protocol
 
 __all__ = [
     "ANALYSIS",
@@ -29,6 +30,7 @@ __all__ = [
     "README",
     "REPLY",
     "RUN_LOG",
+    "SPEC",
     "VALID",
     "Archive",
     "ArchiveNames",
@@ -92,6 +94,7 @@ class Archive:
     rows: list[EvaluationRow]
     prompts: list[UsedPrompt]
     run_log: RunLog
+    protocol: Protocol
     probes: list[ProbeResult] = field(default_factory=list)
     derivation: int = DERIVATION  # the record's: by it go the intervals of the analysis
 
@@ -100,6 +103,7 @@ class Archive:
         log = self.run_log
         return analyse(
             self.rows,
+            self.protocol,
             gaps=log.gaps,
             probes=self.probes,
             minimums=log.minimums,
@@ -150,7 +154,8 @@ def _legible(one: str, digits: int) -> str:
 VALID, INVALID, PROMPTS = "valid_evaluations", "invalid_evaluations", "used_prompts"
 MANIFEST, RUN_LOG = "used_prompt_manifest.md", "run_log.json"
 PROBES, ANALYSIS = "judge_probes.json", "results_analysis.md"
-PARTS = frozenset({VALID, INVALID, PROMPTS, MANIFEST, RUN_LOG, PROBES, ANALYSIS})
+SPEC = "used_spec"  # the files of a protocol of the user's own
+PARTS = frozenset({VALID, INVALID, PROMPTS, MANIFEST, RUN_LOG, PROBES, ANALYSIS, SPEC})
 README = "README.md"  # in each of the two folders
 REPLY = ".reply.txt"  # how the file with a raw reply ends
 _IDS = ("method", "judge_model", "question_id", "prompt_variant", "target_model", "output_id")

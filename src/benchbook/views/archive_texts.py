@@ -12,7 +12,8 @@ from benchbook.evaluators.document import Table
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap
 from benchbook.evaluators.protocol.findings import Edition, Flag, codes_of
-from benchbook.evaluators.protocol.spec import SPEC_ID, protocol
+from benchbook.evaluators.protocol.spec import Protocol, form, scores_words
+from benchbook.evaluators.quotes import CHARACTERS_PER_WORD
 from benchbook.views import numbers, protocol_tables
 from benchbook.views.archive_model import INVALID, PROMPTS, VALID, Archive, JudgeUsed, RunLog
 from benchbook.views.markdown import fenced, inline, table_markdown
@@ -40,7 +41,7 @@ reply's place in the record's journal, `raw_reply` what the judge wrote.
 """,
 )
 _WORDS = (
-    ", or 120 characters of text without spaces, and of at least 4 characters (2 where it is CJK),",
+    ", or {characters} characters of text without spaces, and of at least {least} characters{cjk},",
     "\n- `meta.timestamp` is a date of the calendar, `YYYY-MM-DD`.",
     f"""\
 `meta`, `scores`, `verdict`, `flags`, `evidence` and `notes` as the judge wrote them, or as a declared mapping put them
@@ -64,15 +65,17 @@ _NOT_THERE_YET = """ A cell
 whose judge was not reached, or not asked so far, is listed there without a flag: it is not there yet."""
 
 
-def valid_readme(log: RunLog, derivation: int) -> str:
+def valid_readme(log: RunLog, spec: Protocol, derivation: int) -> str:
     """What the files of `valid_evaluations/` are, and the rules by which they are there."""
-    spec = protocol()
     evidence, meta, fields = _WORDS_BEFORE_3 if derivation < 3 else _WORDS
-    dimensions = ", ".join(f"`{name}`" for name in spec.dimensions)
+    if derivation >= 3:
+        least, cjk = spec.length.min_length, -(-spec.length.min_length // spec.length.cjk_character_length)
+        characters = CHARACTERS_PER_WORD * spec.max_quote_words
+        evidence = evidence.format(characters=characters, least=least, cjk=f" ({cjk} where it is CJK)")
     return f"""\
 # Valid evaluations
 
-Evaluations that count, by `{SPEC_ID}`. Valid is not about quality: a `FAIL` may be valid, a `PASS` invalid.
+Evaluations that count, by `{spec.id}`. Valid is not about quality: a `FAIL` may be valid, a `PASS` invalid.
 
 {_LAYOUT}
 ## Rules
@@ -80,10 +83,10 @@ Evaluations that count, by `{SPEC_ID}`. Valid is not about quality: a `FAIL` may
 An evaluation is here if no rule of `../{INVALID}/README.md` applies to it:
 
 - The judge's reply is exactly one strict JSON object with `meta`, `scores`, `verdict`, `flags` and `evidence`.
-- The dimensions {dimensions} are each scored 0, 1 or 2.
+- {_scored(spec)}
 - `overall_score` is their sum. The verdict is `FAIL` up to {spec.fail_at_most}, `PASS` from {spec.pass_at_least} on,
   else `PARTIAL`. `FAIL` goes first.
-- Every dimension has evidence: a quote of at most {spec.max_quote_words} words{evidence} with a reason.
+- {_who_has_evidence(spec)}: a quote of at most {spec.max_quote_words} words{evidence} with a reason.
 - {_evidence_rule(log)}
 - The identifiers are those that the judge was asked about, and the judge flags nothing.{meta}
 
@@ -94,15 +97,32 @@ Primary statistics use `cross_judge` alone.
 """
 
 
-def invalid_readme(log: RunLog, derivation: int) -> str:
+def _scored(spec: Protocol) -> str:
+    """Which dimensions there are, and what they may be scored."""
+    if spec.one_scale is None:
+        each = ", ".join(f"`{one.name}` {scores_words(one.scores)}" for one in spec.dimensions)
+        return f"Each dimension is scored: {each}."
+    dimensions = ", ".join(f"`{name}`" for name in spec.names)
+    many = ("dimensions", "are each") if len(spec.names) > 1 else ("dimension", "is")
+    return f"The {many[0]} {dimensions} {many[1]} scored {spec.scale_words}."
+
+
+def _who_has_evidence(spec: Protocol) -> str:
+    quoted = [f"`{one.name}`" for one in spec.dimensions if one.must_quote]
+    if len(quoted) == len(spec.dimensions):
+        return "Every dimension has evidence"
+    return f"Evidence is there for {', '.join(quoted)}" if quoted else "Evidence may be there"
+
+
+def invalid_readme(log: RunLog, spec: Protocol, derivation: int) -> str:
     """What the files of `invalid_evaluations/` are, and the rules that put them there."""
     edition: Edition = 1 if derivation < 3 else 2
     codes = {flag: ", ".join(f"`{code}`" for code in codes_of(flag, edition)) for flag in get_args(Flag)}
-    rules = "".join(f"- `{flag}`: {FLAGS[flag]}. Codes: {codes[flag]}.\n" for flag in protocol().flags)
+    rules = "".join(f"- `{flag}`: {FLAGS[flag]}. Codes: {codes[flag]}.\n" for flag in form().flags)
     return f"""\
 # Invalid evaluations
 
-Evaluations that do not count, by `{SPEC_ID}`. Invalid is not low quality: low scores are a `FAIL`, in
+Evaluations that do not count, by `{spec.id}`. Invalid is not low quality: low scores are a `FAIL`, in
 `../{VALID}/`. What is here enters no statistic of scores; it is counted.
 
 {_LAYOUT}
@@ -169,7 +189,7 @@ MAX_GAPS = 50  # listed; run_log.json has all
 
 def results_analysis(archive: Archive) -> Iterator[str]:
     """The document, in pieces."""
-    found, log = archive.analysis(), archive.run_log
+    found, log, spec = archive.analysis(), archive.run_log, archive.protocol
     confidence = numbers.limit("rate", found.confidence)
     yield f"# Results: {inline(log.experiment)}\n\n"
     yield (
@@ -182,12 +202,14 @@ def results_analysis(archive: Archive) -> Iterator[str]:
     yield from _run(log, len(archive.rows))
     yield from _section("What counts", protocol_tables.methods_table(found), protocol_tables.flags_table(found))
     yield from _gaps(log)
-    yield from _section("Targets", protocol_tables.targets_table(found), protocol_tables.dimensions_table(found))
+    yield from _section(
+        "Targets", protocol_tables.targets_table(found, spec), protocol_tables.dimensions_table(found, spec)
+    )
     yield from _section("Drift", protocol_tables.drift_table(found), empty="No target was judged under two variants.")
-    yield from _judges(found)
+    yield from _judges(found, spec)
     yield from _section(
         "Self-judging",
-        protocol_tables.self_table(found),
+        protocol_tables.self_table(found, spec),
         empty="No model judged an output of its own that others judged too.",
     )
     if found.probes:
@@ -241,7 +263,7 @@ def _gap_lines(gaps: Sequence[CoverageGap]) -> Iterator[str]:
     yield "\n"
 
 
-def _judges(found: Analysis) -> Iterator[str]:
+def _judges(found: Analysis, spec: Protocol) -> Iterator[str]:
     yield from _section(
         "Judges",
         protocol_tables.judges_table(found),
@@ -253,8 +275,8 @@ def _judges(found: Analysis) -> Iterator[str]:
         "Severity is a judge's overall score minus that of the other judges on the same outputs: below 0 it is "
         "harsher. Agreement is the mean of Gwet's AC2 with each other judge.\n\n"
     )
-    yield from _section("League", protocol_tables.league_table(found), empty="There is no judge.")
-    yield "The rules:\n\n" + "".join(f"- {inline(rule)}\n" for rule in protocol_tables.league_notes(found)) + "\n"
+    yield from _section("League", protocol_tables.league_table(found, spec), empty="There is no judge.")
+    yield "The rules:\n\n" + "".join(f"- {inline(rule)}\n" for rule in protocol_tables.league_notes(found, spec)) + "\n"
 
 
 def _section(title: str, *tables: Table, empty: str = "Nothing was judged.") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How `judge_protocol@v1` runs are shown."""
+"""How judged experiments are shown."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
 from benchbook.evaluators.document import Block, Document, Lines, Opening
 from benchbook.evaluators.protocol.analysis_results import Analysis
+from benchbook.evaluators.protocol.folders import protocol_of
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
-from benchbook.evaluators.protocol.scores import VERDICTS
+from benchbook.evaluators.protocol.spec import VERDICTS, JudgePrompt, Protocol
 from benchbook.record.folder import Record
-from benchbook.specs import load_spec
 from benchbook.views.archive import write_archive
 from benchbook.views.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 from benchbook.views.protocol_page import protocol_page
@@ -34,6 +34,7 @@ def archive_of(
     manifest: ProtocolManifest,
     aggregates: ProtocolAggregates,
     rows: Iterable[ProtocolRow],
+    protocol: Protocol,
     derivation: int = DERIVATION,
     declared_prompts: Iterable[UsedPrompt] = (),
 ) -> Archive:
@@ -41,8 +42,7 @@ def archive_of(
 
     `declared_prompts` are those by which judgements were made elsewhere (`declared_prompts_of`).
     """
-    spec = load_spec(manifest.spec)
-    own = [] if manifest.judged_elsewhere else [UsedPrompt(manifest.spec, spec.text("prompt.txt"))]
+    own = [] if manifest.judged_elsewhere else [_used(one, protocol) for one in protocol.prompts]
     prompts = [*own, *declared_prompts]
     log = RunLog(
         experiment=manifest.run_id,
@@ -59,7 +59,14 @@ def archive_of(
     )
     if derivation >= 3:
         log = msgspec.structs.replace(log, **_since_derivation_3(manifest, aggregates))
-    return Archive([row.evaluation for row in rows], prompts, log, aggregates.analysis.probes, derivation)
+    evaluations = [row.evaluation(protocol) for row in rows]
+    return Archive(evaluations, prompts, log, protocol, aggregates.analysis.probes, derivation)
+
+
+def _used(prompt: JudgePrompt, protocol: Protocol) -> UsedPrompt:
+    """By the protocol's name; of several prompts with its own."""
+    name = protocol.id if len(protocol.prompts) == 1 else f"{protocol.id} {prompt.name}"
+    return UsedPrompt(name, prompt.text)
 
 
 def _since_derivation_3(manifest: ProtocolManifest, aggregates: ProtocolAggregates) -> dict[str, Any]:
@@ -95,7 +102,15 @@ def declared_prompts_of(record: Record) -> list[UsedPrompt]:
 
 def write_archive_of(archive: Archive, folder: str | Path) -> Path:
     """Write it as `folder`, in place of an archive that is there. Raises: UsageError, RecordError."""
-    return write_archive(folder, archive.rows, archive.prompts, archive.run_log, archive.probes, archive.derivation)
+    return write_archive(
+        folder,
+        archive.rows,
+        archive.prompts,
+        archive.run_log,
+        archive.probes,
+        archive.derivation,
+        protocol=archive.protocol,
+    )
 
 
 def differences(archive: Archive, folder: Path) -> Iterator[str]:
@@ -118,6 +133,7 @@ class ProtocolReport:
     """One experiment, ready to be shown. `rows` starts a new pass over its evaluations."""
 
     record: Record
+    protocol: Protocol
     manifest: ProtocolManifest
     aggregates: ProtocolAggregates
     rows: Rows
@@ -143,13 +159,13 @@ class _Texts(Mapping[str, str]):
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> ProtocolReport:
-    return ProtocolReport(record, derived.manifest, derived.aggregates, rows)
+    return ProtocolReport(record, protocol_of(record, record.started()), derived.manifest, derived.aggregates, rows)
 
 
 def _write(report: ProtocolReport, folder: Path) -> list[Path]:
     """Write report.html, and the archive beside it."""
     derivation, prompts = derivation_of(report.record.started()), declared_prompts_of(report.record)
-    archive = archive_of(report.manifest, report.aggregates, report.rows(), derivation, prompts)
+    archive = archive_of(report.manifest, report.aggregates, report.rows(), report.protocol, derivation, prompts)
     texts = _Texts(report.record, report.manifest)
     written = write_archive_of(archive, folder / "archive")
     page = protocol_page(archive, texts, analysis=report.aggregates.analysis)
@@ -169,19 +185,19 @@ def _summary(report: ProtocolReport) -> Document:
         Lines((asked, f"run {manifest.run_id}")),
         *below,
         Lines(("Judges",)),
-        *_judge_lines(file.analysis),
+        *_judge_lines(file.analysis, report.protocol),
         Lines(("Targets",)),
-        Lines(tuple(_target_lines(file.analysis)), apart=False, indent="  "),
+        Lines(tuple(_target_lines(file.analysis, report.protocol.highest)), apart=False, indent="  "),
         Lines(()),
     ]
     return Document(headline, manifest.spec, blocks, digest=manifest.journal_sha256)
 
 
-def _judge_lines(found: Analysis) -> Iterator[Lines]:
+def _judge_lines(found: Analysis, protocol: Protocol) -> Iterator[Lines]:
     """Who can be used, why not, and where each judge's quotes were found."""
     cards = {card.judge_model: card for card in found.judges}
     for entry in found.league:
-        broken = [rule_words(one.rule, one.limit) for one in entry.outcomes if one.holds is False]
+        broken = [rule_words(one.rule, one.limit, protocol) for one in entry.outcomes if one.holds is False]
         why = f"; not met: {'; '.join(broken)}" if broken and entry.standing == "not_usable" else ""
         said = f"{entry.judge_model}: {STANDINGS[entry.standing]} ({plural(entry.n, 'evaluation')}){why}"
         yield Lines((said,), apart=False, indent="  ")
@@ -192,7 +208,7 @@ def _judge_lines(found: Analysis) -> Iterator[Lines]:
                 yield Lines((f"{kind}: {', '.join(located)}",), apart=False, indent="      ")
 
 
-def _target_lines(found: Analysis) -> Iterator[str]:
+def _target_lines(found: Analysis, most: int) -> Iterator[str]:
     """Each target under each variant, as far as evaluations count."""
     shown = [one for one in found.targets if one.n_valid]
     if not shown:
@@ -200,7 +216,7 @@ def _target_lines(found: Analysis) -> Iterator[str]:
     for one in shown:
         verdicts = ", ".join(f"{name} {count:,}" for name in VERDICTS if (count := one.verdicts[name]))
         overall = measured("grade", one.overall, found.confidence)
-        yield f"{one.target_model}, {one.prompt_variant}: overall {overall}, of 8 at most; {verdicts}"
+        yield f"{one.target_model}, {one.prompt_variant}: overall {overall}, of {most} at most; {verdicts}"
 
 
 def _warnings(file: ProtocolAggregates) -> Iterator[str]:

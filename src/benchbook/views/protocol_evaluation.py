@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from benchbook.evaluators.document import Table, Value, table
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, EvidenceRow, SpanRow
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import OVERALL, Protocol
 from benchbook.text import shorten
 from benchbook.views import numbers
 from benchbook.views.archive_model import ArchiveNames
@@ -151,6 +151,7 @@ class EvaluationView:
     row: EvaluationRow
     judged_text: str | None  # None: the text is not at hand
     names: ArchiveNames
+    protocol: Protocol
 
     def link(self, words: str, path: str) -> Html:
         """To a file of the archive, which lies beside the page; names in it are safe in a URL."""
@@ -278,7 +279,7 @@ def _why_invalid(row: EvaluationRow) -> Iterator[Html]:
 
 
 def _scores_table(view: EvaluationView) -> Table:
-    names = (*protocol().dimensions, "overall_score")
+    names = (*view.protocol.names, OVERALL)
     rows = ((name, Value("count", getattr(view.row, name), unknown="can't be read")) for name in names)
     return table(f"Scores of evaluation {view.number}", {"Dimension": "text", "Score": "count"}, rows, titled=True)
 

@@ -1,4 +1,4 @@
-"""The page of one experiment of `judge_protocol@v1`: league, grid of verdicts, and each judged text with its quotes.
+"""The page of one judged experiment: league, grid of verdicts, and each judged text with its quotes.
 
 One file that needs nothing but itself, without a script. Model text is only ever text. The page is bounded: what does
 not fit is left out, which is said, and the archive's files have it.
@@ -15,6 +15,7 @@ from msgspec import UnsetType
 from benchbook.evaluators.document import Block, Document, Paragraph, Section, Table
 from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CellId, CoverageGap, EvaluationRow, cell_of
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers, protocol_tables
 from benchbook.views.archive_model import Archive, ArchiveNames, RunLog
@@ -157,8 +158,8 @@ def protocol_page(
         contents,
     )
     body = chain(
-        [_summary(archive, found), _league(found), _grid(archive, names)],
-        blocks_html(_sections(found)),
+        [_summary(archive, found), _league(found, archive.protocol), _grid(archive, names)],
+        blocks_html(_sections(found, archive.protocol)),
         _evaluations(archive, texts, names),
     )
     css = style_sheet("protocol_page.css")
@@ -209,26 +210,27 @@ def _when(log: RunLog) -> Sequence[tuple[str, str]]:
     return ("First evaluation", began), ("Last evaluation", ended), ("Imported", log.imported_utc)
 
 
-def _league(found: Analysis) -> Html:
-    rules = [el("li", text(rule)) for rule in protocol_tables.league_notes(found)]
+def _league(found: Analysis, protocol: Protocol) -> Html:
+    rules = [el("li", text(rule)) for rule in protocol_tables.league_notes(found, protocol)]
     more = el("details", el("summary", text("The rules")), el("ul", *rules, class_="rules"), class_="more")
-    league = _shown(protocol_tables.league_table(found))
+    league = _shown(protocol_tables.league_table(found, protocol))
     return section_html("league", "Which judges can be used", *blocks_html([league]), more)
 
 
 def _grid(archive: Archive, names: ArchiveNames) -> Html:
     rows, gaps = archive.rows[:MAX_IN_GRID], archive.run_log.gaps[:MAX_GAPS]
-    key = "✓ PASS, ◐ PARTIAL, ✕ FAIL, each with the overall score of 8; ! does not count; – not evaluated."
+    points = archive.protocol.highest
+    key = f"✓ PASS, ◐ PARTIAL, ✕ FAIL, each with the overall score of {points}; ! does not count; – not evaluated."
     left_out = len(archive.rows) - len(rows)
     more = f" {left_out:,} more evaluations are left out here; results_analysis.md counts all." if left_out else ""
     grid = grid_html(rows, gaps, MAX_OPENED, names)
     return section_html("grid", "Verdicts", el("p", text(key + more), class_="quiet"), grid)
 
 
-def _sections(found: Analysis) -> Iterator[Section]:
+def _sections(found: Analysis, protocol: Protocol) -> Iterator[Section]:
     made = protocol_tables
     intervals = f"Intervals are two-sided at {numbers.limit('rate', found.confidence)}, each for itself."
-    targets = (_shown(made.targets_table(found)), _shown(made.dimensions_table(found)))
+    targets = (_shown(made.targets_table(found, protocol)), _shown(made.dimensions_table(found, protocol)))
     yield Section("targets", "Targets", (Paragraph(intervals, "quiet"), *targets))
     yield Section("drift", "Drift between variants", (_shown(made.drift_table(found)),))
     severity = "Severity is against the other judges on the same outputs; below 0 is harsher."
@@ -236,7 +238,7 @@ def _sections(found: Analysis) -> Iterator[Section]:
     pairs = _shown(made.pairs_table(found), "No two judges scored an output in common.")
     yield Section("judges", "Judges", (Paragraph(severity, "quiet"), *cards, pairs))
     none = "No model judged an output of its own that others judged too."
-    yield Section("self", "Self-judging", (_shown(made.self_table(found), none),))
+    yield Section("self", "Self-judging", (_shown(made.self_table(found, protocol), none),))
     if found.probes:
         yield Section("probes", "Probes", (_shown(made.probes_table(found)),))
 
@@ -256,7 +258,7 @@ def _evaluations(archive: Archive, texts: Mapping[str, str], names: ArchiveNames
     for cell, group in groupby(enumerate(opened, 1), lambda numbered: numbered[1].cell):
         yield _cell_heading(cell)
         for number, row in group:
-            view = EvaluationView(number, row, texts.get(row.text_sha256), names)
+            view = EvaluationView(number, row, texts.get(row.text_sha256), names, archive.protocol)
             written = evaluation_html(view, min(room // to_come, MAX_EVALUATION_BYTES))
             room = max(room - len(written.encode()), 0)
             to_come -= 1

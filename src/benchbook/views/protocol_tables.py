@@ -17,8 +17,7 @@ from benchbook.evaluators.protocol.analysis_results import (
     SelfMinusCross,
     TargetVariant,
 )
-from benchbook.evaluators.protocol.scores import VERDICTS
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import VERDICTS, Protocol, form
 from benchbook.statistics import REASONS
 from benchbook.text import shorten
 from benchbook.views import numbers
@@ -82,7 +81,7 @@ STANDINGS: Mapping[str, str] = {
 RULES: Mapping[str, tuple[str, Kind]] = {
     "valid_share_at_least": ("evaluations that count, at least", "rate"),
     "found_share_at_least": ("quotes that were found, at least", "rate"),
-    "severity_at_most": ("points (of 8) away from the other judges, at most", "grade"),
+    "severity_at_most": ("points (of {points}) away from the other judges, at most", "grade"),
     "agreement_at_least": ("agreement with the other judges, at least", "ratio"),
     "failed_probe_share_at_most": ("probes that failed, at most", "rate"),
 }
@@ -121,17 +120,17 @@ def signed(words: str) -> str:
     return words if words.startswith(("-", "−", numbers.DASH, "0.000 ")) or words == "0.000" else f"+{words}"
 
 
-def rule_words(rule: str, limit: float) -> str:
+def rule_words(rule: str, limit: float, protocol: Protocol) -> str:
     """`evaluations that count, at least 90 %`."""
     words, kind = RULES.get(rule, (rule, "ratio"))
-    return f"{words} {numbers.limit(kind, limit)}"
+    return f"{words.format(points=protocol.span)} {numbers.limit(kind, limit)}"
 
 
-def rule_outcome(outcome: RuleOutcome) -> str:
+def rule_outcome(outcome: RuleOutcome, protocol: Protocol) -> str:
     """`quotes that were found, at least 90 %: 20.3 %`."""
     _, kind = RULES.get(outcome.rule, (outcome.rule, "ratio"))
     found = numbers.show(kind, outcome.found, apart_from=outcome.limit, unknown="not known")
-    return f"{rule_words(outcome.rule, outcome.limit)}: {found}"
+    return f"{rule_words(outcome.rule, outcome.limit, protocol)}: {found}"
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -152,15 +151,15 @@ def flags_table(found: Analysis) -> Table:
     """Why evaluations do not count; several flags may apply to one."""
     counts: Columns = {one.method: "count" for one in found.methods}
     rows: list[Sequence[Cell]] = [
-        [flag, FLAGS[flag], *(one.flags.get(flag, 0) for one in found.methods)] for flag in protocol().flags
+        [flag, FLAGS[flag], *(one.flags.get(flag, 0) for one in found.methods)] for flag in form().flags
     ]
     return table("Why evaluations do not count", {"Flag": "text", "Meaning": "text", **counts}, rows)
 
 
-def targets_table(found: Analysis) -> Table:
+def targets_table(found: Analysis, protocol: Protocol) -> Table:
     """Each target under each variant."""
     columns: Columns = {
-        "Target": "text", "Variant": "text", "Overall, mean of 0 to 8": "text",
+        "Target": "text", "Variant": "text", f"Overall, mean of {protocol.lowest} to {protocol.highest}": "text",
         **dict.fromkeys(VERDICTS, "number"), "Valid": "text",
     }  # fmt: skip
     return table("Targets under each variant", columns, (_target_row(one, found) for one in found.targets), titled=True)
@@ -182,9 +181,9 @@ def _count_and_share(count: int, share: float | None) -> str:
     return f"{count:,} ({numbers.show('rate', share)})" if count else "0"
 
 
-def dimensions_table(found: Analysis) -> Table:
-    """The four dimensions' means."""
-    names = protocol().dimensions
+def dimensions_table(found: Analysis, protocol: Protocol) -> Table:
+    """The dimensions' means."""
+    names, scale = protocol.names, protocol.one_scale
     rows = (
         (
             _name(one.target_model),
@@ -193,8 +192,11 @@ def dimensions_table(found: Analysis) -> Table:
         )
         for one in found.targets
     )
+    if scale is None:
+        heads = [f"{one.name}, {one.lowest} to {one.highest}" for one in protocol.dimensions]
+        return table("Means of the dimensions", dict.fromkeys(("Target", "Variant", *heads), "text"), rows)
     columns: Columns = dict.fromkeys(("Target", "Variant", *names), "text")
-    return table("Means of the dimensions, 0 to 2", columns, rows)
+    return table(f"Means of the dimensions, {scale[0]} to {scale[-1]}", columns, rows)
 
 
 def drift_table(found: Analysis) -> Table:
@@ -273,38 +275,38 @@ def _pair_row(one: JudgePair, found: Analysis) -> tuple[Cell, ...]:
     return _name(one.judge_a), _name(one.judge_b), one.n_outputs, one.same_verdict, *shown
 
 
-def self_table(found: Analysis) -> Table:
+def self_table(found: Analysis, protocol: Protocol) -> Table:
     """A diagnostic (P6): how models score their own outputs, minus how others do."""
-    names: Columns = dict.fromkeys(protocol().dimensions, "text")
+    names: Columns = dict.fromkeys(protocol.names, "text")
     columns: Columns = {"Model": "text", "Outputs": "count", "Overall": "text", **names}
-    rows = (_self_row(one, found) for one in found.self_minus_cross)
+    rows = (_self_row(one, found, protocol.names) for one in found.self_minus_cross)
     return table("Self-judging minus cross-judging, on the same outputs", columns, rows)
 
 
-def _self_row(one: SelfMinusCross, found: Analysis) -> tuple[Cell, ...]:
-    differences = (one.overall, *(one.dimensions[name] for name in protocol().dimensions))
+def _self_row(one: SelfMinusCross, found: Analysis, names: Sequence[str]) -> tuple[Cell, ...]:
+    differences = (one.overall, *(one.dimensions[name] for name in names))
     shown = (signed(measured("grade", difference, found.confidence)) for difference in differences)
     return _name(one.model), one.n_outputs, *shown
 
 
-def league_table(found: Analysis) -> Table:
+def league_table(found: Analysis, protocol: Protocol) -> Table:
     """Which judges can be used, and why not."""
     columns: Columns = {
         "Judge": "text", "Standing": "text", "Evaluations": "count", "Not met": "text", "Not known": "text",
     }  # fmt: skip
-    return table("League of judges", columns, map(_league_row, found.league))
+    return table("League of judges", columns, (_league_row(one, protocol) for one in found.league))
 
 
-def _league_row(entry: LeagueEntry) -> tuple[Cell, ...]:
-    broken = "; ".join(rule_outcome(one) for one in entry.outcomes if one.holds is False)
-    open_ones = "; ".join(rule_words(one.rule, one.limit) for one in entry.outcomes if one.holds is None)
+def _league_row(entry: LeagueEntry, protocol: Protocol) -> tuple[Cell, ...]:
+    broken = "; ".join(rule_outcome(one, protocol) for one in entry.outcomes if one.holds is False)
+    open_ones = "; ".join(rule_words(one.rule, one.limit, protocol) for one in entry.outcomes if one.holds is None)
     return _name(entry.judge_model), STANDINGS[entry.standing], entry.n, broken or None, open_ones or None
 
 
-def league_notes(found: Analysis) -> Iterator[str]:
+def league_notes(found: Analysis, protocol: Protocol) -> Iterator[str]:
     """The rules that the league holds judges against."""
     limits = {name: getattr(found.rules, name) for name in found.rules.__struct_fields__}
-    yield from (rule_words(rule, limit) for rule, limit in limits.items() if limit is not None)
+    yield from (rule_words(rule, limit, protocol) for rule, limit in limits.items() if limit is not None)
     yield f"a judge with fewer than {found.minimums.evaluations:,} cross-judging evaluations has no place yet"
 
 

@@ -19,11 +19,13 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     asked_about,
     coverage_gaps,
     evaluation_row,
+    row_kind,
     sha256_of,
     sorted_rows,
 )
 from benchbook.evaluators.protocol.findings import SameModel
 from benchbook.evaluators.protocol.identity import EvaluationSet
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.record.tables import arrow_schema
 from evaluators.protocol.made_evaluations import JUDGED, TEXT, made_row, reply_text
 
@@ -96,7 +98,12 @@ def test_the_method_follows_from_the_models(judge: str, method: str) -> None:
 
 
 def test_rows_fit_a_table() -> None:
-    assert arrow_schema(EvaluationRow).names[:4] == ["question_id", "prompt_variant", "target_model", "output_id"]
+    assert arrow_schema(row_kind(EvaluationRow, protocol_v1())).names[:4] == [
+        "question_id",
+        "prompt_variant",
+        "target_model",
+        "output_id",
+    ]
 
 
 @given(st.text(st.characters(codec=None), max_size=200), st.text(st.characters(codec=None), max_size=200))

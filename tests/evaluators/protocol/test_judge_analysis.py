@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,14 +15,17 @@ from hypothesis import strategies as st
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import UsageError
-from benchbook.evaluators.protocol.analysis import analyse
+from benchbook.evaluators.protocol.analysis import analyse as analyse_under
 from benchbook.evaluators.protocol.analysis_results import Analysis, LeagueRules, Minimums
 from benchbook.evaluators.protocol.evaluation_rows import CellId, EvaluationRow, coverage_gaps
 from benchbook.evaluators.protocol.probes import ProbeResult
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import Options
 from benchbook.statistics import bounded_mean, cohens_kappa
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import made_row
+
+analyse = partial(analyse_under, protocol=protocol_v1())
 
 FEW = Minimums(outputs=2, questions=2, evaluations=2)
 

@@ -23,8 +23,7 @@ from benchbook.evaluators.protocol.findings import (
     codes_of,
 )
 from benchbook.evaluators.protocol.identity import EvaluationSet
-from benchbook.evaluators.protocol.scores import Verdict, verdict
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import Verdict, form, protocol_v1
 from benchbook.evaluators.protocol.validity import Evaluation, Options, parse_line, validate
 from support import cases
 
@@ -106,7 +105,7 @@ def both(*edits: Callable[[Reply], None]) -> Callable[[Reply], None]:
 @pytest.mark.parametrize("case", cases("protocol_reply"))
 def test_a_reply_is_judged_as_the_case_says(case: dict[str, Any]) -> None:
     expect = case["expect"]
-    found = parse_line(case)
+    found = parse_line(case, protocol_v1())
     assert found.keys() == {"id", "valid", "flags", "verdict", "located", "details"}
     assert {detail["flag"] for detail in found["details"]} == set(found["flags"])
     assert found["id"] == case["id"]
@@ -138,8 +137,8 @@ def test_all_81_score_vectors_have_the_verdict_of_the_source() -> None:
         else:
             assert 4 <= overall <= 6 or 0 in scores
             expected = "PARTIAL"
-        assert verdict(scores) == expected
-        counts[verdict(scores)] += 1
+        assert protocol_v1().verdict(scores) == expected
+        counts[protocol_v1().verdict(scores)] += 1
     assert counts == {"FAIL": 1 + 4 + 10 + 16, "PARTIAL": 19 + 16 + 10, "PASS": 4 + 1}
 
 
@@ -159,7 +158,7 @@ def test_a_stated_verdict_counts_only_if_it_follows(scores: tuple[int, ...], sta
 @pytest.mark.parametrize("scores", [(2, 2, 2), (2, 2, 2, 3), (-1, 0, 0, 0), (2, 2, 2, 2, 0)])
 def test_no_verdict_follows_from_other_scores(scores: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="expected 4 scores"):
-        verdict(scores)
+        protocol_v1().verdict(scores)
 
 
 # --- P4: one edit, its flags
@@ -363,7 +362,7 @@ def test_a_table_of_aliases_must_end() -> None:
 )  # fmt: skip
 def test_an_option_with_a_typing_error_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        Options.read(options)
+        Options.read(options, protocol_v1())
 
 
 # --- P4.1: how short and how long a quote may be
@@ -489,7 +488,7 @@ def test_a_huge_reply_has_bounded_details(edit: Callable[[Reply], None]) -> None
     assert len(found.details) <= MAX_DETAILS_PER_CODE * len(FLAG_OF)
     assert found.n_faults >= len(found.details)
     assert max((len(detail.field) + len(detail.message) for detail in found.details), default=0) <= 330
-    assert len(found.evidence) <= protocol().max_evidence_items
+    assert len(found.evidence) <= protocol_v1().max_evidence_items
     assert all(detail.message.isprintable() for detail in found.details)
 
 
@@ -502,7 +501,7 @@ def test_details_stay_in_the_order_of_the_reply() -> None:
 
 def test_every_code_belongs_to_a_flag_of_the_spec() -> None:
     assert FLAG_OF.keys() == set(get_args(Code))
-    assert set(FLAG_OF.values()) == set(get_args(Flag)) == set(protocol().flags)
+    assert set(FLAG_OF.values()) == set(get_args(Flag)) == set(form().flags)
 
 
 # --- properties
@@ -621,7 +620,7 @@ def _case(**more: Any) -> Mapping[str, Any]:
 
 
 def test_a_line_needs_its_reply_and_its_text_alone() -> None:
-    assert parse_line(_case(asked=None, options=None)) == {
+    assert parse_line(_case(asked=None, options=None), protocol_v1()) == {
         "id": "c", "valid": True, "flags": [], "verdict": "PASS", "located": ["exact"] * 4, "details": [],
     }  # fmt: skip
 
@@ -637,4 +636,4 @@ def test_a_line_needs_its_reply_and_its_text_alone() -> None:
 )
 def test_a_line_that_can_not_be_read_says_why(more: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        parse_line(_case(**more))
+        parse_line(_case(**more), protocol_v1())

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.protocol.requests import fence_for, prompt_values, render_prompt
-from benchbook.evaluators.protocol.spec import SPEC_ID, protocol
+from benchbook.evaluators.protocol.spec import SPEC_ID, form, protocol_v1
 from benchbook.specs import Template, load_spec
 
 ASKED = {
@@ -29,7 +29,7 @@ SCHEMA: dict[str, Any] = json.loads(SPEC.text("reply.schema.json"))
 
 
 def render(task: str = "Write a plan.", output_text: str = "# Plan") -> str:
-    return render_prompt(task=task, output_text=output_text, asked=ASKED, date="2026-03-14")
+    return render_prompt(protocol_v1(), task=task, output_text=output_text, asked=ASKED, date="2026-03-14")
 
 
 def test_the_prompt_fills_exactly_its_placeholders() -> None:
@@ -38,18 +38,18 @@ def test_the_prompt_fills_exactly_its_placeholders() -> None:
 
 
 def test_the_prompt_states_what_the_spec_says() -> None:
-    for name in (*protocol().dimensions, *protocol().flags):
+    for name in (*protocol_v1().names, *form().flags):
         assert name in PROMPT
-    assert f"FAIL if overall_score <= {protocol().fail_at_most}" in PROMPT
-    assert f"PASS if overall_score >= {protocol().pass_at_least}" in PROMPT
-    assert f"1 to {protocol().max_quote_words} words" in PROMPT
+    assert f"FAIL if overall_score <= {protocol_v1().fail_at_most}" in PROMPT
+    assert f"PASS if overall_score >= {protocol_v1().pass_at_least}" in PROMPT
+    assert f"1 to {protocol_v1().max_quote_words} words" in PROMPT
     assert f"at least {SPEC.settings['evidence']['min_fragment_length']} characters" in PROMPT
 
 
 def test_meta_goes_in_as_json_to_be_copied() -> None:
     line = render().split("\nMETA\n")[1].split("\n\nBEGIN TASK")[0]
     assert json.loads(line) == {**ASKED, "timestamp": "2026-03-14"}
-    assert set(json.loads(line)) == set(protocol().meta)
+    assert set(json.loads(line)) == set(form().meta)
 
 
 def test_a_judged_text_can_not_close_its_fence() -> None:
@@ -102,12 +102,12 @@ def test_the_schema_is_one_that_strict_modes_take() -> None:
 
 def test_the_schema_names_what_the_spec_names() -> None:
     scores = SCHEMA["properties"]["scores"]["properties"]
-    assert tuple(scores) == (*protocol().dimensions, "overall_score")
-    assert all(set(scores[name]["enum"]) == protocol().scores for name in protocol().dimensions)
-    assert SCHEMA["properties"]["flags"]["items"]["enum"] == list(protocol().flags)
-    assert tuple(SCHEMA["properties"]["meta"]["properties"]) == protocol().meta
+    assert tuple(scores) == (*protocol_v1().names, "overall_score")
+    assert all(scores[name]["enum"] == list(protocol_v1().scores[name]) for name in protocol_v1().names)
+    assert SCHEMA["properties"]["flags"]["items"]["enum"] == list(form().flags)
+    assert tuple(SCHEMA["properties"]["meta"]["properties"]) == form().meta
     dimension = SCHEMA["properties"]["evidence"]["items"]["properties"]["dimension"]
-    assert dimension["enum"] == list(protocol().dimensions)
+    assert dimension["enum"] == list(protocol_v1().names)
 
 
 @pytest.mark.parametrize("output_text", ["", "\ud835", "x" * 100_000])

@@ -15,6 +15,7 @@ from benchbook.evalsets.output_sets import OutputSet
 from benchbook.evaluators.protocol.config import Declarations, declarations_from, tools_of
 from benchbook.evaluators.protocol.import_record import ImportConfig, ImportedRecord, record_judgements
 from benchbook.evaluators.protocol.imported import ImportedJudgement
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.verify import verify
 from benchbook.views.archive_model import Archive
 from benchbook.views.protocol import archive_of, declared_prompts_of
@@ -40,7 +41,7 @@ def recorded(folder: Path, judges: Declarations, *dates: str, **more: Any) -> tu
     config = ImportConfig(runs=str(folder / "runs"), run_id="a", judges=judges, **more)
     made = record_judgements(outputs, two_judges(outputs, *dates), config)
     archive = archive_of(
-        made.derived.manifest, made.derived.aggregates, rows_of(made.record)(),
+        made.derived.manifest, made.derived.aggregates, rows_of(made.record)(), protocol_v1(),
         declared_prompts=declared_prompts_of(made.record),
     )  # fmt: skip
     return made, archive

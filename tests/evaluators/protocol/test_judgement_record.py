@@ -16,7 +16,8 @@ from benchbook.evaluators.protocol.import_record import ImportConfig, record_jud
 from benchbook.evaluators.protocol.imported import ImportedJudgement
 from benchbook.evaluators.protocol.importing import How, import_source
 from benchbook.evaluators.protocol.requests import render_prompt
-from benchbook.evaluators.protocol.rows import ProtocolRow
+from benchbook.evaluators.protocol.spec import protocol_v1
+from benchbook.evaluators.registry import samples_type
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
 from judging import make_set, sound_reply
@@ -26,7 +27,7 @@ from support import ROOT, shared_data
 def judgement(outputs: OutputSet, number: int, **more: Any) -> ImportedJudgement:
     output = outputs.outputs[number]
     asked = output.cell | {"judge_model": "z", "method": "cross_judge"}
-    prompt = render_prompt(task="t", output_text=outputs.text(output), asked=asked, date="2026-01-01")
+    prompt = render_prompt(protocol_v1(), task="t", output_text=outputs.text(output), asked=asked, date="2026-01-01")
     values = {
         "source": "s.jsonl", "source_sha256": "0" * 64, "place": f"line {number + 1}", "judge_model": "z",
         "method": "cross_judge", "reply": sound_reply({"messages": [{"content": prompt}]}), **output.cell,
@@ -49,7 +50,8 @@ def test_a_name_without_a_version_is_the_one_that_the_table_names(tmp_path: Path
     outputs = make_set(tmp_path)
     made = [judgement(outputs, number) for number in range(8)]
     config = ImportConfig(runs=str(tmp_path / "runs"), same_model={"z": "m@1"})
-    found = read_rows(record_judgements(outputs, made, config).record.samples, ProtocolRow)
+    record = record_judgements(outputs, made, config).record
+    found = read_rows(record.samples, samples_type(record))
     assert {(row.target_model, row.valid) for row in found} == {("j", True), ("m", False)}
 
 
@@ -105,10 +107,10 @@ def test_a_real_bundle_becomes_a_record_with_every_quote_looked_up(
     real_outputs: OutputSet, tmp_path: Path, bundle: str, not_found: int
 ) -> None:
     bundles = shared_data("prompt-drift-lab") / "judge_bundles"
-    mapping = load_mapping(ROOT / "docs" / "examples" / "judgements" / "prompt-drift-lab.toml")
+    mapping = load_mapping(ROOT / "docs" / "examples" / "judgements" / "prompt-drift-lab.toml", protocol_v1())
     source = import_source(str(bundles / f"{bundle}.json"), OutputIndex(real_outputs.outputs), How(mapping))
     made = record_judgements(real_outputs, source.judgements, ImportConfig(runs=str(tmp_path / "runs")))
-    rows = list(read_rows(made.record.samples, ProtocolRow))
+    rows = list(read_rows(made.record.samples, samples_type(made.record)))
     quotes = [item.located for row in rows for item in row.evidence]
     assert (len(rows), len(quotes), quotes.count("not_found")) == (16, 80, not_found)
     assert json.loads(rows[0].raw_reply)["scores"]

@@ -20,8 +20,9 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.rows import ProtocolRow
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.tables import derive_protocol
-from benchbook.evaluators.registry import evaluator_named, resume_run, start_run
+from benchbook.evaluators.registry import evaluator_named, resume_run, samples_type, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from benchbook.record.folder import Record
@@ -51,7 +52,7 @@ def judged(folder: Path, server: ScriptedServer, **more: Any) -> RunResult:
 
 
 def rows(result: RunResult) -> list[ProtocolRow]:
-    return list(read_rows(result.record.samples, ProtocolRow))
+    return list(read_rows(result.record.samples, samples_type(result.record)))
 
 
 def test_every_judge_judges_every_output_and_its_own_apart(tmp_path: Path) -> None:
@@ -175,7 +176,7 @@ def test_kill_9_at_any_moment_loses_nothing_and_asks_nothing_twice(tmp_path: Pat
     assert all(whole[: len(part)] == part for part in kept), "a reply was lost"
     assert 0 < len(kept[-1]) < len(whole) == len(set(whole)) == 320, "the kills did not fall into the run"
     assert verify(record).holds
-    found = list(read_rows(record.samples, ProtocolRow))
+    found = list(read_rows(record.samples, samples_type(record)))
     assert [row.sample for row in found] == list(range(320))
     assert all(row.valid for row in found)
 
@@ -301,10 +302,12 @@ def test_the_archive_of_a_run_is_that_of_its_record(tmp_path: Path) -> None:
         ]
         result = judged(tmp_path, server, judges=judges, probes=1)
     found = list(rows(result))
-    at_its_end = archive_of(result.derived.manifest, result.derived.aggregates, found)
+    at_its_end = archive_of(result.derived.manifest, result.derived.aggregates, found, protocol_v1())
     write_archive_of(at_its_end, tmp_path / "archive")
     read = evaluator_named("judge_protocol@v1").read(result.record)
-    assert list(differences(archive_of(read.manifest, read.aggregates, found), tmp_path / "archive")) == []
+    assert (
+        list(differences(archive_of(read.manifest, read.aggregates, found, protocol_v1()), tmp_path / "archive")) == []
+    )
 
 
 @pytest.mark.parametrize("name", ["samples.parquet", "aggregates.json", "manifest.json"])

@@ -18,8 +18,7 @@ from benchbook.ask.work import run_async
 from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import write_output_set
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
-from benchbook.evaluators.protocol.rows import ProtocolRow
-from benchbook.evaluators.registry import start_run
+from benchbook.evaluators.registry import samples_type, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Failure, Reply
 from benchbook.record.folder import Record
@@ -119,7 +118,7 @@ def test_the_small_model_judges_is_killed_and_goes_on(tmp_path: Path) -> None:
     assert [reply.finish_reason for reply in found] == ["stop", "stop"], "a reply was cut: max_tokens is too small"
     assert all(set(json.loads(reply.text or "")) == PARTS for reply in found)
     assert verify(record).holds
-    assert {(row.target_model, row.method) for row in read_rows(record.samples, ProtocolRow)} == {
+    assert {(row.target_model, row.method) for row in read_rows(record.samples, samples_type(record))} == {
         ("local/smollm2-135m", "self_judge"), ("acme", "cross_judge"),
     }  # fmt: skip
     check = ["judge", "archive", str(record.path), "--check", str(tmp_path / "reports" / "run" / "archive")]

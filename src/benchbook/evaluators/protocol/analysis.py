@@ -1,8 +1,7 @@
 """The analysis of an experiment's evaluations: a pure function of its rows (SPEC P4.2, P6).
 
-    judge_analysis_results   what is said              judge_analysis_targets   targets under variants, drift
-    judge_analysis_measures  means with intervals      judge_analysis_judges    validity, severity, agreement, self
-                                                       judge_analysis_league    who can be used
+    analysis_results    what is said              analysis_judges    validity, severity, agreement, self
+    analysis_measures   means with intervals, targets under variants, drift
 
 Primary statistics use `cross_judge` alone; invalid evaluations enter no statistic of scores, they are counted.
 """
@@ -24,11 +23,17 @@ from benchbook.evaluators.protocol.analysis_results import (
 )
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, sorted_rows
 from benchbook.evaluators.protocol.probes import ProbeResult
+from benchbook.evaluators.protocol.spec import Protocol
 
-__all__ = ["STANDINGS", "analyse", "league"]
+__all__ = ["STANDINGS", "analyse", "league", "league_rules"]
 
 
 STANDINGS = ("usable", "not_usable", "too_few")
+
+
+def league_rules(protocol: Protocol) -> LeagueRules:
+    """When a judge can be used, by default. An eighth of all points is one point of `judge_protocol@v1`."""
+    return LeagueRules(severity_at_most=protocol.span / 8)
 
 
 def league(cards: Sequence[JudgeCard], rules: LeagueRules, minimums: Minimums) -> list[LeagueEntry]:
@@ -91,6 +96,7 @@ N_RESAMPLES = 2_000
 
 def analyse(
     rows: Iterable[EvaluationRow],
+    protocol: Protocol,
     *,
     gaps: Iterable[CoverageGap] = (),
     probes: Iterable[ProbeResult] = (),
@@ -104,7 +110,7 @@ def analyse(
 
     Raises: UsageError where two rows answer the same question to the same judge.
     """
-    minimums, rules = minimums or Minimums(), rules or LeagueRules()
+    minimums, rules = minimums or Minimums(), rules or league_rules(protocol)
     measuring = Measuring(confidence, seed, N_RESAMPLES, derivation)
     ordered = sorted_rows(rows)
     valid = [row for row in ordered if row.valid]
@@ -113,7 +119,7 @@ def analyse(
     shown_probes = sorted(
         probes, key=lambda one: (one.judge_model, one.probe, one.question_id, one.prompt_variant, one.output_id)
     )
-    pairs = judge_pairs(valid_cross, measuring, minimums)
+    pairs = judge_pairs(valid_cross, protocol, measuring, minimums)
     cards = judge_cards(ordered, pairs, shown_probes, measuring, minimums)
     return Analysis(
         confidence=confidence,
@@ -121,11 +127,11 @@ def analyse(
         rules=rules,
         methods=method_counts(ordered),
         n_gaps=sum(gap.flag is not None for gap in gaps),
-        targets=target_variants(cross, measuring, minimums),
+        targets=target_variants(cross, protocol, measuring, minimums),
         drifts=drifts(valid_cross, measuring, minimums),
         judges=cards,
         pairs=pairs,
-        self_minus_cross=self_minus_cross(valid, measuring, minimums),
+        self_minus_cross=self_minus_cross(valid, protocol, measuring, minimums),
         league=league(cards, rules, minimums),
         probes=shown_probes,
     )

@@ -21,7 +21,7 @@ from benchbook.evaluators.protocol.analysis_results import (
 )
 from benchbook.evaluators.protocol.evaluation_rows import CellId, EvaluationRow
 from benchbook.evaluators.protocol.probes import ProbeResult
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import OVERALL, Protocol, form
 
 if TYPE_CHECKING:
     from benchbook.statistics import Agreement, Weights
@@ -32,13 +32,12 @@ __all__ = ["LOCATED_KINDS", "judge_cards", "judge_pairs", "method_counts", "self
 LOCATED_KINDS = ("exact", "normalised", "fragments", "not_found", "empty", "no_quote")
 _FOUND = frozenset({"exact", "normalised", "fragments"})
 _FROM_WORST = ("FAIL", "PARTIAL", "PASS")
-_OVERALL = "overall_score"
 
 
 def method_counts(rows: Sequence[EvaluationRow]) -> list[MethodCounts]:
     """Of each method of the protocol, in its order; none is left out, so that a zero is seen."""
     found = []
-    for method in sorted(protocol().methods):
+    for method in sorted(form().methods):
         of_method = [row for row in rows if row.method == method]
         n_valid = sum(row.valid for row in of_method)
         found.append(MethodCounts(method=method, n=len(of_method), n_valid=n_valid, flags=_flags(of_method)))
@@ -56,7 +55,7 @@ def judge_cards(
     by_judge: defaultdict[str, list[EvaluationRow]] = defaultdict(list)
     for row in rows:
         by_judge[row.judge_model].append(row)
-    scores = _mean_scores((row for row in rows if row.valid and row.method == "cross_judge"), _OVERALL)
+    scores = _mean_scores((row for row in rows if row.valid and row.method == "cross_judge"), OVERALL)
     outcomes: defaultdict[str, Counter[bool | None]] = defaultdict(Counter)
     for probe in probes:
         outcomes[probe.judge_model][probe.passed] += 1
@@ -105,7 +104,7 @@ def _validity(rows: Sequence[EvaluationRow], measuring: Measuring, minimums: Min
 
 def _flags(rows: Sequence[EvaluationRow]) -> dict[str, int]:
     counts = Counter(flag for row in rows for flag in row.flags)
-    return {flag: counts[flag] for flag in protocol().flags}
+    return {flag: counts[flag] for flag in form().flags}
 
 
 _Scores = Mapping[CellId, Mapping[str, Fraction]]  # by output, then judge: the mean over repeats
@@ -128,7 +127,9 @@ def _severity(judge: str, scores: _Scores, measuring: Measuring, minimums: Minim
     return measuring.mean(list(differences.values()), list(differences), minimums.outputs)
 
 
-def judge_pairs(rows: Iterable[EvaluationRow], measuring: Measuring, minimums: Minimums) -> list[JudgePair]:
+def judge_pairs(
+    rows: Iterable[EvaluationRow], protocol: Protocol, measuring: Measuring, minimums: Minimums
+) -> list[JudgePair]:
     """Every two judges that scored an output in common. `rows` are the valid cross-judging ones.
 
     A repeat is compared with the same repeat; the repeats of one output are a cluster.
@@ -140,7 +141,7 @@ def judge_pairs(rows: Iterable[EvaluationRow], measuring: Measuring, minimums: M
     for a, b in combinations(sorted(by_judge), 2):
         common = [(one, by_judge[b][key]) for key, one in by_judge[a].items() if key in by_judge[b]]
         if common:
-            found.append(_judge_pair(a, b, common, measuring, minimums))
+            found.append(_judge_pair(a, b, common, protocol, measuring, minimums))
     return found
 
 
@@ -148,6 +149,7 @@ def _judge_pair(
     a: str,
     b: str,
     common: Sequence[tuple[EvaluationRow, EvaluationRow]],
+    protocol: Protocol,
     measuring: Measuring,
     minimums: Minimums,
 ) -> JudgePair:
@@ -155,8 +157,8 @@ def _judge_pair(
 
     cells = [one.cell for one, _ in common]
     verdicts = [str(one.verdict) for one, _ in common], [str(other.verdict) for _, other in common]
-    overalls = [score_of(one, _OVERALL) for one, _ in common], [score_of(other, _OVERALL) for _, other in common]
-    points = range(len(protocol().dimensions) * max(protocol().scores) + 1)
+    overalls = [score_of(one, OVERALL) for one, _ in common], [score_of(other, OVERALL) for _, other in common]
+    points = range(protocol.lowest, protocol.highest + 1)
 
     def coefficient(find: Callable[..., Agreement], *ratings: Sequence[Hashable], weights: Weights) -> Measured:
         found = find(
@@ -182,23 +184,26 @@ def _judge_pair(
     )
 
 
-def self_minus_cross(rows: Sequence[EvaluationRow], measuring: Measuring, minimums: Minimums) -> list[SelfMinusCross]:
+def self_minus_cross(
+    rows: Sequence[EvaluationRow], protocol: Protocol, measuring: Measuring, minimums: Minimums
+) -> list[SelfMinusCross]:
     """Of each target that judged its own outputs, on those that others judged too. `rows` are the valid ones."""
-    names = (*protocol().dimensions, _OVERALL)
+    names = (*protocol.names, OVERALL)
     own = {name: _mean_scores((row for row in rows if row.method == "self_judge"), name) for name in names}
     others = {name: _mean_scores((row for row in rows if row.method == "cross_judge"), name) for name in names}
-    targets = sorted({cell.target_model for cell in own[_OVERALL]})
-    return [_self_minus_cross(target, own, others, measuring, minimums) for target in targets]
+    targets = sorted({cell.target_model for cell in own[OVERALL]})
+    return [_self_minus_cross(target, protocol.names, own, others, measuring, minimums) for target in targets]
 
 
 def _self_minus_cross(
     target: str,
+    dimensions: Sequence[str],
     own: Mapping[str, _Scores],
     others: Mapping[str, _Scores],
     measuring: Measuring,
     minimums: Minimums,
 ) -> SelfMinusCross:
-    cells = [cell for cell in own[_OVERALL] if cell.target_model == target and cell in others[_OVERALL]]
+    cells = [cell for cell in own[OVERALL] if cell.target_model == target and cell in others[OVERALL]]
 
     def difference(name: str) -> Measured:
         differences = [
@@ -209,6 +214,6 @@ def _self_minus_cross(
     return SelfMinusCross(
         model=target,
         n_outputs=len(cells),
-        overall=difference(_OVERALL),
-        dimensions={name: difference(name) for name in protocol().dimensions},
+        overall=difference(OVERALL),
+        dimensions={name: difference(name) for name in dimensions},
     )

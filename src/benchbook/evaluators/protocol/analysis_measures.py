@@ -14,8 +14,7 @@ import msgspec
 from benchbook.evaluators.exact import NANO, as_float, divide, ratio
 from benchbook.evaluators.protocol.analysis_results import Drift, Measured, Minimums, QuestionDrift, TargetVariant
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow
-from benchbook.evaluators.protocol.scores import VERDICTS
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, Protocol
 from benchbook.statistics import Estimate, bounded_mean, mean_interval, paired_difference, wilson
 
 if TYPE_CHECKING:
@@ -55,17 +54,18 @@ class Measuring:
         return "bca" if self.derivation < _SURE_ENOUGH else "weighted"
 
     def mean(
-        self, values: Sequence[Number], units: Sequence[Hashable], at_least: int, highest: int | None = None
+        self, values: Sequence[Number], units: Sequence[Hashable], at_least: int, ends: tuple[int, int] | None = None
     ) -> Measured:
         """Of values that each belong to a unit; several of one unit are a cluster.
 
-        `highest` is of scores from 0 on; None for differences.
+        `ends` are the lowest and the highest that a score may be; None for differences.
         """
         numbers, clusters = [float(value) for value in values], self.clusters(units)
-        if highest is None or self.derivation < _SURE_ENOUGH:
+        if ends is None or self.derivation < _SURE_ENOUGH:
             found = mean_interval(numbers, clusters=clusters, confidence=self.confidence)
         else:
-            found = bounded_mean(numbers, highest=highest, clusters=clusters, confidence=self.confidence)
+            lowest, highest = ends
+            found = bounded_mean(numbers, lowest=lowest, highest=highest, clusters=clusters, confidence=self.confidence)
         return self.estimated(found, exact_mean(values), units, at_least)
 
     def share(self, holds: Sequence[bool], units: Sequence[Hashable], at_least: int) -> Measured:
@@ -73,7 +73,7 @@ class Measuring:
         values = [int(one) for one in holds]
         n_units = len(set(units))
         if n_units < len(values) and 0 < sum(values) < len(values):
-            found = self.mean(values, units, at_least, highest=1)
+            found = self.mean(values, units, at_least, (0, 1))
             low = None if found.low is None else max(0.0, found.low)
             high = None if found.high is None else min(1.0, found.high)
             return msgspec.structs.replace(found, low=low, high=high)
@@ -118,22 +118,25 @@ def score_of(row: EvaluationRow, name: str) -> int:
     return score
 
 
-def target_variants(rows: Iterable[EvaluationRow], measuring: Measuring, minimums: Minimums) -> list[TargetVariant]:
+def target_variants(
+    rows: Iterable[EvaluationRow], protocol: Protocol, measuring: Measuring, minimums: Minimums
+) -> list[TargetVariant]:
     """`rows` are the cross-judging ones, valid and invalid."""
     groups: defaultdict[tuple[str, str], list[EvaluationRow]] = defaultdict(list)
     for row in rows:
         groups[row.target_model, row.prompt_variant].append(row)
-    return [_target_variant(group, measuring, minimums) for _, group in sorted(groups.items())]
+    return [_target_variant(group, protocol, measuring, minimums) for _, group in sorted(groups.items())]
 
 
-def _target_variant(rows: Sequence[EvaluationRow], measuring: Measuring, minimums: Minimums) -> TargetVariant:
+def _target_variant(
+    rows: Sequence[EvaluationRow], protocol: Protocol, measuring: Measuring, minimums: Minimums
+) -> TargetVariant:
     valid = [row for row in rows if row.valid]
     outputs = [row.cell for row in valid]
     counts = Counter(row.verdict for row in valid)
-    most = max(protocol().scores)
 
-    def mean(name: str, highest: int) -> Measured:
-        return measuring.mean([score_of(row, name) for row in valid], outputs, minimums.outputs, highest)
+    def mean(name: str, lowest: int, highest: int) -> Measured:
+        return measuring.mean([score_of(row, name) for row in valid], outputs, minimums.outputs, (lowest, highest))
 
     return TargetVariant(
         target_model=rows[0].target_model,
@@ -142,8 +145,8 @@ def _target_variant(rows: Sequence[EvaluationRow], measuring: Measuring, minimum
         n_valid=len(valid),
         n_outputs=len(set(outputs)),
         valid_share=measuring.share([row.valid for row in rows], [row.cell for row in rows], minimums.outputs),
-        dimensions={name: mean(name, most) for name in protocol().dimensions},
-        overall=mean("overall_score", most * len(protocol().dimensions)),
+        dimensions={one.name: mean(one.name, one.lowest, one.highest) for one in protocol.dimensions},
+        overall=mean(OVERALL, protocol.lowest, protocol.highest),
         verdicts={verdict: counts[verdict] for verdict in VERDICTS},
         verdict_shares={verdict: as_float(ratio(counts[verdict], len(valid))) for verdict in VERDICTS},
     )
@@ -163,7 +166,7 @@ def drifts(rows: Iterable[EvaluationRow], measuring: Measuring, minimums: Minimu
     scores = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in rows:
         pair = (row.question_id, row.judge_model)
-        scores[row.target_model][row.prompt_variant][pair].append(score_of(row, "overall_score"))
+        scores[row.target_model][row.prompt_variant][pair].append(score_of(row, OVERALL))
     found = []
     for target, variants in sorted(scores.items()):
         means = {

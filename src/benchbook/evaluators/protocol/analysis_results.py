@@ -37,7 +37,9 @@ class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
 
     valid_share_at_least: float | None = 0.9
     found_share_at_least: float | None = 0.9
-    severity_at_most: float | None = 1.0  # points of 8, up or down, away from the other judges on the same outputs
+    severity_at_most: float | None = (
+        1.0  # an eighth of the points that there are, up or down, away from the other judges on the same outputs
+    )
     agreement_at_least: float | None = 0.4  # mean of Gwet's AC2 of verdicts with each other judge
     failed_probe_share_at_most: float | None = 0.1  # of the probes that told something
 
@@ -83,8 +85,8 @@ class TargetVariant(msgspec.Struct, frozen=True, kw_only=True):
     n_valid: int
     n_outputs: int  # that have a valid evaluation
     valid_share: Measured
-    dimensions: dict[str, Measured]  # means, 0 to 2
-    overall: Measured  # mean, 0 to 8
+    dimensions: dict[str, Measured]  # means
+    overall: Measured  # mean of the sum
     verdicts: dict[str, int]
     verdict_shares: dict[str, float | None]
 
@@ -98,7 +100,7 @@ class QuestionDrift(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
-    """How a target's overall score (0 to 8) drifts from one variant to another, b - a: paired by question and judge."""
+    """How a target's overall score drifts from one variant to another, b - a: paired by question and judge."""
 
     target_model: str
     variant_a: str
@@ -144,7 +146,7 @@ class JudgePair(msgspec.Struct, frozen=True, kw_only=True):
     same_verdict: float | None
     verdict_kappa: Measured  # Cohen's kappa, linear weights over FAIL, PARTIAL, PASS
     verdict_ac: Measured  # Gwet's AC2 with the same weights: does not collapse where nearly all verdicts are alike
-    overall_kappa: Measured  # Cohen's kappa, quadratic weights over 0 to 8
+    overall_kappa: Measured  # Cohen's kappa, quadratic weights over the sums that there are
 
 
 class SelfMinusCross(msgspec.Struct, frozen=True, kw_only=True):

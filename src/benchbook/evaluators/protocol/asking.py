@@ -1,4 +1,4 @@
-"""What `judge_protocol@v1` asks: every judge about every output of an evaluation set, and its probes (SPEC P)."""
+"""What a judge protocol asks: every judge about every output of an evaluation set, and its probes (SPEC P)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from benchbook.evalsets.tables import table_form
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.protocol.config import JudgingConfig
 from benchbook.evaluators.protocol.findings import SameModel, said, with_versions
+from benchbook.evaluators.protocol.folders import ProtocolFolder, protocol_asked_for
 from benchbook.evaluators.protocol.judges import RejectedEvaluations
 from benchbook.evaluators.protocol.plan import Declared, JudgePlan, ProtocolPlan
 from benchbook.evaluators.protocol.probes import PROBES_ID
@@ -33,12 +34,11 @@ from benchbook.evaluators.protocol.samples import (
     place_probes,
     read_task_prompts,
 )
-from benchbook.evaluators.protocol.spec import SPEC_ID
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.specs import load_spec
 
 __all__ = [
     "PreparedJudging",
@@ -71,7 +71,7 @@ class ProtocolQuestions:
         self._samples = open_samples(record, record.started(), plan)
         self._requests = ProtocolRequests(self._samples)
         self._rejected = RejectedEvaluations(
-            [judge.name for judge in plan.judges], [judge.role for judge in plan.judges]
+            [judge.name for judge in plan.judges], [judge.role for judge in plan.judges], self._samples.protocol
         )
         self._stop = stop
 
@@ -106,14 +106,12 @@ class ProtocolQuestions:
         """Texts are opened when they are asked about."""
 
 
-_DEFAULTS = {"temperature": 0, "top_p": 1, "max_tokens": 2048, "seed": 42}
-
-
 @dataclass(frozen=True, slots=True)
 class PreparedJudging:
     """An experiment as it would be begun: its settings checked, its set read, nothing asked."""
 
     config: JudgingConfig
+    spec: ProtocolFolder
     plan: ProtocolPlan
     inputs: dict[str, Path]
     dataset_id: str
@@ -138,6 +136,7 @@ class PreparedJudging:
             "prompts_form": table_form(config.prompts) if config.prompts else None,
             "floating": floating_ids(named),
             "derivation": DERIVATION,
+            **self.spec.identity,
             **project_identity(source, "evaluation set", config.set),
         }
         return first_fact(run_id, plan, storable_config(config), inputs, identity, n_items=plan.n_samples, repeats=1)
@@ -159,16 +158,17 @@ def prepare_judging(config: JudgingConfig) -> PreparedJudging:
     outputs = outputs_of(output_set)
     if not outputs:
         raise UsageError(f"{config.set}: no output has a text; there is nothing to judge")
-    inputs = inputs_of_set(output_set)
-    judges = _judges(config)
+    spec = protocol_asked_for(config.spec)
+    protocol = spec.protocol
+    inputs = inputs_of_set(output_set) | spec.inputs
+    judges = _judges(config, protocol)
     _check_task(config)
     if config.prompts is not None:
         check_prompts(config.prompts, output_set)
         inputs["prompts"] = Path(config.prompts)
-    spec = load_spec(SPEC_ID)
     plan = ProtocolPlan(
-        spec=spec.id,
-        spec_sha256=spec.sha256,
+        spec=protocol.id,
+        spec_sha256=protocol.sha256,
         set_sha256=output_set.sha256,
         n_outputs=len(outputs),
         judges=judges,
@@ -177,13 +177,13 @@ def prepare_judging(config: JudgingConfig) -> PreparedJudging:
         same_model=_same_model(config.same_model, judges, outputs),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         probed_outputs=min(config.probes, len(outputs)),
-        n_probes=len(place_probes(outputs, output_set, config.probes)),
+        n_probes=len(place_probes(outputs, output_set, config.probes, protocol)),
         probes_id=PROBES_ID if config.probes else None,
         task=config.task or msgspec.UNSET,
     )
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one record")
-    return PreparedJudging(config, plan, inputs, output_set.folder.resolve().name, output_set)
+    return PreparedJudging(config, spec, plan, inputs, output_set.folder.resolve().name, output_set)
 
 
 def inputs_of_set(output_set: OutputSet) -> dict[str, Path]:
@@ -215,10 +215,10 @@ def check_prompts(path: str, output_set: OutputSet) -> None:
         raise ConfigError("prompts", found, "the prompt of every output's question and variant")
 
 
-def _judges(config: JudgingConfig) -> tuple[JudgePlan, ...]:
+def _judges(config: JudgingConfig, protocol: Protocol) -> tuple[JudgePlan, ...]:
     judges = []
     for name, settings, judge in zip(judge_names(config.judges), _role_settings(config), config.judges, strict=True):
-        role = plan_of_role(settings, _DEFAULTS)
+        role = plan_of_role(settings, dict(protocol.generation))
         if role.provider == "recorded":
             raise ConfigError(settings.setting, settings.model, "a judge that can be asked (see `judge import`)")
         known = Declared(tools=judge.tools, web_access=judge.web_access)

@@ -1,7 +1,7 @@
 """What one evaluation is: a judge's reply about one output with all that was found out about it (SPEC P1 to P4).
 
-A row is a pure function of what was asked, the judge's raw reply and the judged text, by `judge_protocol@v1`. Of a
-cell that nobody evaluated there is no row: that is a gap of the set (`coverage_gaps`, P4 INCOMPLETE_COVERAGE).
+A row is a pure function of what was asked, the judge's raw reply and the judged text, by a protocol. Of a cell that
+nobody evaluated there is no row: that is a gap of the set (`coverage_gaps`, P4 INCOMPLETE_COVERAGE).
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.evidence_text import NormalisedText
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.evidence import Evidence
 from benchbook.evaluators.protocol.findings import Detail, SameModel, said
 from benchbook.evaluators.protocol.identity import EvaluationSet
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.validity import Evaluation, Options, validate
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "cell_of",
     "coverage_gaps",
     "evaluation_row",
+    "row_kind",
     "row_of",
     "sha256_of",
     "sorted_rows",
@@ -113,8 +116,11 @@ class FlagDetail(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-class EvaluationRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One evaluation. The identifiers are those that were asked about, never those that the reply claims."""
+class EvaluationRow(Made, frozen=True, kw_only=True):
+    """One evaluation. The identifiers are those that were asked about, never those that the reply claims.
+
+    After `verdict` stand the protocol's dimensions, each with its score: see `row_kind`.
+    """
 
     question_id: str
     prompt_variant: str
@@ -127,11 +133,7 @@ class EvaluationRow(msgspec.Struct, frozen=True, kw_only=True):
     flags: list[str]
     details: list[FlagDetail]  # a bounded number
     verdict: str | None  # the one that follows from the scores (P3)
-    FORMAT_COMPLIANCE: int | None
-    INSTRUCTION_COMPLIANCE: int | None
-    SEMANTIC_FIDELITY: int | None
-    COMPLETENESS: int | None
-    overall_score: int | None  # 0 to 8; null, like the four, unless each of them is 0, 1 or 2
+    overall_score: int | None  # the sum; null, like the dimensions, unless each of them is of its scale
     evidence: list[EvidenceRow]
     text_sha256: str  # of the judged text
     raw_reply: str
@@ -153,6 +155,19 @@ class ReadRow(EvaluationRow, frozen=True, kw_only=True):
 
     read_as: str | None  # what was read: without declared thoughts (R3.7), or put into the protocol's form by a mapping
     reply_base64: str | None  # the bytes of an imported reply that is no UTF-8: its text can't hold them
+
+
+_Row = TypeVar("_Row", bound=EvaluationRow)
+
+
+def row_kind(base: type[_Row], protocol: Protocol) -> type[_Row]:
+    """A kind of row with the columns of a protocol's dimensions."""
+    return _row_kind(base, protocol.names)
+
+
+@cache
+def _row_kind(base: type[_Row], dimensions: tuple[str, ...]) -> type[_Row]:
+    return made(base, {"verdict": [(name, int | None) for name in dimensions]})
 
 
 GapReason = Literal["no_text", "not_judged", "unanswered", "not_asked"]
@@ -201,6 +216,7 @@ def evaluation_row(
     fact_seq: int | None = None,
 ) -> EvaluationRow:
     """The row of one reply. The same arguments give the same row; nothing but them is looked at."""
+    options = options or Options()
     found = validate(
         raw_reply,
         output_text=text.normalised,
@@ -210,6 +226,7 @@ def evaluation_row(
     )
     return row_of(
         found,
+        options.protocol,
         asked,
         raw_reply,
         text,
@@ -221,6 +238,7 @@ def evaluation_row(
 
 def row_of(
     found: Evaluation,
+    protocol: Protocol,
     asked: Asked,
     raw_reply: str,
     text: JudgedText,
@@ -231,7 +249,8 @@ def row_of(
 ) -> EvaluationRow:
     """As `evaluation_row`, of a reply that is validated already: `found` is what came out."""
     cell = asked.cell
-    return EvaluationRow(
+    scores = found.scores or {}
+    return row_kind(EvaluationRow, protocol)(
         question_id=cell.question_id,
         prompt_variant=cell.prompt_variant,
         target_model=cell.target_model,
@@ -250,13 +269,8 @@ def row_of(
         prompt_sha256=prompt_sha256,
         request_sha256=request_sha256,
         fact_seq=fact_seq,
-        **_scores(found),
+        **{name: scores.get(name) for name in protocol.names},
     )
-
-
-def _scores(found: Evaluation) -> dict[str, int | None]:
-    scores = found.scores or {}
-    return {name: scores.get(name) for name in protocol().dimensions}
 
 
 def _detail(one: Detail) -> FlagDetail:

@@ -1,9 +1,10 @@
-"""`judge_protocol@v1` as an evaluator: what it asks, and what follows from its records."""
+"""A judge protocol as an evaluator: what it asks, and what follows from its records. `judge_protocol@v1` is one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,25 +15,28 @@ from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evaluators.contract import Evaluator, Tables
+from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
+from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
 from benchbook.evaluators.protocol.imported import read_judgements
 from benchbook.evaluators.protocol.plan import ProtocolPlan, protocol_plan_of
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
 from benchbook.evaluators.protocol.samples import ProtocolSample, open_samples
-from benchbook.evaluators.protocol.spec import SPEC_ID
+from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
 from benchbook.evaluators.protocol.tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
 from benchbook.evaluators.protocol.validity import parse_line
 from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+from benchbook.specs import load_spec, sha256_of_files
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "ProtocolEvaluator"]
+__all__ = ["EVALUATOR", "ProtocolEvaluator", "evaluator_in", "evaluator_kept_in"]
 
 
 _MAX_FINDINGS = 20
@@ -45,8 +49,19 @@ class ProtocolEvaluator(Evaluator):
     view = "benchbook.views.protocol"
     files = DERIVED_FILES
 
-    def __init__(self, spec_id: str) -> None:
+    def __init__(self, spec_id: str, load: Callable[[], Protocol], sha256: Callable[[], str]) -> None:
         self.id = spec_id
+        self._load = load
+        self._sha256 = sha256
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """It is read when it is first needed. Raises: RecordError, SpecError for one that a record keeps."""
+        return self._load()
+
+    @property
+    def spec_sha256(self) -> str:
+        return self._sha256()
 
     # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
 
@@ -70,13 +85,13 @@ class ProtocolEvaluator(Evaluator):
         return protocol_plan_of(started)
 
     def tables(self, started: RunStarted) -> Tables:
-        return {"samples.parquet": row_type_of(started)}
+        return {"samples.parquet": row_type_of(started, self.protocol)}
 
     def derive(self, record: Record, target: Path) -> ProtocolDerived:
         return derive_protocol(record, target)
 
     def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        return parse_line(case)
+        return parse_line(case, self.protocol)
 
     def unparsed_line(self, case_id: Any, detail: str) -> dict[str, Any]:
         nothing = {"valid": False, "flags": [], "verdict": None, "located": [], "details": []}
@@ -150,4 +165,22 @@ class _Check:
         self.findings += [Finding(*place_of_fact(self._journal, fact.seq), what) for fact in wrong]
 
 
-EVALUATOR = ProtocolEvaluator(SPEC_ID)
+EVALUATOR = ProtocolEvaluator(SPEC_ID, protocol_v1, lambda: load_spec(SPEC_ID).sha256)
+
+
+# ── a user's own ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def evaluator_in(folder: str | Path) -> ProtocolEvaluator:
+    """The evaluator of a folder with a spec.toml that has dimensions.
+
+    Raises: SpecError with every fault of it; UsageError where there is none.
+    """
+    protocol = load_protocol(folder).protocol
+    return ProtocolEvaluator(protocol.id, lambda: protocol, lambda: protocol.sha256)
+
+
+def evaluator_kept_in(record: Record, started: RunStarted) -> ProtocolEvaluator:
+    """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone."""
+    sha256 = sha256_of_files(kept_hashes(started))
+    return ProtocolEvaluator(started.spec, partial(kept_protocol, record, started), lambda: sha256)

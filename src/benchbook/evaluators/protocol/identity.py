@@ -10,7 +10,7 @@ from typing import Any
 from benchbook.errors import ConfigError
 from benchbook.evaluators.protocol.findings import Findings, SameModel, said
 from benchbook.evaluators.protocol.reply import ABSENT, absent, typed_field
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.spec import form
 
 __all__ = ["Cell", "EvaluationSet", "check_meta", "is_calendar_date"]
 
@@ -44,10 +44,10 @@ class EvaluationSet:
 def _cell_of(row: Mapping[str, Any], at: int, models: SameModel) -> Cell:
     if not isinstance(row, Mapping):
         raise ConfigError(f"evaluation_set[{at}]", repr(row), "an object with the four identifiers")
-    for name in protocol().identifiers:
+    for name in form().identifiers:
         if not isinstance(row.get(name), str):
             raise ConfigError(f"evaluation_set[{at}].{name}", repr(row.get(name)), "a string")
-    return tuple(_canonical(name, row[name], models) for name in protocol().identifiers)
+    return tuple(_canonical(name, row[name], models) for name in form().identifiers)
 
 
 def _canonical(name: str, value: str, models: SameModel) -> str:
@@ -67,14 +67,14 @@ def check_meta(
     that it be a date, not which: when the reply came is the runner's to say, not the judge's.
     """
     if absent(reply.get("meta", ABSENT)):
-        for name in protocol().identifiers:
+        for name in form().identifiers:
             findings.add("identifier_missing", f"meta.{name}", f"{name} is missing")
     meta = typed_field(reply, "meta", dict, "meta", findings)
     if meta is None:
         return {}
     given = {
         name: value
-        for name in protocol().meta
+        for name in form().meta
         if (value := typed_field(meta, name, str, f"meta.{name}", findings)) is not None
     }
     _check_identifiers(meta, given, evaluation_set, models, findings)
@@ -108,7 +108,7 @@ def _check_identifiers(
     findings: Findings,
 ) -> None:
     known: dict[int, str] = {}
-    for at, name in enumerate(protocol().identifiers):
+    for at, name in enumerate(form().identifiers):
         if absent(meta.get(name, ABSENT)):
             findings.add("identifier_missing", f"meta.{name}", f"{name} is missing")
         elif name in given and not given[name].strip():
@@ -118,12 +118,12 @@ def _check_identifiers(
     if evaluation_set is not None and not _in_set(known, evaluation_set):
         # The four together name a sample (P1). Four names of which each is in the set, but no cell has them all, are
         # not in the set: such an evaluation would belong nowhere.
-        names = ", ".join(f"{protocol().identifiers[at]} {said(value)}" for at, value in known.items())
+        names = ", ".join(f"{form().identifiers[at]} {said(value)}" for at, value in known.items())
         findings.add("not_in_evaluation_set", "meta", f"no cell of the evaluation set has {names}")
 
 
 def _in_set(known: Mapping[int, str], evaluation_set: EvaluationSet) -> bool:
-    if len(known) == len(protocol().identifiers):
+    if len(known) == len(form().identifiers):
         return evaluation_set.holds(tuple(known.values()))
     # What could not be read is flagged already; the rest must still fit some cell.
     return not known or evaluation_set.may_hold(known)
@@ -135,8 +135,8 @@ def _check_as_asked(given: Mapping[str, str], asked: Mapping[str, str], models: 
     What is missing or of another type differs from nothing, and an unknown method is just that. An empty identifier
     does differ.
     """
-    for name in ("judge_model", *protocol().identifiers, "method"):
-        if name not in given or name not in asked or (name == "method" and given[name] not in protocol().methods):
+    for name in ("judge_model", *form().identifiers, "method"):
+        if name not in given or name not in asked or (name == "method" and given[name] not in form().methods):
             continue
         if _canonical(name, given[name], models) != _canonical(name, asked[name], models):
             message = f"found {said(given[name])}; asked about {said(asked[name])}"
@@ -147,8 +147,8 @@ def _check_method(given: Mapping[str, str], models: SameModel, findings: Finding
     method = given.get("method")
     if method is None:
         return
-    if method not in protocol().methods:
-        expected = ", ".join(sorted(protocol().methods))
+    if method not in form().methods:
+        expected = ", ".join(sorted(form().methods))
         findings.add("method_unknown", "meta.method", f"found {said(method)}; expected {expected}")
         return
     judge, target = given.get("judge_model"), given.get("target_model")

@@ -37,7 +37,7 @@ from benchbook.evaluators.protocol.import_mapping import (
 )
 from benchbook.evaluators.protocol.imported import ImportedJudgement
 from benchbook.evaluators.protocol.json_slices import element_slices
-from benchbook.specs import load_spec
+from benchbook.evaluators.protocol.spec import Protocol
 
 __all__ = ["MAX_BUNDLE_BYTES", "MISSING", "protocol_reply", "read_bundle", "value_at_path"]
 
@@ -57,13 +57,13 @@ def value_at_path(value: Any, path: str | None) -> Any:
 
 
 def protocol_reply(
-    entry: Mapping[str, Any], bundle: Any, meta: Mapping[str, Any], mapping: JudgementMapping
+    entry: Mapping[str, Any], bundle: Any, meta: Mapping[str, Any], mapping: JudgementMapping, protocol: Protocol
 ) -> dict[str, Any]:
-    """The entry as a reply of judge_protocol@v1, about the output and by the judge that `meta` names."""
+    """The entry as a reply under a protocol, about the output and by the judge that `meta` names."""
     timestamp = _first(value_at_path(entry, mapping.entry.timestamp), value_at_path(bundle, mapping.bundle.timestamp))
     fields = {
         "meta": {**meta, **_present(timestamp=timestamp)},
-        "scores": _scores(entry, mapping),
+        "scores": _scores(entry, mapping, protocol),
         "verdict": value_at_path(entry, mapping.entry.verdict),
         "flags": _first(value_at_path(entry, mapping.entry.flags), value_at_path(bundle, mapping.bundle.flags)),
         "evidence": _evidence(entry, mapping),
@@ -80,7 +80,7 @@ def _present(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not MISSING}
 
 
-def _scores(entry: Mapping[str, Any], mapping: JudgementMapping) -> Any:
+def _scores(entry: Mapping[str, Any], mapping: JudgementMapping, protocol: Protocol) -> Any:
     own = value_at_path(entry, mapping.scores.at)
     overall = _present(overall_score=value_at_path(entry, mapping.entry.overall_score))
     if not isinstance(own, dict):
@@ -92,15 +92,18 @@ def _scores(entry: Mapping[str, Any], mapping: JudgementMapping) -> Any:
             parts[dimension].append(score)
     # A dimension of which a part was not scored is not scored: the parts that are there would speak for it.
     lacking = {dimension for name, dimension in mapping.dimensions.items() if name not in own}
-    scores = {name: _combined(found, mapping) for name, found in parts.items() if name not in lacking}
+    scores = {
+        name: _combined(found, protocol.scores.get(name, range(0)), mapping)
+        for name, found in parts.items()
+        if name not in lacking
+    }
     return scores | overall
 
 
-def _combined(scores: list[Any], mapping: JudgementMapping) -> Any:
-    """One score of several. One that is no 0, 1 or 2 goes over as it stands: a minimum would hide it."""
-    allowed = load_spec("judge_protocol@v1").settings["reply"]["scores"]
+def _combined(scores: list[Any], scale: range, mapping: JudgementMapping) -> Any:
+    """One score of several. One that is off the scale goes over as it stands: a minimum would hide it."""
     for score in scores:
-        if type(score) is not int or score not in allowed:
+        if type(score) is not int or score not in scale:
             return score
     return min(scores) if mapping.scores.combine == "min" else max(scores)
 
@@ -145,9 +148,13 @@ MAX_BUNDLE_BYTES = 256 << 20
 
 
 def read_bundle(
-    path: str | Path, mapping: JudgementMapping, outputs: OutputIndex, declared: Mapping[str, str] | None = None
+    path: str | Path,
+    mapping: JudgementMapping,
+    protocol: Protocol,
+    outputs: OutputIndex,
+    declared: Mapping[str, str] | None = None,
 ) -> Iterator[ImportedJudgement]:
-    """The judgements of one bundle, in its order.
+    """The judgements of one bundle, in its order, put into the form of a protocol's replies.
 
     `declared` says what neither the file's name nor the bundle does: `judge_model`, `method`, `target_model`; it wins
     over the file's name. A judge that contradicts it in the bundle is kept as the bundle has it, in the reply.
@@ -157,7 +164,7 @@ def read_bundle(
     path = Path(path)
     check_declared(declared or {})
     data = _read(path)
-    bundle = _Bundle(path, data, _parsed(path, data), mapping, dict(declared or {}))
+    bundle = _Bundle(path, data, _parsed(path, data), mapping, protocol, dict(declared or {}))
     need(bundle.known, path)
     seen: dict[Key, str] = {}
     for place, entry, written in bundle.entries():
@@ -179,6 +186,7 @@ class _Bundle:
     data: bytes
     value: Any
     mapping: JudgementMapping
+    protocol: Protocol
     declared: Mapping[str, str]
 
     @cached_property
@@ -247,7 +255,7 @@ class _Bundle:
         cell: dict[str, str] = {} if output is None else output.cell
         named = {} if name is None else {"output_id": name}  # the judge's own word for it, until it is known
         told = {**named, **self.known, **cell}
-        reply = protocol_reply(entry, self.value, {**told, **self.stated}, self.mapping)
+        reply = protocol_reply(entry, self.value, {**told, **self.stated}, self.mapping, self.protocol)
         return ImportedJudgement(
             source=str(self.path),
             source_sha256=self.sha256,

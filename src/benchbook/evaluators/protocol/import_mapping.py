@@ -52,25 +52,19 @@ from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.output_set_sources import NamePattern, NotRead, identifiers
 from benchbook.evalsets.output_sets import Output
-from benchbook.specs import load_spec
+from benchbook.evaluators.protocol.spec import Method, Protocol, form
 from benchbook.text import shorten
 
 __all__ = [
     "NAMED_BY",
     "JudgementMapping",
-    "Method",
     "NoOutput",
     "OutputIndex",
     "check_declared",
-    "known_methods",
     "load_mapping",
     "need",
     "reply_placeholders",
 ]
-
-
-def known_methods() -> tuple[str, ...]:
-    return tuple(load_spec("judge_protocol@v1").settings["reply"]["methods"])
 
 
 def reply_placeholders() -> tuple[str, ...]:
@@ -85,8 +79,8 @@ def check_declared(values: Mapping[str, str]) -> None:
             raise ConfigError(f"value {name}", name, ", ".join(reply_placeholders()))
         if not value.strip():
             raise ConfigError(f"value {name}", "an empty value", "a text")
-    if values.get("method", "cross_judge") not in known_methods():
-        raise ConfigError("value method", repr(values["method"]), " or ".join(known_methods()))
+    if values.get("method", "cross_judge") not in form().methods:
+        raise ConfigError("value method", repr(values["method"]), " or ".join(form().methods))
 
 
 def need(known: Mapping[str, str | None], path: str | Path, line: int | None = None) -> tuple[str, str]:
@@ -94,13 +88,10 @@ def need(known: Mapping[str, str | None], path: str | Path, line: int | None = N
     judge, method = known.get("judge_model"), known.get("method")
     if not judge:
         raise InputError(path, line=line, field="judge_model", found="nothing that says who judged", expected="a model")
-    if method not in known_methods():
+    if method not in form().methods:
         found = repr(method) if method else "nothing"
-        raise InputError(path, line=line, field="method", found=found, expected=" or ".join(known_methods()))
+        raise InputError(path, line=line, field="method", found=found, expected=" or ".join(form().methods))
     return judge, method
-
-
-Method = Literal["cross_judge", "self_judge"]
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -197,8 +188,11 @@ class JudgementMapping(_Part, frozen=True, dict=True):  # dict: for what is comp
         return {}
 
 
-def load_mapping(path: str | Path) -> JudgementMapping:
-    """Read and check a mapping. Raises: ConfigError naming the setting; UsageError where it can't be read."""
+def load_mapping(path: str | Path, protocol: Protocol) -> JudgementMapping:
+    """Read and check a mapping to a protocol's dimensions.
+
+    Raises: ConfigError naming the setting; UsageError where it can't be read.
+    """
     path = Path(path)
     try:
         mapping = msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), ready(JudgementMapping))
@@ -210,10 +204,11 @@ def load_mapping(path: str | Path) -> JudgementMapping:
         raise UsageError(f"{path}: no TOML ({error})") from None
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {error}") from None
-    known = load_spec("judge_protocol@v1").settings["reply"]["dimensions"]
     for ours, theirs in mapping.dimensions.items():
-        if theirs and theirs not in known:
-            raise ConfigError(f"{path}: dimensions.{ours}", repr(theirs), f"{', '.join(known)}, or an empty text")
+        if theirs and theirs not in protocol.names:
+            raise ConfigError(
+                f"{path}: dimensions.{ours}", repr(theirs), f"{', '.join(protocol.names)}, or an empty text"
+            )
     for rule in mapping.file_names:
         NamePattern.parse(rule.pattern, reply_placeholders(), {})
     return mapping

@@ -1,4 +1,4 @@
-"""A `judge_protocol@v1` record of judgements that were made elsewhere: checked, imported as facts, derived."""
+"""A record of judgements that were made elsewhere: checked, imported as facts, derived."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.protocol.asking import check_prompts, inputs_of_set
 from benchbook.evaluators.protocol.config import Declarations
 from benchbook.evaluators.protocol.findings import said, with_versions
+from benchbook.evaluators.protocol.folders import ProtocolFolder, protocol_asked_for
 from benchbook.evaluators.protocol.imported import ImportedJudgement
 from benchbook.evaluators.protocol.importing import write_judgements
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT, JudgePlan, ProtocolPlan
@@ -30,7 +31,6 @@ from benchbook.evaluators.protocol.validity import EvidenceRule
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
-from benchbook.specs import load_spec
 from benchbook.text import one_line
 
 __all__ = ["ImportConfig", "ImportedRecord", "record_judgements"]
@@ -47,6 +47,7 @@ class ImportConfig:
     run_id: str | None = None
     evidence: EvidenceRule = "must_be_found"
     same_model: dict[str, str] = field(default_factory=dict)
+    spec: ProtocolFolder = field(default_factory=lambda: protocol_asked_for(SPEC_ID))
     prompts: str | None = None  # what the targets were asked; else nobody knows (P4.3)
     judges: Declarations = field(default_factory=Declarations)  # what is said of them (P7)
 
@@ -77,7 +78,7 @@ def record_judgements(
     _check_each_once(placed)
     names = {judgement.judge_model for judgement in placed}
     config.judges.check_names(names)
-    inputs = inputs_of_set(output_set)
+    inputs = inputs_of_set(output_set) | config.spec.inputs
     inputs |= {f"{JUDGE_PROMPT}{sha256}": path for sha256, path in config.judges.prompts(names).items()}
     if config.prompts is not None:
         check_prompts(config.prompts, output_set)
@@ -124,10 +125,10 @@ def _run_started(
     config: ImportConfig,
     inputs: dict[str, str],
 ) -> RunStarted:
-    spec = load_spec(SPEC_ID)
+    protocol = config.spec.protocol
     plan = ProtocolPlan(
-        spec=spec.id,
-        spec_sha256=spec.sha256,
+        spec=protocol.id,
+        spec_sha256=protocol.sha256,
         set_sha256=output_set.sha256,
         n_outputs=len(outputs_of(output_set)),
         judges=tuple(_judge(name, config) for name in sorted({judgement.judge_model for judgement in placed})),
@@ -147,6 +148,7 @@ def _run_started(
         "n_left_out": len(left_out),
         "left_out": named,
         "derivation": DERIVATION,
+        **config.spec.identity,
         **project_identity(None, "evaluation set", str(output_set.folder)),
     }
     settings = {"evidence": config.evidence, "same_model": config.same_model}

@@ -22,12 +22,12 @@ from benchbook.evaluators.protocol.import_mapping import (
     NoOutput,
     OutputIndex,
     check_declared,
-    known_methods,
     need,
     reply_placeholders,
 )
 from benchbook.evaluators.protocol.imported import ImportedJudgement
 from benchbook.evaluators.protocol.json_slices import member_slice
+from benchbook.evaluators.protocol.spec import Protocol, form, protocol_v1
 
 __all__ = [
     "MAX_REPLY_BYTES",
@@ -53,7 +53,7 @@ def find_reply_files(
     Raises: ConfigError; UsageError where the folder can't be read.
     """
     check_declared(declared or {})
-    reader = NamePattern.parse(pattern, reply_placeholders(), {"method": known_methods()})
+    reader = NamePattern.parse(pattern, reply_placeholders(), {"method": form().methods})
     read: list[tuple[str, dict[str, str]]] = []
     others: list[OtherFile] = []
     for name, fault in walk(Path(folder)):
@@ -187,6 +187,7 @@ class How:
     mapping: JudgementMapping | None = None
     pattern: str | None = None
     declared: Mapping[str, str] = field(default_factory=dict)
+    protocol: Protocol = field(default_factory=protocol_v1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ class ImportedSource:
 def import_source(source: str, outputs: OutputIndex, how: How) -> ImportedSource:
     """All judgements of one source. Raises: InputError, ConfigError, UsageError, as its reader does."""
     if how.mapping is not None:
-        return ImportedSource(source, tuple(read_bundle(source, how.mapping, outputs, how.declared)))
+        return ImportedSource(source, tuple(read_bundle(source, how.mapping, how.protocol, outputs, how.declared)))
     if how.pattern is None:
         return ImportedSource(source, tuple(read_reply_table(source, outputs, how.declared)))
     files, others = find_reply_files(source, how.pattern, how.declared)

@@ -19,11 +19,11 @@ from benchbook.evaluators.protocol.findings import Findings
 from benchbook.evaluators.protocol.plan import JudgePlan, ProtocolPlan
 from benchbook.evaluators.protocol.reply import read_reply
 from benchbook.evaluators.protocol.rows import JudgeLedger, ProtocolManifest, Task
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.rejections import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.record.facts import Failure, Reply, cause_of
 from benchbook.record.state import JournalState, Reported
 from benchbook.record.tables import writer_version
-from benchbook.specs import load_spec
 
 __all__ = ["JudgeCounts", "RejectedEvaluations", "last_failure", "manifest_of", "rejection_of_evaluation", "task_of"]
 
@@ -109,6 +109,7 @@ class JudgeCounts:
 def manifest_of(
     state: JournalState,
     plan: ProtocolPlan,
+    protocol: Protocol,
     judges: Sequence[JudgeCounts],
     dates: Sequence[str],
     derived: dict[str, str],
@@ -124,7 +125,7 @@ def manifest_of(
         state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
         spec=plan.spec,
         spec_sha256=plan.spec_sha256,
-        prompt_sha256=load_spec(plan.spec).file_sha256("prompt.txt"),
+        prompt_sha256=protocol.prompt_sha256,
         dataset_id=started.identity["dataset_id"],
         dataset_version_or_hash=f"sha256:{plan.set_sha256}",
         n_outputs=plan.n_outputs,
@@ -176,10 +177,10 @@ def _since_derivation_3(plan: ProtocolPlan, dates: Sequence[str], derivation: in
     }
 
 
-def rejection_of_evaluation(reply: Reply, number: int, judge: RolePlan) -> Rejection | None:
-    """Of a judge of `judge_protocol@v1` whose reply is no JSON object. To decline is no matter of a setting (P4)."""
+def rejection_of_evaluation(reply: Reply, number: int, judge: RolePlan, protocol: Protocol) -> Rejection | None:
+    """Of a judge whose reply is no JSON object. To decline is no matter of a setting (P4)."""
     findings = Findings()
-    read = read_reply(reply.text or "", judge.reasoning_tags, findings)
+    read = read_reply(reply.text or "", protocol.names, judge.reasoning_tags, findings)
     if read.value is not None or findings.counts["declined"]:
         return None
     found = findings.details[0]
@@ -189,16 +190,17 @@ def rejection_of_evaluation(reply: Reply, number: int, judge: RolePlan) -> Rejec
 
 
 class RejectedEvaluations:
-    """The same for the judges of `judge_protocol@v1`, who are asked once; `names` and `judges` are in their order."""
+    """The same for all judges, who are asked once; `names` and `judges` are in their order."""
 
-    def __init__(self, names: Sequence[str], judges: Sequence[RolePlan]) -> None:
+    def __init__(self, names: Sequence[str], judges: Sequence[RolePlan], protocol: Protocol) -> None:
         self._names = names
         self._judges = judges
+        self._protocol = protocol
         self._row = InARow(len(judges))
 
     def note(self, reply: Reply, judge: int) -> str | None:
         """Why the experiment is to stop, once there is a reason."""
-        one = rejection_of_evaluation(reply, judge, self._judges[judge])
+        one = rejection_of_evaluation(reply, judge, self._judges[judge], self._protocol)
         if one is None:
             self._row.was_read(judge)
         elif self._row.is_enough_with(one):

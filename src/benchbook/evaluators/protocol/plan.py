@@ -1,4 +1,4 @@
-"""The plan of a `judge_protocol@v1` record: who judges what, by which rules (SPEC P1, P3, P4.1, P7)."""
+"""The plan of a record under a protocol: who judges what, by which rules (SPEC P1, P3, P4.1, P7)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from benchbook.ask.requests import RolePlan
 from benchbook.canonical import ready
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.protocol.findings import Edition, SameModel
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.validity import EvidenceRule, Options
 from benchbook.record.facts import RunStarted
 
@@ -78,10 +79,10 @@ class ProtocolPlan(msgspec.Struct, frozen=True, kw_only=True):
     def n_samples(self) -> int:
         return self.n_regular + self.n_probes * len(self.judges)
 
-    def options_of(self, judge: int | None, edition: Edition) -> Options:
+    def options_of(self, judge: int | None, edition: Edition, protocol: Protocol) -> Options:
         """How a judge's replies are read."""
         tags = () if judge is None else self.judges[judge].role.reasoning_tags
-        return Options(self.evidence, tags, SameModel(self.same_model), edition)
+        return Options(self.evidence, tags, SameModel(self.same_model), edition, protocol)
 
 
 def edition_of(started: RunStarted) -> Edition:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from benchbook.ask.requests import split_reasoning
 from benchbook.canonical import StrictJsonError, parse_strict
 from benchbook.evaluators.protocol.findings import Findings
-from benchbook.evaluators.protocol.spec import SPEC_ID, protocol
+from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.specs import load_spec
 
 __all__ = [
@@ -43,9 +43,9 @@ def declines(text: str) -> bool:
     return _refusal_pattern().search(" ".join(_QUOTED.sub(" ", plain).split())) is not None
 
 
-def has_scores(text: str) -> bool:
+def has_scores(text: str, dimensions: tuple[str, ...]) -> bool:
     """A dimension is given a number somewhere in a text that could not be read as an object."""
-    return _scored_pattern().search(text) is not None
+    return _scored_pattern(dimensions).search(text) is not None
 
 
 def opens_json(text: str) -> bool:
@@ -54,8 +54,8 @@ def opens_json(text: str) -> bool:
 
 
 @cache
-def _scored_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(protocol().dimensions)})[\"'*`]{{0,3}}\s*[:=]\s*[\"'*`]{{0,3}}\s*\d")
+def _scored_pattern(dimensions: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(dimensions)})[\"'*`]{{0,3}}\s*[:=]\s*[\"'*`]{{0,3}}\s*\d")
 
 
 @cache
@@ -102,25 +102,25 @@ def absent(value: Any) -> bool:
     return value is ABSENT or value is None
 
 
-def read_reply(reply: str, reasoning_tags: Sequence[str], findings: Findings) -> ReadReply:
+def read_reply(reply: str, dimensions: tuple[str, ...], reasoning_tags: Sequence[str], findings: Findings) -> ReadReply:
     """The one object that `reply` is. Where it is none, its faults are added to `findings`."""
     reasoning, body = split_reasoning(reply, reasoning_tags)
     try:
         value = parse_strict(body)
     except StrictJsonError as error:
         findings.add("not_strict_json", "", f"{error.fault}: {error.detail}")
-        _find_refusal(body, findings, expect_scores=not opens_json(body))
+        _find_refusal(body, dimensions, findings, expect_scores=not opens_json(body))
         return ReadReply(None, reasoning, body)
     if not isinstance(value, dict):
         findings.add("not_an_object", "", f"the reply is a JSON {json_type(value)}, not an object")
-        _find_refusal(body, findings, expect_scores=True)
+        _find_refusal(body, dimensions, findings, expect_scores=True)
         return ReadReply(None, reasoning, body)
     return ReadReply(value, reasoning, body)
 
 
-def _find_refusal(body: str, findings: Findings, *, expect_scores: bool) -> None:
+def _find_refusal(body: str, dimensions: tuple[str, ...], findings: Findings, *, expect_scores: bool) -> None:
     """P4 on a text that is no object: prose without scores evades; JSON that broke before its scores does not."""
-    if has_scores(body):
+    if has_scores(body, dimensions):
         return
     if declines(body.replace('"', " ")):  # quotes are JSON's here, if anything: not another's word
         findings.add("declined", "", "the reply declines to judge")

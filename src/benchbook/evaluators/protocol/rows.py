@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
 from benchbook.evaluators.protocol.analysis_results import Analysis
-from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, ReadRow
+from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, ReadRow, row_kind
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.record.derived_files import Manifest
 
 __all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolReadRow", "ProtocolRow", "Task"]
+
+
+_Row = TypeVar("_Row", bound=EvaluationRow)
 
 
 class ProtocolRow(EvaluationRow, frozen=True, kw_only=True):
@@ -24,10 +28,9 @@ class ProtocolRow(EvaluationRow, frozen=True, kw_only=True):
         """The cell in one line, for people."""
         return " / ".join((self.question_id, self.prompt_variant, self.target_model, self.output_id))
 
-    @property
-    def evaluation(self) -> EvaluationRow:
+    def evaluation(self, protocol: Protocol) -> EvaluationRow:
         """The row as the archive and the analysis take it."""
-        return EvaluationRow(**{name: getattr(self, name) for name in EvaluationRow.__struct_fields__})
+        return _as_kind(self, row_kind(EvaluationRow, protocol))
 
 
 class ProtocolReadRow(ProtocolRow, frozen=True, kw_only=True):
@@ -36,11 +39,14 @@ class ProtocolReadRow(ProtocolRow, frozen=True, kw_only=True):
     read_as: str | None
     reply_base64: str | None
 
-    @property
-    def evaluation(self) -> EvaluationRow:
+    def evaluation(self, protocol: Protocol) -> EvaluationRow:
         if self.read_as is None and self.reply_base64 is None:
-            return super().evaluation
-        return ReadRow(**{name: getattr(self, name) for name in ReadRow.__struct_fields__})
+            return super().evaluation(protocol)
+        return _as_kind(self, row_kind(ReadRow, protocol))
+
+
+def _as_kind(row: ProtocolRow, kind: type[_Row]) -> _Row:
+    return kind(**{name: getattr(row, name) for name in kind.__struct_fields__})
 
 
 Task = Literal["known", "unknown"]  # whether what the targets were asked is in the record (P4.3)

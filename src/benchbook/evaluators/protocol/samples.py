@@ -1,4 +1,4 @@
-"""Which sample of a `judge_protocol@v1` plan is which judge's reply about which text."""
+"""Which sample of a plan is which judge's reply about which text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from benchbook.evalsets.table_columns import id_at, is_missing, text_at
 from benchbook.evalsets.tables import TableForm, read_table
 from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, JudgedText, asked_about
 from benchbook.evaluators.protocol.findings import SameModel
+from benchbook.evaluators.protocol.folders import protocol_of
 from benchbook.evaluators.protocol.identity import EvaluationSet
 from benchbook.evaluators.protocol.imported import ImportedJudgement, read_judgements
 from benchbook.evaluators.protocol.plan import ProtocolPlan
 from benchbook.evaluators.protocol.probes import Probe, probes_for
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 
@@ -88,11 +90,13 @@ class ProtocolSamples:
     def __init__(
         self,
         plan: ProtocolPlan,
+        protocol: Protocol,
         output_set: OutputSet,
         prompts: TaskPrompts | None,
         judgements: tuple[ImportedJudgement, ...] = (),
     ) -> None:
         self.plan = plan
+        self.protocol = protocol
         self.output_set = output_set
         self.outputs = outputs_of(output_set)
         self._prompts = prompts
@@ -112,7 +116,7 @@ class ProtocolSamples:
 
     @cached_property
     def probes(self) -> tuple[PlacedProbe, ...]:
-        return place_probes(self.outputs, self.output_set, self.plan.probed_outputs)
+        return place_probes(self.outputs, self.output_set, self.plan.probed_outputs, self.protocol)
 
     def __getitem__(self, sample: int) -> ProtocolSample:
         plan = self.plan
@@ -160,25 +164,29 @@ def outputs_of(output_set: OutputSet) -> tuple[Output, ...]:
     return tuple(output for output in output_set.outputs if output.error is None)
 
 
-def place_probes(outputs: tuple[Output, ...], output_set: OutputSet, n_outputs: int) -> tuple[PlacedProbe, ...]:
+def place_probes(
+    outputs: tuple[Output, ...], output_set: OutputSet, n_outputs: int, protocol: Protocol
+) -> tuple[PlacedProbe, ...]:
     """The probes of the first `n_outputs` outputs. The text about another question is the next one that has another."""
-    return tuple(_placed(outputs, output_set, min(n_outputs, len(outputs))))
+    return tuple(_placed(outputs, output_set, min(n_outputs, len(outputs)), protocol))
 
 
-def _placed(outputs: tuple[Output, ...], output_set: OutputSet, n_outputs: int) -> Iterator[PlacedProbe]:
+def _placed(
+    outputs: tuple[Output, ...], output_set: OutputSet, n_outputs: int, protocol: Protocol
+) -> Iterator[PlacedProbe]:
     for number, output in enumerate(outputs[:n_outputs]):
         following = (*outputs[number + 1 :], *outputs[:number])
         other = next((one for one in following if one.question_id != output.question_id), None)
         other_text = output_set.text(other) if other is not None else None
-        for probe in probes_for(output_set.text(output), other_text):
+        for probe in probes_for(output_set.text(output), other_text, protocol):
             yield PlacedProbe(number, probe)
 
 
 def open_samples(record: Record, started: RunStarted, plan: ProtocolPlan) -> ProtocolSamples:
-    """The samples of a record, from its inputs. Raises: InputError, RecordError."""
+    """The samples of a record, from its inputs. Raises: InputError, RecordError; SpecError."""
     output_set = read_outputs(record.input(started.inputs["evaluation_set"]), record.input)
     prompts = started.inputs.get("prompts")
     read = read_task_prompts(record.input(prompts), started.identity["prompts_form"]) if prompts else None
     judgements = started.inputs.get("judgements")
     made_elsewhere = tuple(read_judgements(record.input(judgements))) if judgements else ()
-    return ProtocolSamples(plan, output_set, read, made_elsewhere)
+    return ProtocolSamples(plan, protocol_of(record, started), output_set, read, made_elsewhere)

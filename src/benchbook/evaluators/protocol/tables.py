@@ -1,4 +1,4 @@
-"""A `judge_protocol@v1` record's derived files, from its journal and inputs alone (SPEC C6, P4 to P6).
+"""The derived files of a record under a protocol, from its journal and inputs alone (SPEC C6, P4 to P6).
 
 One pass over the journal finds each sample's facts; a second, in plan order, makes the rows.
 """
@@ -6,7 +6,7 @@ One pass over the journal finds each sample's facts; a second, in plan order, ma
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     GapReason,
     cell_of,
     coverage_gaps,
+    row_kind,
     row_of,
 )
 from benchbook.evaluators.protocol.identity import is_calendar_date
@@ -33,13 +34,13 @@ from benchbook.evaluators.protocol.plan import ProtocolPlan, edition_of, protoco
 from benchbook.evaluators.protocol.probes import ProbeResult, probe_result
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolReadRow, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSample, ProtocolSamples, open_samples
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.validity import Evaluation, validate
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply, RunStarted
 from benchbook.record.folder import Record, write_file
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
-from benchbook.specs import load_spec
 
 __all__ = [
     "DERIVED_FILES",
@@ -121,19 +122,19 @@ def derive_protocol(
         state = read_state(record.journal)
     plan = protocol_plan_of(state.started)
     counts = _Counts(state, plan, open_samples(record, state.started, plan))
-    write_table(target / "samples.parquet", row_type_of(state.started), counts.rows(check))
+    write_table(target / "samples.parquet", counts.row_type, counts.rows(check))
     aggregates = counts.aggregates()
     write_file(target / "aggregates.json", pretty_json(aggregates))
-    manifest = manifest_of(state, plan, counts.judges, counts.dates, hashes_of(target, DERIVED_FILES))
+    manifest = manifest_of(state, plan, counts.protocol, counts.judges, counts.dates, hashes_of(target, DERIVED_FILES))
     fields = {name: getattr(manifest, name) for name in manifest.__struct_fields__}
     values = {name: value for name, value in fields.items() if value is not msgspec.UNSET}
     digest = write_manifest(target, values)
     return ProtocolDerived(ProtocolManifest(**(values | {"manifest_sha256": digest})), aggregates)
 
 
-def row_type_of(started: RunStarted) -> type[ProtocolRow]:
+def row_type_of(started: RunStarted, protocol: Protocol) -> type[ProtocolRow]:
     """What a row of a record's samples.parquet is."""
-    return ProtocolReadRow if derivation_of(started) >= 3 else ProtocolRow
+    return row_kind(ProtocolReadRow if derivation_of(started) >= 3 else ProtocolRow, protocol)
 
 
 class _Counts:
@@ -143,6 +144,8 @@ class _Counts:
         self.state = state
         self.plan = plan
         self.samples = samples
+        self.protocol = samples.protocol
+        self.row_type = row_type_of(state.started, samples.protocol)
         self.derivation = derivation_of(state.started)
         self._edition = edition_of(state.started)
         self.judges = [JudgeCounts(judge, self.derivation) for judge in plan.judges]
@@ -154,7 +157,9 @@ class _Counts:
         self._causes = UnansweredCauses(plan.n_samples)
         self._unanswered: set[tuple[CellId, str | None]] = set()
         self._n_attempted = 0
-        self._prompt_sha256 = load_spec(plan.spec).file_sha256("prompt.txt")
+        self._prompts: Mapping[str, str] = {
+            method: one.sha256 for one in self.protocol.prompts for method in one.methods
+        }
 
     @cached_property
     def _cells_with_text(self) -> frozenset[CellId]:
@@ -207,14 +212,11 @@ class _Counts:
     def _placed(self, number: int, sample: ProtocolSample, row: EvaluationRow, found: Evaluation) -> ProtocolRow:
         fields = {name: getattr(row, name) for name in row.__struct_fields__}
         if self.derivation < 3:
-            return ProtocolRow(sample=number, **fields)
+            return self.row_type(sample=number, **fields)
         odd = sample.judgement.odd_bytes if sample.judgement is not None else None
-        return ProtocolReadRow(
-            sample=number,
-            read_as=None if found.body == row.raw_reply else found.body,
-            reply_base64=None if odd is None else b64encode(odd).decode("ascii"),
-            **fields,
-        )
+        fields["read_as"] = None if found.body == row.raw_reply else found.body
+        fields["reply_base64"] = None if odd is None else b64encode(odd).decode("ascii")
+        return self.row_type(sample=number, **fields)
 
     def _evaluation(self, sample: ProtocolSample, reply: Reply) -> Evaluation:
         judgement = sample.judgement
@@ -229,12 +231,13 @@ class _Counts:
             output_text=self.samples.text_of(sample).normalised,
             asked=sample.asked.meta(),
             evaluation_set=self.samples.evaluation_set,
-            options=self.plan.options_of(sample.judge, self._edition),
+            options=self.plan.options_of(sample.judge, self._edition, self.protocol),
         )
 
     def _row(self, sample: ProtocolSample, reply: Reply, found: Evaluation) -> EvaluationRow:
         return row_of(
             found,
+            self.protocol,
             sample.asked,
             reply.text or "",
             self.samples.text_of(sample),
@@ -244,9 +247,9 @@ class _Counts:
         )
 
     def _prompt_of(self, sample: ProtocolSample) -> str | None:
-        """The hash of the judge prompt's template; of judgements made elsewhere, as it was declared."""
+        """The hash of the template of the judge's prompt; of judgements made elsewhere, as it was declared."""
         if sample.judge is not None:
-            return self._prompt_sha256
+            return self._prompts[sample.asked.method]
         return self.plan.judges[self._number_of[sample.asked.judge_model]].said.prompt_sha256
 
     def _probed(self, sample: ProtocolSample, reply: Reply) -> ProbeResult:
@@ -256,7 +259,7 @@ class _Counts:
             sample.asked.meta(),
             reply.text or "",
             base=self._bases.get(self.samples.base_of(sample)),
-            options=self.plan.options_of(sample.judge, self._edition),
+            options=self.plan.options_of(sample.judge, self._edition, self.protocol),
         )
 
     def aggregates(self) -> ProtocolAggregates:
@@ -274,7 +277,7 @@ class _Counts:
             n_invalid=len(rows) - n_valid,
             judges=[judge.ledger(self._settings(judge)) for judge in self.judges],
             gaps=gaps,
-            analysis=analyse(rows, gaps=gaps, probes=self._probes, derivation=self.derivation),
+            analysis=analyse(rows, self.protocol, gaps=gaps, probes=self._probes, derivation=self.derivation),
             warnings=self._warnings(n_valid),
             **self._since_derivation_3(),
         )

@@ -1,10 +1,9 @@
-"""`judge_protocol@v1`: which of a judge's evaluations count, and why the others do not (SPEC P2 to P4).
+"""Which of a judge's evaluations count, and why the others do not (SPEC P2 to P4).
 
-    judge_protocol            validate -> Evaluation; Options; parse_line for the command line
-    judge_protocol_reply      one strict JSON object and its typed fields      _refusal   who declines to judge
-    judge_protocol_scores     scores, verdict (P3)                             _identity  identifiers, set, method
-    judge_protocol_evidence   every quote looked up (evidence, P4.1)           _models    names of one model
-    judge_protocol_findings   the flags and their details                      _prompt    what the judge is asked
+    validity    validate -> Evaluation; Options; parse_line for the command line
+    reply       one strict JSON object and its typed fields; who declines to judge
+    scores      scores and verdict (P3)          identity    identifiers, set, method
+    evidence    every quote looked up (P4.1)     findings    the flags and their details
 
 The rule where SPEC is silent: a fault is said once, by the clause that names it. What is of another type is
 UNPARSABLE_OUTPUT and nothing is concluded from its value. A null is a value that nobody gave. Keys beyond those of P2
@@ -23,8 +22,8 @@ from benchbook.evaluators.protocol.evidence import Evidence, check_evidence
 from benchbook.evaluators.protocol.findings import EDITION, Detail, Edition, Findings, Flag, SameModel, said
 from benchbook.evaluators.protocol.identity import EvaluationSet, check_meta
 from benchbook.evaluators.protocol.reply import ReadReply, declines, json_type, read_reply, typed_field
-from benchbook.evaluators.protocol.scores import Verdict, check_scores, check_verdict, readable_scores, verdict
-from benchbook.evaluators.protocol.spec import protocol
+from benchbook.evaluators.protocol.scores import check_scores, check_verdict, readable_scores
+from benchbook.evaluators.protocol.spec import Protocol, Verdict, form, protocol_v1
 from benchbook.evaluators.quotes import LocatedKind
 
 __all__ = ["Evaluation", "EvidenceRule", "Options", "parse_line", "validate"]
@@ -44,9 +43,10 @@ class Options:
     reasoning_tags: tuple[str, ...] = ()  # R3.7
     same_model: SameModel = field(default_factory=SameModel)
     edition: Edition = EDITION  # 1: the rules before derivation 3, which old records keep
+    protocol: Protocol = field(default_factory=protocol_v1)
 
     @classmethod
-    def read(cls, options: Mapping[str, Any]) -> Options:
+    def read(cls, options: Mapping[str, Any], protocol: Protocol) -> Options:
         """Options as a file gives them: `evidence`, `reasoning_tags`, `same_model` (alias -> model), `edition`.
 
         Raises: ConfigError for an unknown name or value. An option with a typing error must not be the default.
@@ -64,7 +64,7 @@ class Options:
         edition = next((one for one in _EDITIONS if type(given) is int and one == given), None)
         if edition is None:
             raise ConfigError("options.edition", said(given), " or ".join(map(str, _EDITIONS)))
-        return cls(rule, tuple(tags), SameModel(options.get("same_model")), edition)
+        return cls(rule, tuple(tags), SameModel(options.get("same_model")), edition, protocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Evaluation:
     flags: tuple[Flag, ...]  # all that apply, in the spec's order
     details: tuple[Detail, ...]  # a bounded number; `n_faults` counts all
     n_faults: int
-    scores: Mapping[str, int] | None  # the four dimensions; None unless each is 0, 1 or 2
+    scores: Mapping[str, int] | None  # by dimension; None unless each is of its scale
     verdict: Verdict | None  # from the scores, by P3; None where there are none
     meta: Mapping[str, str]  # the strings that the reply gave: the judge's text, to be escaped wherever it goes
     evidence: tuple[Evidence, ...]
@@ -92,7 +92,7 @@ class Evaluation:
 
     @property
     def overall_score(self) -> int | None:
-        """The sum of the four, 0 to 8. In a valid evaluation the judge's own is the same."""
+        """The sum of the dimensions' scores. In a valid evaluation the judge's own is the same."""
         return None if self.scores is None else sum(self.scores.values())
 
 
@@ -115,34 +115,35 @@ def validate(
     text = output_text if isinstance(output_text, NormalisedText) else NormalisedText(output_text)
     if evaluation_set is not None and not isinstance(evaluation_set, EvaluationSet):
         evaluation_set = EvaluationSet(evaluation_set, options.same_model)
-    findings = Findings(options.edition)
-    read = read_reply(reply, options.reasoning_tags, findings)
+    findings, protocol = Findings(options.edition), options.protocol
+    read = read_reply(reply, protocol.names, options.reasoning_tags, findings)
     if read.value is None:
-        return _evaluation(findings, None, {}, (), read)
+        return _evaluation(findings, protocol, None, {}, (), read)
     meta = check_meta(read.value, asked or {}, evaluation_set, options.same_model, findings)
-    scores = check_scores(read.value, findings)
-    check_verdict(read.value, scores, findings)
+    scores = check_scores(read.value, protocol, findings)
+    check_verdict(read.value, scores, protocol, findings)
     _check_own_flags(read.value, findings)
     must_be_found = options.evidence == "must_be_found"
-    evidence = check_evidence(read.value, text, must_be_found=must_be_found, findings=findings)
+    evidence = check_evidence(read.value, text, protocol, must_be_found=must_be_found, findings=findings)
     _check_notes(read.value, findings)
-    return _evaluation(findings, scores, meta, evidence, read)
+    return _evaluation(findings, protocol, scores, meta, evidence, read)
 
 
 def _evaluation(
     findings: Findings,
+    protocol: Protocol,
     scores: dict[str, int] | None,
     meta: dict[str, str],
     evidence: tuple[Evidence, ...],
     read: ReadReply,
 ) -> Evaluation:
-    readable = readable_scores(scores)
+    readable = readable_scores(scores, protocol)
     return Evaluation(
-        flags=tuple(flag for flag in protocol().flags if flag in findings.flags),
+        flags=tuple(flag for flag in form().flags if flag in findings.flags),
         details=tuple(findings.details),
         n_faults=findings.counts.total(),
         scores=readable,
-        verdict=verdict(tuple(readable.values())) if readable else None,
+        verdict=protocol.verdict(tuple(readable.values())) if readable else None,
         meta=meta,
         evidence=evidence,
         reasoning=read.reasoning,
@@ -156,7 +157,7 @@ def _check_own_flags(reply: Mapping[str, Any], findings: Findings) -> None:
     for at, flag in enumerate(flags or ()):
         if not isinstance(flag, str):
             findings.add("wrong_type", f"flags[{at}]", f"flags[{at}] is {json_type(flag)}, not string")
-        elif flag in protocol().flags:
+        elif flag in form().flags:
             findings.add("self_flagged", f"flags[{at}]", f"the judge flags its own reply {flag}")
         else:
             findings.add("flag_unknown", f"flags[{at}]", f"{said(flag)} is no flag of the protocol")
@@ -171,8 +172,8 @@ def _check_notes(reply: Mapping[str, Any], findings: Findings) -> None:
         findings.add("declined", "notes", "the notes decline to judge")
 
 
-def parse_line(case: Mapping[str, Any]) -> dict[str, Any]:
-    """One line of `benchbook parse judge_protocol@v1`: a reply with all that it is held against.
+def parse_line(case: Mapping[str, Any], protocol: Protocol) -> dict[str, Any]:
+    """One line of `benchbook parse SPEC` under a protocol: a reply with all that it is held against.
 
     Reads `id`, `reply`, `output_text`, `asked`, `evaluation_set`, `options`; the last three may be missing. `verdict`
     is the one that follows from the scores, null where they can't be read; `located` has one word a quote; `details`
@@ -189,7 +190,7 @@ def parse_line(case: Mapping[str, Any]) -> dict[str, Any]:
         output_text=_member(case, "output_text", str),
         asked=asked,
         evaluation_set=_member(case, "evaluation_set", list, None),
-        options=Options.read(_member(case, "options", dict, {})),
+        options=Options.read(_member(case, "options", dict, {}), protocol),
     )
     return {
         "id": case.get("id"),

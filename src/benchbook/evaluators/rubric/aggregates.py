@@ -13,6 +13,7 @@ from typing import Any, Literal, get_type_hints
 import msgspec
 
 from benchbook.evaluators.exact import NANO, as_float, mean, ratio
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.rubric.aggregate_kinds import (
     Aggregate,
     Bounded,
@@ -22,7 +23,6 @@ from benchbook.evaluators.rubric.aggregate_kinds import (
     Sums,
     TokenRatio,
 )
-from benchbook.evaluators.rubric.made import Made, made
 from benchbook.evaluators.rubric.scoring import Outcome, RubricScore
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, Shown
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, RubricTally

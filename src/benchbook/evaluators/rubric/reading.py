@@ -6,21 +6,20 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.pass_rules import PassRule
-from benchbook.evaluators.rubric.reading_criteria import NAME_WORDS, read_criteria, read_name
+from benchbook.evaluators.rubric.reading_criteria import read_criteria
 from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.spec import (
     MEASURES,
@@ -33,22 +32,23 @@ from benchbook.evaluators.rubric.spec import (
 )
 from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
 from benchbook.specs.fields import (
+    NAME_WORDS,
     WrongValueError,
     as_fraction,
     of_these,
     read_about,
     read_count,
-    read_text,
+    read_name,
     read_weight,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, spec_text
+from benchbook.specs.folders import SPEC_FILE, read_generation, spec_text
+from benchbook.specs.messages import Texts, read_messages
 from benchbook.text import quoted
 
 __all__ = ["read_rubric"]
 
 
-_PROMPT = "prompt.txt"
 _GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
 
 
@@ -77,7 +77,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
         max_rationale_words=_read_max_words(table),
         messages=_read_messages(table, files, faults, needs_transcript=any(one.from_transcript for one in criteria)),
         prompt_sha256="",
-        generation=_read_generation(table),
+        generation=read_generation(table, _GENERATION),
         pass_rule=_read_pass(table, n_limited=sum(one.at_least is not None for one in criteria)),
     )
     gates = _read_gates(table, table_of(spec))
@@ -203,14 +203,6 @@ def _read_max_words(table: Table) -> int:
     return found or 80
 
 
-def _read_generation(table: Table) -> Mapping[str, Any]:
-    inner = table.table("generation")
-    if inner is None:
-        return _GENERATION
-    found = {key: float(value) if isinstance(value, Decimal) else value for key, value in inner.items().items()}
-    return {**_GENERATION, **found}
-
-
 def _read_gates(table: Table, known: Mapping[str, Aggregate]) -> tuple[Threshold, ...]:
     gates: dict[str, Threshold] = {}
     if table.raw("gates") in (None, []):
@@ -261,8 +253,6 @@ def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple
 
 # ── the judge's messages ─────────────────────────────────────────────────────────────────────────────────────
 
-_ROLES: tuple[Literal["system", "user", "assistant"], ...] = ("system", "user", "assistant")
-
 
 def _read_messages(
     table: Table, files: Mapping[str, bytes], faults: Faults, *, needs_transcript: bool
@@ -272,11 +262,8 @@ def _read_messages(
     tables = judge.tables("messages") if judge is not None else []
     if judge is not None:
         judge.say_unknown()
-    if not tables:
-        text = _text_of_file(_PROMPT, files, faults)
-        messages = [PromptMessage("user", text)] if text is not None else []
-    else:
-        messages = [one for one in map(partial(_read_message, files=files, faults=faults), tables) if one is not None]
+    texts = Texts(files, faults, PLACEHOLDER.fullmatch, placeholders())
+    messages = [PromptMessage(role, text) for role, text in read_messages(tables, texts)]
     text = "".join(one.text for one in messages)
     if messages and "{{answer}}" not in text and "{{transcript}}" not in text:
         table.fault("judge", "no {{answer}} in what the judge is asked", "{{answer}} where the answer is to stand")
@@ -284,30 +271,3 @@ def _read_messages(
         expected = "{{transcript}}, which numbers the turns that quotes are from"
         table.fault("judge", "no {{transcript}} in what the judge is asked", expected)
     return tuple(messages)
-
-
-def _read_message(table: Table, files: Mapping[str, bytes], faults: Faults) -> PromptMessage | None:
-    role = table.read("role", partial(of_these, words=_ROLES), needed='"system", "user" or "assistant"')
-    name = table.read("file", read_text, needed=f"the name of a file beside the spec, such as {_PROMPT}")
-    table.say_unknown()
-    text = None if name is None else _text_of_file(name, files, faults)
-    return None if role is None or text is None else PromptMessage(role, text)
-
-
-def _text_of_file(name: str, files: Mapping[str, bytes], faults: Faults) -> str | None:
-    if name not in files:
-        there = ", ".join(sorted(set(files) - {SPEC_FILE})) or "none"
-        faults.beside(name, None, "no such file", f"a file beside the spec; there are {there}")
-        return None
-    try:
-        text = files[name].decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = files[name].count(b"\n", 0, error.start) + 1
-        faults.beside(name, line, f"byte {files[name][error.start]:#04x}", "UTF-8")
-        return None
-    for found in re.finditer(r"\{\{\s*([^{}]*?)\s*\}\}", text):
-        if not PLACEHOLDER.fullmatch(found[0]):
-            faults.beside(
-                name, text.count("\n", 0, found.start()) + 1, quoted(found[0]), near(found[1], placeholders())
-            )
-    return text

@@ -11,18 +11,26 @@ from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
 from benchbook.evaluators.rubric.spec import MEASURES, Criterion, QuoteRule, Shown
 from benchbook.specs.faults import Table
-from benchbook.specs.fields import WrongValueError, of_these, read_text, read_truth, read_weight, said
+from benchbook.specs.fields import (
+    MOST_STEPS,
+    NAME_WORDS,
+    WrongValueError,
+    of_these,
+    read_name,
+    read_steps,
+    read_text,
+    read_truth,
+    read_weight,
+    said,
+)
 from benchbook.text import quoted
 
-__all__ = ["NAME_WORDS", "read_criteria", "read_name"]
+__all__ = ["read_criteria"]
 
 
-NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 _GRADE = re.compile(r"[^\W_][\w -]{0,47}")
 _SHOWN: tuple[Shown, ...] = get_args(Shown)
 _SOURCES: tuple[Literal["answer", "transcript"], ...] = ("answer", "transcript")
-_MOST_STEPS = 100
 # What tables of every rubric have; no criterion's own columns may be called so. Cost is measured by some alone.
 _TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type_hints(RubricAggregates)} | {
     one.norm for name, one in MEASURES.items() if name != "cost"
@@ -74,12 +82,6 @@ def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
     return made, weight or Fraction(1)
 
 
-def read_name(value: Any) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise WrongValueError(said(value), NAME_WORDS)
-    return value
-
-
 def _read_criterion_name(value: Any) -> str:
     name = read_name(value)
     own = {f"{name}_{what}" for what in ("score", "norm", "counts", "quote_found_rate", *_SHOWN)}
@@ -95,18 +97,14 @@ def _read_scale(value: Any) -> tuple[int, int, tuple[str, ...]]:
         raise WrongValueError(said(value), expected)
     if all(isinstance(one, str) for one in value):
         return 0, len(value) - 1, _read_grades(value)
-    if not all(type(one) is int for one in value):
-        raise WrongValueError(said(value), expected)
-    if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > _MOST_STEPS + 1:
-        raise WrongValueError(f"[{', '.join(map(str, value[:8]))}{', …' if len(value) > 8 else ''}]", expected)
-    return value[0], value[-1], ()
+    return *read_steps(value, expected), ()
 
 
 def _read_grades(value: list[str]) -> tuple[str, ...]:
     for one in value:
         if not _GRADE.fullmatch(one):
             raise WrongValueError(quoted(one), "a grade of at most 48 letters, digits, spaces, _ and -")
-    if len(value) < 2 or len(set(value)) < len(value) or len(value) > _MOST_STEPS + 1:
+    if len(value) < 2 or len(set(value)) < len(value) or len(value) > MOST_STEPS + 1:
         raise WrongValueError(
             f"[{', '.join(map(quoted, value[:8]))}]", "at least two grades, no two alike, lowest first"
         )

@@ -6,9 +6,9 @@ from functools import cache
 from types import GenericAlias
 from typing import Any
 
+from benchbook.evaluators.made import made
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_type
 from benchbook.evaluators.rubric.further_rows import further_fields
-from benchbook.evaluators.rubric.made import made
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     CausedPanelRow,

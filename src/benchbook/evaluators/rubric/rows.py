@@ -14,11 +14,11 @@ from benchbook.ask.unanswered import Unanswered
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.intervals import Interval
+from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
-from benchbook.evaluators.rubric.made import Made
 from benchbook.record.derived_files import Manifest
 
 __all__ = [

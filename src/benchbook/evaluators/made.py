@@ -1,4 +1,4 @@
-"""Structs whose fields go by the rubric: its criteria have columns of their own between those that all share."""
+"""Structs whose fields go by a spec: what it scores has columns of its own between those that all share."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Made", "made"]
 if TYPE_CHECKING:
 
     class Made(msgspec.Struct, frozen=True, kw_only=True):
-        """What every struct made by `made` is. What a rubric adds to its fields is known to nobody who reads code."""
+        """What every struct made by `made` is. What a spec adds to its fields is known to nobody who reads code."""
 
         def __getattr__(self, name: str) -> Any: ...
 
 else:
 
     class Made:
-        """What every struct made by `made` is. Its annotations are the fields that all rubrics share, in their order.
+        """What every struct made by `made` is. Its annotations are the fields that all specs share, in their order.
 
         It is no struct itself: the fields of a struct's base come before its own, and here they stand in between.
         """
