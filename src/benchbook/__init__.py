@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         RubricRun,
         Run,
         RunComparison,
+        Scorer,
+        ScorerRun,
         compare,
         grid,
         judge,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         run_async,
         score,
         score_async,
+        scorer,
         verify,
     )
 
@@ -42,6 +45,8 @@ __all__ = [
     "RubricRun",
     "Run",
     "RunComparison",
+    "Scorer",
+    "ScorerRun",
     "compare",
     "grid",
     "judge",
@@ -53,6 +58,7 @@ __all__ = [
     "run_async",
     "score",
     "score_async",
+    "scorer",
     "verify",
 ]
 

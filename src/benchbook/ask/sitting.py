@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from benchbook.ask.asking import Asker, Endpoint
 from benchbook.ask.cache import ResponseCache
@@ -85,6 +85,15 @@ class Questions(Job, Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class Concludes(Protocol):
+    """Questions of which more is to be recorded once a sitting has asked what it could."""
+
+    async def conclude(self, journal: JournalWriter, stop: Stop) -> bool:
+        """Appends it; tells whether all of it is there. A person who interrupted the asking does not wait for it."""
+        ...
+
+
 class Limits(Protocol):
     """The settings of a sitting, whatever it asks."""
 
@@ -150,7 +159,9 @@ class Sitting:
             if not self._questions.is_decided and not as_it_is:
                 await self._ask_all(journal, pins)
                 self._stop.over_unanswered(len(self._resume.begun), accept=accepts)
-            if self._questions.is_decided:
+            if not await self._conclude(journal):
+                journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
+            elif self._questions.is_decided:
                 journal.append(RunEnded())
                 self._stop.settle()  # nothing is left to resume
             elif self._resume.n_done == self._questions.n_samples:
@@ -159,6 +170,15 @@ class Sitting:
                 journal.append(RunEnded(accepts_unanswered=True))
             else:
                 journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
+
+    async def _conclude(self, journal: JournalWriter) -> bool:
+        """Whether what follows the asking is done, too."""
+        if not isinstance(self._questions, Concludes):
+            return True
+        is_whole = False
+        with two_step_interrupt(self._stop):
+            is_whole = await self._questions.conclude(journal, self._stop)
+        return is_whole  # noqa: RET504 - a person who interrupts it twice leaves it as it was
 
     def _note(self, line: Line) -> None:
         self._resume.note(line)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchbook.ask.settings import SittingSettings
     from benchbook.ask.starting import RunResult
     from benchbook.ask.work import Progress, ProgressHandler
+    from benchbook.evaluators.contract import Evaluator
     from benchbook.record.folder import Record
 
 __all__ = ["resumable", "resume_shown", "say_stopped", "shown_progress", "start_shown"]
@@ -94,26 +95,33 @@ def _words(progress: Progress) -> str:
     return f"{progress.done} of {progress.planned} samples{cost}{stopping}{waiting}"
 
 
-def start_shown(checked: SittingSettings, source: str | None, *, quiet: bool) -> RunResult[Any]:
-    """Begin a record under the evaluator that the settings name, with its progress shown."""
+def start_shown(
+    checked: SittingSettings, source: str | None, *, quiet: bool, evaluator: Evaluator | None = None
+) -> RunResult[Any]:
+    """Begin a record under the evaluator that the settings name, or another, with its progress shown."""
+    from benchbook.ask.starting import start
     from benchbook.ask.work import run_async
-    from benchbook.evaluators.registry import start_run
+    from benchbook.evaluators.registry import evaluator_asked_for
 
     with shown_progress(quiet=quiet) as on_progress:
-        return run_async(start_run(checked, on_progress, source))
+        return run_async(start(evaluator or evaluator_asked_for(checked.spec), checked, on_progress, source))
 
 
-def resume_shown(record: Record, changes: dict[str, Any], command: str, *, quiet: bool) -> RunResult[Any]:
-    """Go on with a record that `command` makes, with its progress shown. Raises: UsageError for another command's."""
+def resume_shown(
+    record: Record, changes: dict[str, Any], command: str, *, quiet: bool, evaluator: Evaluator | None = None
+) -> RunResult[Any]:
+    """Go on with a record that `command` makes, with its progress shown, under its own evaluator or one that stands for
+    it. Raises: UsageError for another command's."""
+    from benchbook.ask.starting import resume
     from benchbook.ask.work import run_async
-    from benchbook.evaluators.registry import evaluator_of, resume_run
+    from benchbook.evaluators.registry import evaluator_of
 
-    evaluator = evaluator_of(record)
+    evaluator = evaluator or evaluator_of(record)
     if evaluator.command != command:
         resumes = f"`benchbook {evaluator.command} --resume` goes on with it"
         raise UsageError(f"{record.path}: was made under {evaluator.id}; {resumes}")
     with shown_progress(quiet=quiet) as on_progress:
-        return run_async(resume_run(record, changes, on_progress))
+        return run_async(resume(evaluator, record, changes, on_progress))
 
 
 def resumable(result: Any, command: str) -> str:

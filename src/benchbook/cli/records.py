@@ -223,19 +223,20 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
     result = check(record, expect=expect)
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
-        print_json(
-            {
-                "run": str(record.path),
-                "holds": result.holds,
-                "sha256": result.sha256,
-                "facts": result.n_facts,
-                "state": result.state,
-                "findings": findings,
-            }
-        )
+        said = {
+            "run": str(record.path),
+            "holds": result.holds,
+            "sha256": result.sha256,
+            "facts": result.n_facts,
+            "state": result.state,
+            "findings": findings,
+        }
+        print_json(said if result.not_computed is None else said | {"not_computed": result.not_computed})
     elif result.holds:
         click.echo(f"{record.path}: verified. {result.n_facts} facts, the run is {result.state}")
         click.echo(f"record hash: {result.sha256}")
+        if result.not_computed is not None:
+            click.echo(visible(f"{result.not_computed}."))
     else:
         from benchbook.views.words import plural
 

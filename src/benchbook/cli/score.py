@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,10 @@ from benchbook.cli.settings import given_settings, options_of
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
+
+if TYPE_CHECKING:
+    from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+    from benchbook.record.folder import Record
 
 __all__ = ["score"]
 
@@ -53,8 +57,8 @@ _OF_PREDICTIONS = (
 def score(ctx: click.Context, /, **options: Any) -> None:
     """Score answers under SPEC against the expected answers of an eval set, and record every item.
 
-    SPEC is answer_correctness@v1 (by default), checks that are shipped (contains@v1, number@v1, choice@v1), or a folder
-    of checks of your own (`benchbook checks init`).
+    SPEC is answer_correctness@v1 (by default), checks that are shipped (contains@v1, number@v1, choice@v1), a folder of
+    checks of your own (`benchbook checks init`), or a function of your own as FILE.py:function (the file is run).
 
     The answers are read from --predictions; without them, --model is asked. Ends with 1 where the run itself failed,
     whatever its score, and with 3 where it is not complete and can be resumed.
@@ -83,7 +87,6 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
     from benchbook.evaluators.answers.predictions import ScoreConfig
-    from benchbook.evaluators.registry import score_predictions
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:
@@ -93,12 +96,12 @@ def _read(options: dict[str, Any]) -> Any:
         "training_columns", *_PART,
     )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
-    return score_predictions(ScoreConfig(**values))
+    return _evaluator(options["spec"]).score(ScoreConfig(**values))
 
 
 def _ask(options: dict[str, Any]) -> Any:
     """A record of a model that is asked here, new or resumed."""
-    from benchbook.evaluators.registry import answers_evaluator
+    from benchbook.evaluators.scorers.scorer import is_scorer_in_file
 
     for name in _OF_PREDICTIONS:
         if options[name]:
@@ -109,12 +112,32 @@ def _ask(options: dict[str, Any]) -> Any:
         kept = [name for name in ("evalset", "model", "run_id") if options[name] is not None]
         if kept:
             raise UsageError(f"--{kept[0].replace('_', '-')}: --resume takes it from the record")
-        return resume_shown(find_record(options["resume"], options["runs"]), settings, "score", quiet=quiet)
+        record = find_record(options["resume"], options["runs"])
+        return resume_shown(record, settings, "score", quiet=quiet, evaluator=_evaluator_again(options["spec"], record))
     if options["model"] is None:
         raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
     settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
-    evaluator = answers_evaluator(options["spec"])
-    return start_shown(evaluator.settings(settings | {"spec": options["spec"]}, "options"), None, quiet=quiet)
+    evaluator = _evaluator(options["spec"])
+    spec = evaluator.id if is_scorer_in_file(options["spec"]) else options["spec"]
+    checked = evaluator.settings(settings | {"spec": spec}, "options")
+    return start_shown(checked, None, quiet=quiet, evaluator=evaluator)
+
+
+def _evaluator(spec: str) -> AnswersEvaluator:
+    """The evaluator of that name, of a folder, or of a function of the user's own: FILE.py:function."""
+    from benchbook.evaluators.registry import answers_evaluator
+    from benchbook.evaluators.scorers.evaluator import evaluator_over
+    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
+
+    return evaluator_over(scorer_in_file(spec)) if is_scorer_in_file(spec) else answers_evaluator(spec)
+
+
+def _evaluator_again(spec: str, record: Record) -> AnswersEvaluator | None:
+    """The function that a record is scored by; None where the record knows its evaluator by itself."""
+    from benchbook.evaluators.scorers.evaluator import evaluator_to_resume
+    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
+
+    return evaluator_to_resume(record, scorer_in_file(spec)) if is_scorer_in_file(spec) else None
 
 
 def _score_table(options: dict[str, Any]) -> None:

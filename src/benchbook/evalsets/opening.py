@@ -30,6 +30,7 @@ __all__ = [
     "evalset_path",
     "first_line",
     "open_evalset",
+    "path_in_memory",
     "shipped_names",
     "shipped_path",
     "start_evalset",
@@ -65,7 +66,7 @@ def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
             del _LENT[lent]
 
 
-def _path_in_memory(name: str) -> Path | None:
+def path_in_memory(name: str) -> Path | None:
     """The file of a set that settings call `memory:NAME`; None where this process has none."""
     return _LENT.get(name)
 
@@ -272,7 +273,7 @@ def evalset_path(name: str) -> Path:
     Raises: UsageError.
     """
     if name.startswith(_IN_MEMORY):
-        if (path := _path_in_memory(name)) is None:
+        if (path := path_in_memory(name)) is None:
             raise UsageError(f"evalset {name}: rows of a process that has ended; the record of its run keeps them")
         return path
     if not name.startswith("@"):

@@ -153,6 +153,11 @@ class Evaluator(ABC):
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
         """The same from a journal that was read already, holding each request against its fact: what does not fit."""
 
+    def not_computed_again(self, state: JournalState) -> str | None:
+        """What of a record is held byte for byte and can't be computed again, in words; None where everything can."""
+        del state
+        return None
+
     @abstractmethod
     def read(self, record: Record) -> DerivedFiles:
         """The derived files as they are on disk. Raises: RecordError."""

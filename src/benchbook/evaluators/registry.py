@@ -41,8 +41,9 @@ __all__ = [
 _CHECKS = "benchbook.evaluators.checks.evaluator"
 _RUBRIC = "benchbook.evaluators.rubric.evaluator"
 _PROTOCOL = "benchbook.evaluators.protocol.evaluator"
+_SCORERS = "benchbook.evaluators.scorers.evaluator"
 # By what a first fact says of a user's own.
-_OWN: Mapping[Any, str] = {"checks": _CHECKS, "protocol": _PROTOCOL, "rubric": _RUBRIC}
+_OWN: Mapping[Any, str] = {"checks": _CHECKS, "protocol": _PROTOCOL, "rubric": _RUBRIC, "scorer": _SCORERS}
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": "benchbook.evaluators.correctness.evaluator",
     "choice@v1": _CHECKS,

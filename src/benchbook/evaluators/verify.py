@@ -29,12 +29,16 @@ __all__ = ["Verification", "verify"]
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """`holds` when nothing was found. `sha256` is the hash that names the record."""
+    """`holds` when nothing was found. `sha256` is the hash that names the record.
+
+    `not_computed` says what was held byte for byte alone, for nobody can compute it again; None where all was computed.
+    """
 
     findings: tuple[Finding, ...]
     sha256: str
     n_facts: int
     state: str
+    not_computed: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -64,7 +68,16 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
         state.last_sha256 if state else FIRST_PREV,
         state.n_facts if state else 0,
         state.state if state else "damaged",
+        _not_computed(record, state),
     )
+
+
+def _not_computed(record: Record, state: JournalState | None) -> str | None:
+    """Of a record that can't be read, what is found says enough."""
+    try:
+        return None if state is None else evaluator_of(record).not_computed_again(state)
+    except BenchbookError:
+        return None
 
 
 def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Finding]:

@@ -1,5 +1,6 @@
 """library: what `import benchbook as bb` gives. Objects over records; no logic of its own."""
 
+from benchbook.evaluators.scorers.scorer import Scorer, scorer
 from benchbook.library.api import (
     grid,
     judge,
@@ -14,7 +15,7 @@ from benchbook.library.api import (
     verify,
 )
 from benchbook.library.comparing import RunComparison, compare
-from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run
+from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, ScorerRun
 
 __all__ = [
     "ChecksRun",
@@ -22,6 +23,8 @@ __all__ = [
     "RubricRun",
     "Run",
     "RunComparison",
+    "Scorer",
+    "ScorerRun",
     "compare",
     "grid",
     "judge",
@@ -33,5 +36,6 @@ __all__ = [
     "run_async",
     "score",
     "score_async",
+    "scorer",
     "verify",
 ]

@@ -9,15 +9,19 @@ from typing import Any, TypeVar
 
 from benchbook.ask.providers.python_function import lend
 from benchbook.ask.starting import RunResult
+from benchbook.ask.starting import resume as resume_with
 from benchbook.ask.starting import start as start_with
 from benchbook.ask.work import ProgressHandler
 from benchbook.ask.work import run_async as run_in_loop
 from benchbook.errors import UsageError
-from benchbook.evalsets.opening import as_file
+from benchbook.evalsets.opening import as_file, path_in_memory
+from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.answers.rows import RunStatus
 from benchbook.evaluators.grid import begin_cell, cells_of
-from benchbook.evaluators.registry import answers_evaluator, resume_run, score_predictions, start_run
+from benchbook.evaluators.registry import answers_evaluator, evaluator_of, start_run
+from benchbook.evaluators.scorers.evaluator import evaluator_over, evaluator_to_resume
+from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC, config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
@@ -82,16 +86,26 @@ def grid(config: str | Path | None = None, *, on_progress: ProgressHandler | Non
     return done
 
 
-def resume(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
+def resume(
+    path: str | Path, *, scorer: Scorer | None = None, on_progress: ProgressHandler | None = None, **settings: Any
+) -> Run:
     """Go on with a record where its journal ends. `settings` may hold limits and addresses, nothing of the plan; and
-    where a function answered, that function again."""
-    return run_in_loop(resume_async(path, on_progress=on_progress, **settings))
+    where a function answered, that function again. Where one scores, `scorer` is that, unchanged: what it has said
+    stays, and it is asked about the other answers.
+
+    Raises: UsageError for what would change the plan, and for a scorer whose source is another than the record's.
+    """
+    return run_in_loop(resume_async(path, scorer=scorer, on_progress=on_progress, **settings))
 
 
-async def resume_async(path: str | Path, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
+async def resume_async(
+    path: str | Path, *, scorer: Scorer | None = None, on_progress: ProgressHandler | None = None, **settings: Any
+) -> Run:
     """As `resume`, inside an event loop."""
+    record = open_record(path)
+    evaluator = evaluator_of(record) if scorer is None else evaluator_to_resume(record, scorer)
     with _as_settings(settings) as given:
-        return _loaded(await resume_run(open_record(path), given, on_progress), Run)
+        return _loaded(await resume_with(evaluator, record, given, on_progress), Run)
 
 
 def load(path: str | Path) -> Run:
@@ -126,10 +140,11 @@ def _loaded(result: RunResult[Any], kind: type[R]) -> R:
 
 
 def score(
-    evalset: Any,
-    predictions: str | Path | None = None,
+    scorer: Any = None,
+    evalset: Any = None,
+    predictions: Any = None,
     *,
-    spec: str | Path = SCORE_SPEC,
+    spec: str | Path | Scorer = SCORE_SPEC,
     model: str | Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | None = None,
     run_status: RunStatus = "completed",
@@ -145,12 +160,13 @@ def score(
     on_progress: ProgressHandler | None = None,
     **settings: Any,
 ) -> Run:
-    """Score answers and record every item, as `benchbook score` does.
+    """Score answers and record every item, as `benchbook score` does: `score("items.jsonl", "predictions.jsonl")`, or
+    `score(scorer, "items.jsonl", …)` by a function of your own (`@bb.scorer`).
 
     `spec` is the evaluator: `answer_correctness@v1`, checks that are shipped (`contains@v1`, `number@v1`, `choice@v1`),
-    or a folder with a spec.toml of your own.
+    a folder with a spec.toml of your own, or such a scorer.
 
-    With `predictions` they are read from that file; `columns` maps our names (item_id, predicted, expected,
+    With `predictions`, a file or rows, they are read; `columns` maps our names (item_id, predicted, expected,
     eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
     `benchbook run` that go for a model and its limits. A run elsewhere that crashed or timed out says so in
     `run_status`, maybe with a `reason`: it scores 0.0 (SPEC A3). `limit`, `where` (`["section=core"]`) and `ids` (a
@@ -160,6 +176,7 @@ def score(
     Raises: InputError naming the line of a prediction that does not fit the eval set; UsageError; RecordError. Nothing
     is written then. A model that was stopped early (a limit, a refused key) returns: see `Run.stopped`.
     """
+    evaluator, evalset, predictions = _what_is_scored(scorer, evalset, predictions, spec)
     if predictions is None and run_status == "completed" and not dry_run:
         if columns or reason or training_metrics or training_columns:
             raise UsageError(
@@ -167,16 +184,17 @@ def score(
             )
         part = {"limit": limit, "where": tuple(where), "ids": None if ids is None else str(ids)}
         given = {name: value for name, value in part.items() if value} | settings
-        asked = score_async(evalset, spec=spec, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
+        by = scorer if isinstance(scorer, Scorer) else spec
+        asked = score_async(evalset, spec=by, model=model, runs=runs, run_id=run_id, on_progress=on_progress, **given)
         return run_in_loop(asked)
     if settings or not (model is None or isinstance(model, str)):
         names = ", ".join(settings) or "model, a function"
         raise UsageError(f"{names}: nobody is asked where there are predictions")
-    with as_file(evalset) as name:
+    with as_file(evalset) as name, _as_predictions(predictions) as file:
         config = ScoreConfig(
             evalset=name,
-            spec=str(spec),
-            predictions=None if predictions is None else str(predictions),
+            spec=evaluator.id,
+            predictions=file,
             columns=dict(columns or {}),
             model=model,
             runs=str(runs),
@@ -190,13 +208,13 @@ def score(
             training_metrics=tuple(str(path) for path in training_metrics),
             training_columns=dict(training_columns or {}),
         )
-        return _scored(score_predictions(config))
+        return _scored(evaluator.score(config))
 
 
 async def score_async(
     evalset: Any,
     *,
-    spec: str | Path = SCORE_SPEC,
+    spec: str | Path | Scorer = SCORE_SPEC,
     model: str | Callable[[Any], Any] | None,
     runs: str | Path = "runs",
     run_id: str | None = None,
@@ -204,10 +222,44 @@ async def score_async(
     **settings: Any,
 ) -> Run:
     """As `score` of a model that is asked, inside an event loop."""
-    evaluator = answers_evaluator(str(spec))
-    given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": str(spec)}
+    evaluator = _evaluator(spec)
+    name = evaluator.id if isinstance(spec, Scorer) else str(spec)
+    given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": name}
     with _as_settings(settings | given) as values:
         return _scored(await start_with(evaluator, evaluator.settings(values, "score"), on_progress))
+
+
+def _evaluator(spec: str | Path | Scorer) -> AnswersEvaluator:
+    return evaluator_over(spec) if isinstance(spec, Scorer) else answers_evaluator(str(spec))
+
+
+def _what_is_scored(scorer: Any, evalset: Any, predictions: Any, spec: str | Path | Scorer) -> tuple[Any, Any, Any]:
+    """Evaluator, eval set and predictions: where no scorer stands before them, each is one place to the left.
+
+    Raises: UsageError where there is none of what there must be, or too much.
+    """
+    if isinstance(scorer, Scorer):
+        if spec != SCORE_SPEC:
+            raise UsageError("score: found a scorer and spec; expected one of them")
+        spec = scorer
+    elif scorer is not None:
+        if predictions is not None and evalset is not None:
+            raise UsageError(f"score: found {type(scorer).__name__} as a scorer; expected a function with @bb.scorer")
+        predictions = evalset if predictions is None else predictions
+        evalset = scorer
+    if evalset is None:
+        raise UsageError("score: found no eval set; expected a path, rows or a frame")
+    return _evaluator(spec), evalset, predictions
+
+
+@contextmanager
+def _as_predictions(given: Any) -> Iterator[str | None]:
+    """The file of predictions while the block runs; of rows, one that is gone then. Raises: InputError."""
+    if given is None or isinstance(given, str | Path):
+        yield None if given is None else str(given)
+        return
+    with as_file(given, "predictions") as name:
+        yield str(path_in_memory(name))
 
 
 def _scored(result: RunResult[Any]) -> Run:

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from benchbook.errors import UsageError
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
@@ -15,6 +17,7 @@ from benchbook.evaluators.correctness.rows import CorrectnessAggregates, Correct
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
+from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerDecision, ScorerManifest, ScorerRow
 from benchbook.evaluators.verify import Verification, verify
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from benchbook.evaluators.contract import Confidence
     from benchbook.views.views import View
 
-__all__ = ["ChecksRun", "CorrectnessRun", "RubricRun", "Run", "run_of"]
+__all__ = ["ChecksRun", "CorrectnessRun", "RubricRun", "Run", "ScorerRun", "run_of"]
 
 
 class Run:
@@ -222,11 +225,54 @@ class ChecksRun(Run):
         return f"<ChecksRun {self.record.run_id}: {file.primary_score}, {file.n_passed} of {file.n_items} passed>"
 
 
+class ScorerRun(Run):
+    """A run that a function of the user's own scored (`@bb.scorer`)."""
+
+    @property
+    def manifest(self) -> ScorerManifest:
+        """Whose predictions over which eval set, what scored them, and the hash that names the record."""
+        manifest: ScorerManifest = self._derived.manifest
+        return manifest
+
+    @property
+    def aggregates(self) -> ScorerAggregates:
+        """The scorecard of A4, what passed, what could not be scored and why, and the means of what was named."""
+        aggregates: ScorerAggregates = self._derived.aggregates
+        return aggregates
+
+    @property
+    def decision(self) -> ScorerDecision:
+        """Whether the run itself held (SPEC A3)."""
+        decision: ScorerDecision = self._derived.decision
+        return decision
+
+    def rows(self) -> Iterator[ScorerRow]:
+        """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
+        self._refuse_unavailable()
+        return self._stored_rows()
+
+    @cached_property
+    def values(self) -> polars.DataFrame:
+        """What the scorer named beside the score: a row for each sample that has some, a column for each name."""
+        import polars as pl
+
+        named = self.samples.filter(pl.col("values").is_not_null()).select("sample", "item_id", "values")
+        rows = [msgspec.json.decode(one) for one in named["values"]]
+        names = sorted({name for row in rows for name in row})
+        columns = [pl.Series(name, [row.get(name) for row in rows], strict=False) for name in names]
+        return named.drop("values").with_columns(columns)
+
+    def __repr__(self) -> str:
+        file = self.aggregates
+        return f"<ScorerRun {self.record.run_id}: {file.primary_score}, {file.n_passed} of {file.n_items} passed>"
+
+
 # By what their derived files are: a user's own spec has a name of its own.
 _CLASSES: dict[type, type[Run]] = {
     ChecksManifest: ChecksRun,
     CorrectnessManifest: CorrectnessRun,
     RubricManifest: RubricRun,
+    ScorerManifest: ScorerRun,
 }
 
 

@@ -207,7 +207,10 @@ def pretty_json(value: Any) -> bytes:
     return msgspec.json.format(canonical_json(value), indent=2) + b"\n"
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Path | bytes) -> str:
+    """Of a file, or of what one would hold."""
+    if isinstance(path, bytes):
+        return hashlib.sha256(path).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -24,6 +24,8 @@ __all__ = [
     "LabelRound",
     "LabelScale",
     "LabelsStarted",
+    "Outcome",
+    "Outcomes",
     "Reply",
     "Resumed",
     "Role",
@@ -133,6 +135,29 @@ class Failure(_Fact, tag="failure", kw_only=True):
     retry_ms: int = 0
 
 
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What a scorer of the user's own said of one sample: a score with what else it named, or what was wrong.
+
+    `score` and `passed` are as they were returned; `passed` is None where that was left to the score. `fault` is the
+    scorer's, and then there is nothing else: it raised, or what it returned is no score.
+    """
+
+    sample: int
+    score: bool | int | float | None = None
+    passed: bool | None = None
+    values: dict[str, bool | int | float | str] = {}
+    fault: str | None = None
+
+
+class Outcomes(_Fact, tag="outcomes", kw_only=True):
+    """What a scorer said of some samples. Nobody can compute it again from the record, so it is a fact."""
+
+    scorer: str  # `name@vN`
+    source_sha256: str
+    python: str  # the version that it ran under
+    outcomes: list[Outcome]
+
+
 class Sealed(_Fact, tag="sealed", kw_only=True):
     """A full segment was compressed; `sha256` is that of the compressed file, `lines_sha256` that of its lines."""
 
@@ -209,7 +234,7 @@ class Label(_Fact, tag="label", kw_only=True):
     undoes: int | None = None  # the `seq` of this labeller's label that no longer holds
 
 
-Fact = RunStarted | Reply | Failure | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
+Fact = RunStarted | Reply | Failure | Outcomes | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
 
 fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(ready(Fact))
 

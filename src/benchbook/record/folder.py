@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -129,11 +130,12 @@ def _written_ns(record: Record) -> int:
 def create_record(
     runs: str | Path,
     run_id: str,
-    inputs: Mapping[str, Path],
+    inputs: Mapping[str, Path | bytes],
     first_fact: Callable[[dict[str, str]], RunStarted],
     fill: Callable[[Record], None] | None = None,
 ) -> Record:
-    """A new record under `runs`, with a copy of each input and its first fact, made from the inputs' hashes by name.
+    """A new record under `runs`, with a copy of each input (a file, or what it holds) and its first fact, made from the
+    inputs' hashes by name.
 
     `fill` adds what else belongs to it from the start (an import). The folder appears whole or not at all: whatever
     moment a kill comes, there is no record, or one that resumes.
@@ -170,10 +172,13 @@ def create_record(
     return Record(target)
 
 
-def _copy_input(source: Path, folder: Path) -> str:
+def _copy_input(source: Path | bytes, folder: Path) -> str:
     temporary = folder / ".copy"
     digest = hashlib.sha256()
-    with source.open("rb") as reader, temporary.open("wb") as writer:
+    with (
+        io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as reader,
+        temporary.open("wb") as writer,
+    ):
         while block := reader.read(1 << 20):
             digest.update(block)
             writer.write(block)

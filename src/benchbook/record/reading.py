@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +14,14 @@ import zstandard
 
 from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError
-from benchbook.record.facts import FIRST_PREV, Fact, Failure, Reply, fact_decoder
+from benchbook.record.facts import FIRST_PREV, Fact, Failure, Outcome, Outcomes, Reply, fact_decoder
 
 __all__ = [
     "CR_LF",
     "LFS_POINTER",
     "FactIndex",
     "Line",
+    "OutcomeIndex",
     "SegmentCache",
     "is_lfs_pointer",
     "read_journal",
@@ -56,6 +58,7 @@ MAX_SEGMENT_BYTES = 1 << _OFFSET_BITS
 MAX_SEGMENTS = 1 << _SEGMENT_BITS
 MAX_SAMPLES = 1 << 28
 MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
+_READ_FACTS = 4  # of outcomes, that are kept read: those of one sitting are in plan order
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -218,3 +221,59 @@ class FactIndex:
             facts.append(fact)
         if facts:
             yield sample, facts
+
+
+class OutcomeIndex:
+    """Where a scorer's outcome of each sample stands: eight bytes an outcome."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._places = array("Q")
+        self._is_sorted = True
+        self._cache: SegmentCache | None = None
+        self._read: OrderedDict[int, dict[int, Outcome]] = OrderedDict()  # by the place of their fact
+        self.are_truths = True  # every score is true or false
+        self.pythons: set[str] = set()  # versions that the scorer ran under
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, line: Line, fact: Outcomes) -> None:
+        self.pythons.add(fact.python)
+        place = line.segment << _OFFSET_BITS | line.offset
+        for one in fact.outcomes:
+            self._places.append(one.sample << (_OFFSET_BITS + _SEGMENT_BITS) | place)
+            self.are_truths = self.are_truths and isinstance(one.score, bool | None)
+        self._is_sorted, self._cache = False, None
+
+    def __contains__(self, sample: int) -> bool:
+        return self._place_of(sample) is not None
+
+    def of(self, sample: int) -> Outcome | None:
+        """The outcome of a sample; the first, where there are several. In plan order, each fact is read once."""
+        place = self._place_of(sample)
+        return None if place is None else self._outcomes_at(place)[sample]
+
+    def _place_of(self, sample: int) -> int | None:
+        import numpy as np
+
+        if not self._is_sorted:
+            np.frombuffer(self._places, dtype=np.uint64).sort()
+            self._is_sorted = True
+        found = bisect_left(self._places, sample << (_OFFSET_BITS + _SEGMENT_BITS))
+        if found == len(self._places) or self._places[found] >> (_OFFSET_BITS + _SEGMENT_BITS) != sample:
+            return None
+        return self._places[found] & ((1 << (_OFFSET_BITS + _SEGMENT_BITS)) - 1)
+
+    def _outcomes_at(self, place: int) -> dict[int, Outcome]:
+        known = self._read.get(place)
+        if known is not None:
+            return known
+        if self._cache is None:
+            self._cache = SegmentCache(self._journal)
+        line = self._cache.line(place >> _OFFSET_BITS, place & (MAX_SEGMENT_BYTES - 1))
+        fact = decode_json(line, fact_decoder)
+        known = self._read[place] = {one.sample: one for one in reversed(fact.outcomes)}
+        if len(self._read) > _READ_FACTS:
+            self._read.popitem(last=False)
+        return known

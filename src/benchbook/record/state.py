@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchbook.errors import RecordDamagedError, RecordError
-from benchbook.record.facts import FIRST_PREV, Failure, Interrupted, Reply, Resumed, RunEnded, RunStarted
-from benchbook.record.reading import FactIndex, Line, read_journal
+from benchbook.record.facts import FIRST_PREV, Failure, Interrupted, Outcomes, Reply, Resumed, RunEnded, RunStarted
+from benchbook.record.reading import FactIndex, Line, OutcomeIndex, read_journal
 
 __all__ = ["JournalState", "Reported", "read_state"]
 
@@ -54,6 +55,7 @@ class JournalState:
     started: RunStarted
     index: FactIndex
     candidate_reported: Reported = field(default_factory=Reported)
+    outcomes: OutcomeIndex = field(init=False)  # a scorer's; empty under every other evaluator
     judges_reported: dict[int, Reported] = field(default_factory=lambda: defaultdict(Reported))  # by their numbers
     ended: RunEnded | None = None
     interrupted: Interrupted | None = None
@@ -63,6 +65,9 @@ class JournalState:
     n_segments: int = 1
     last_line: int = 0  # its number in the last segment
     last_sha256: str = FIRST_PREV
+
+    def __post_init__(self) -> None:
+        self.outcomes = OutcomeIndex(self.journal)
 
     @property
     def n_samples(self) -> int:
@@ -74,10 +79,11 @@ class JournalState:
         return "complete" if self.ended else "interrupted" if self.interrupted else "open"
 
     def add(self, line: Line) -> None:
-        if isinstance(line.fact, Reply | Failure) and not 0 <= line.fact.sample < self.n_samples:
-            reason = f"sample {line.fact.sample} is none of the {self.n_samples} that were planned"
-            path = self.journal / f"{line.segment:06d}.jsonl"
-            raise RecordDamagedError(path if path.exists() else f"{path}.zst", line.number, reason)
+        for sample in _samples_of(line):
+            if not 0 <= sample < self.n_samples:
+                reason = f"sample {sample} is none of the {self.n_samples} that were planned"
+                path = self.journal / f"{line.segment:06d}.jsonl"
+                raise RecordDamagedError(path if path.exists() else f"{path}.zst", line.number, reason)
         self.n_facts += 1
         self.n_segments, self.last_line = line.segment, line.number
         self.last_sha256 = line.sha256
@@ -87,6 +93,8 @@ class JournalState:
                 is_judge = reply.role == "judge"
                 reported = self.judges_reported[reply.judge] if is_judge else self.candidate_reported
                 reported.add(reply.model_reported, reply.fingerprint)
+            case Outcomes() as outcomes:
+                self.outcomes.add(line, outcomes)
             case Interrupted() as interrupted:
                 self.interrupted = interrupted
             case Resumed() as resumed:
@@ -97,6 +105,17 @@ class JournalState:
                 self.ended = ended
             case _:
                 pass
+
+
+def _samples_of(line: Line) -> Iterable[int]:
+    """The samples that a fact is about."""
+    match line.fact:
+        case Reply(sample=sample) | Failure(sample=sample):
+            return (sample,)
+        case Outcomes(outcomes=outcomes):
+            return (one.sample for one in outcomes)
+        case _:
+            return ()
 
 
 def read_state(journal: Path) -> JournalState:

@@ -186,12 +186,18 @@ def _n_missed(report: AnswersReport) -> int:
     unanswered = file.n_unanswered if isinstance(file.n_unanswered, int) else 0
     n_passed: int = report.terms.n_passed(file)
     n_waiting: int = unanswered - file.misses.get(UNANSWERED, 0)
-    return int(file.n_items) - n_passed - n_waiting
+    n_unscored: int = file.n_unscored if isinstance(file.n_unscored, int) else 0
+    return int(file.n_items) - n_passed - n_waiting - n_unscored
+
+
+def _n_predicted(counts: Any) -> int:
+    """Items with a prediction, of a scorecard or a slice: those that were scored, and those that could not be."""
+    return int(counts.n_scored) + (counts.n_unscored if isinstance(counts.n_unscored, int) else 0)
 
 
 def reason_words(reasons: Mapping[str, str], name: str) -> str:
     """A reason of the metric's, an error, or what left an item unanswered, in words."""
-    return reasons.get(name) or ERRORS.get(name) or name.replace("_", " ")
+    return reasons.get(name) or ERRORS.get(name) or (name if " " in name else name.replace("_", " "))
 
 
 def _missed_rows(report: AnswersReport) -> list[Any]:
@@ -220,12 +226,14 @@ def _scorecard(report: AnswersReport) -> Table:
         (f"Its {named}", Reach("score", interval, bare=True)),
         ("Standard deviation", Value("score", file.stddev, unknown="fewer than two items")),
         ("Items", file.n_items),
-        ("Items with a prediction", file.n_scored),
+        ("Items with a prediction", _n_predicted(file)),
         ("Items without, each counted 0.0", file.n_skipped),
     ]
     if isinstance(file.n_unanswered, int):
         counted = "each counted 0.0" if UNANSWERED in file.misses else "left out until they are answered"
         rows.append((f"Items unanswered{f', {counted}' if file.n_unanswered else ''}", file.n_unanswered))
+    if isinstance(file.n_unscored, int):
+        rows.append(("Items with a prediction and no score, left out", file.n_unscored))
     rows.append((terms.passed_of, terms.n_passed(file)))
     return table("Scorecard", {"What": "text", "Value": "number"}, rows, titled=True, only=WRITTEN)
 
@@ -246,7 +254,7 @@ def _slice_tables(file: Any) -> Iterator[Table]:
                 numbers.nothing("none named") if one.value is None else one.value,
                 one.mean,
                 one.n_items,
-                one.n_scored,
+                _n_predicted(one),
                 *((one.n_unanswered,) if unanswered else ()),
             )
             for one in slices
@@ -318,7 +326,11 @@ def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Doc
 
 def _counted_line(file: Any) -> str:
     """`34 items: 29 with a prediction, 5 without, 0 unanswered`."""
-    parts = [f"{numbers.count(file.n_scored)} with a prediction", f"{numbers.count(file.n_skipped)} without"]
+    unscored = f" ({numbers.count(file.n_unscored)} unscored)" if isinstance(file.n_unscored, int) else ""
+    parts = [
+        f"{numbers.count(_n_predicted(file))} with a prediction{unscored}",
+        f"{numbers.count(file.n_skipped)} without",
+    ]
     if isinstance(file.n_unanswered, int):
         parts.append(f"{numbers.count(file.n_unanswered)} unanswered")
     return f"{plural(file.n_items, 'item')}: {', '.join(parts)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,9 @@ _NOT_HERE = (
 class AnswerQuestions:
     """The items of a record, over its own copy of the eval set, which is closed at the end."""
 
-    def __init__(self, record: Record, plan: CandidatePlan, evalset: EvalSet) -> None:
+    def __init__(self, record: Record, plan: CandidatePlan, evalset: EvalSet, metric: Metric) -> None:
+        self._record = record
+        self._metric = metric
         self._plan = plan
         self._evalset = evalset
         self._requests = CandidateRequests(plan, template_of(record, record.started()))
@@ -84,6 +86,9 @@ class AnswerQuestions:
         call = Call(sample, "candidate", 1, body, "candidate", cacheable=sample < self._plan.n_items, begins=True)
         return OneCall(call, facts)
 
+    async def conclude(self, journal: JournalWriter, stop: Stop) -> bool:
+        return await self._metric.add_facts_of_sitting(self._record, journal, stop)
+
     def close(self) -> None:
         self._evalset.close()
 
@@ -96,7 +101,7 @@ class PreparedAnswers:
     config: RunConfig
     plan: CandidatePlan
     evalset: EvalSet
-    inputs: dict[str, Path]
+    inputs: Mapping[str, Path | bytes]
 
     @property
     def roles(self) -> Roles:
@@ -109,7 +114,7 @@ class PreparedAnswers:
     def questions(self, record: Record, stop: Stop) -> AnswerQuestions:
         del stop
         evalset = self.evalset.copied_to(record.input(self.evalset.sha256))
-        return AnswerQuestions(record, self.plan, evalset)
+        return AnswerQuestions(record, self.plan, evalset, self.metric)
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
@@ -155,7 +160,7 @@ def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
     metric.check_items(evalset)
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
-    inputs = {"evalset": path, **config.part.inputs, **metric.inputs}
+    inputs: dict[str, Path | bytes] = {"evalset": path, **config.part.inputs, **metric.inputs}
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
     template = chosen_template(config, evalset)

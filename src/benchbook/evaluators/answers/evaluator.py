@@ -12,7 +12,7 @@ import msgspec
 
 from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
-from benchbook.ask.starting import Roles, RunResult
+from benchbook.ask.starting import Opened, Roles, RunResult
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, prepare, roles_of_answers
@@ -70,8 +70,8 @@ class AnswersEvaluator(Evaluator):
             return None
         return "its predictions were read from a file"
 
-    def reopen(self, record: Record, config: RunConfig) -> _Reopened:
-        return _Reopened(config, candidate_plan_of(record.started()))
+    def reopen(self, record: Record, config: RunConfig) -> Opened:
+        return _Reopened(config, candidate_plan_of(record.started()), self.metric)
 
     # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -110,6 +110,7 @@ class AnswersEvaluator(Evaluator):
 class _Reopened:
     config: RunConfig
     plan: CandidatePlan
+    metric: Metric
 
     @property
     def roles(self) -> Roles:
@@ -121,7 +122,7 @@ class _Reopened:
 
     def questions(self, record: Record, stop: Stop) -> AnswerQuestions:
         del stop
-        return AnswerQuestions(record, self.plan, recorded_evalset(record, record.started()))
+        return AnswerQuestions(record, self.plan, recorded_evalset(record, record.started()), self.metric)
 
 
 class _RequestCheck:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
 
+from benchbook.ask.limits import Stop
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.scorecard import UNANSWERED, ScorecardTally
+from benchbook.record.folder import Record
+from benchbook.record.journal import JournalWriter
+from benchbook.record.state import JournalState
 
-__all__ = ["NO_FIELDS", "Metric", "Scored"]
+__all__ = ["NO_FIELDS", "UNSCORED", "Metric", "Scored", "Unscored"]
 
 
 NO_FIELDS: Mapping[str, Any] = {}
+UNSCORED = "unscored"  # of an item that was answered and has no score: in `Counted.missed`, by why
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,14 @@ class Scored:
     missed: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """An item that was answered and has no score, by no fault of the model's; `columns` of its row tell more."""
+
+    why: str
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Metric(ABC):
     """A frozen spec, or a user's own, that scores an item by its expected answer and the text that was predicted.
 
@@ -53,7 +66,7 @@ class Metric(ABC):
     needs_expected_answer: bool = True
     keeps_fields: bool = False  # it asks for fields of the item's line that `Item` does not have
     identity: Mapping[str, Any] = {}
-    inputs: Mapping[str, Path] = {}
+    inputs: Mapping[str, Path | bytes] = {}
 
     aggregates_type: ClassVar[type[msgspec.Struct]]
     decision_type: ClassVar[type[msgspec.Struct]]
@@ -70,6 +83,26 @@ class Metric(ABC):
         Raises: UsageError where the item lacks what is needed: an error in the eval set, not a score (A3).
         """
 
+    def of_run(self, state: JournalState) -> Metric:
+        """The metric of one run, where what it says of an item stands in the journal."""
+        del state
+        return self
+
+    def score_sample(
+        self, sample: int, item: Item, fields: Mapping[str, Any], predicted: str | None
+    ) -> Scored | Unscored:
+        """Scores one sample of a run; raises as `score`."""
+        del sample
+        return self.score(item, fields, predicted)
+
+    def add_facts(self, record: Record, journal: JournalWriter) -> None:  # noqa: B027 - most need no facts of their own
+        """Appends what is a fact, too, once all predictions are in the journal."""
+
+    async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop) -> bool:
+        """The same once a sitting has asked what it could; tells whether nothing is left, unless `stop` interrupted."""
+        del record, journal, stop
+        return True
+
     def unanswered(self) -> Scored:
         """What an item counts that no answer came for, once its run was ended as it is (A3)."""
         return Scored(0, passed=False, reason=UNANSWERED, has_prediction=False, measured=dict.fromkeys(self.rates, 0))
@@ -85,6 +118,11 @@ class Metric(ABC):
     def tally(self, *, asked: bool = False) -> ScorecardTally:
         """Counts of items, none yet. `asked`: a model was asked, so items may be unanswered."""
         return ScorecardTally(self.name, self.reasons, shows_all=self.shows_all_reasons, asked=asked)
+
+    def first_warnings(self, counted: Any) -> Iterable[str]:
+        """What stands before any number, of a `tables.Counted`."""
+        del counted
+        return ()
 
     @abstractmethod
     def aggregates(self, values: Mapping[str, Any], counted: Any) -> msgspec.Struct:

@@ -85,7 +85,8 @@ def record_predictions(config: ScoreConfig, metric: Metric) -> RunResult[Answers
     path = evalset_path(config.evalset)
     logs = find_training_logs(config.training_metrics, config.training_columns)
     asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
-    inputs = {"evalset": path} | ({"predictions": Path(config.predictions)} if config.predictions else {})
+    inputs: dict[str, Path | bytes] = {"evalset": path}
+    inputs |= {"predictions": Path(config.predictions)} if config.predictions else {}
     inputs |= {**asked.inputs, **metric.inputs, **{log.source: path for log, path in logs}}
     run_id = config.run_id or new_run_id()
     if config.limit is not None and config.limit < 1:
@@ -98,7 +99,7 @@ def record_predictions(config: ScoreConfig, metric: Metric) -> RunResult[Answers
         derived: list[AnswersDerived] = []
 
         def fill(record: Record) -> None:
-            _append(record, iter(()) if config.dry_run else replies)
+            _append(record, iter(()) if config.dry_run else replies, metric)
             derived.append(derive_answers(record, record.path, metric))
 
         record = create_record(
@@ -145,10 +146,11 @@ def _named_after(predictions: str | None) -> str:
     return "recorded/" + ("".join("-" if mark.isspace() or mark == "@" else mark for mark in stem) or "predictions")
 
 
-def _append(record: Record, replies: Iterator[Reply]) -> None:
+def _append(record: Record, replies: Iterator[Reply], metric: Metric) -> None:
     with JournalWriter(record.journal) as journal:
         for reply in replies:
             journal.append(reply)
+        metric.add_facts(record, journal)
         journal.append(RunEnded())
 
 

@@ -11,7 +11,7 @@ import msgspec
 from benchbook.ask.requests import split_reasoning
 from benchbook.evalsets import Item
 from benchbook.evalsets.set_parts import PartSaid
-from benchbook.evaluators.answers.metric import Metric, Scored
+from benchbook.evaluators.answers.metric import Metric, Scored, Unscored
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.record.derived_files import Manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply
@@ -25,6 +25,8 @@ __all__ = [
     "RunStatus",
     "Verdict",
     "item_outcome",
+    "last_reply",
+    "predicted_text",
     "why_unanswered",
 ]
 
@@ -90,10 +92,12 @@ class RunOfItems:
 
 
 class ItemOutcome(NamedTuple):
-    """One item as it is recorded and counted. `scored` is None where it is not answered yet."""
+    """One item as it is recorded and counted. `scored` is None where it is not answered yet, and where it is
+    `unscored`."""
 
     row: Any
     scored: Scored | None
+    unscored: Unscored | None
     unanswered: str | None  # why no answer came (R1.3a)
 
 
@@ -109,15 +113,16 @@ def item_outcome(
 
     Raises: UsageError where the item lacks what its score needs.
     """
-    reply = next((fact for fact in reversed(facts) if isinstance(fact, Reply)), None)
+    reply = last_reply(facts)
     unanswered = why_unanswered(facts) if run.derivation >= 3 and run.asks_a_model else None
     failure = _failure(facts, unanswered) if reply is None else None
-    predicted = _predicted(reply, run)
-    scored: Scored | None
+    predicted = predicted_text(reply, run.plan, run.derivation)
+    found: Scored | Unscored | None
     if unanswered is None:
-        scored = run.metric.score(item, fields, predicted)
+        found = run.metric.score_sample(sample, item, fields, predicted)
     else:
-        scored = run.metric.unanswered() if run.is_ended else None
+        found = run.metric.unanswered() if run.is_ended else None
+    scored, unscored = (None, found) if isinstance(found, Unscored) else (found, None)
     values = {
         "sample": sample,
         "item_id": storable(item.id),
@@ -139,10 +144,11 @@ def item_outcome(
         "own": reply.own if reply else None,
         "fact_seq": reply.seq if reply else failure.seq if failure else None,
         **run.metric.own_columns(scored, failed=run.error is not None),
+        **(unscored.columns if unscored else {}),
     }
     if run.derivation >= 3:
         values["candidate_error"] = unanswered
-    return ItemOutcome(row_type(**values), scored, unanswered)
+    return ItemOutcome(row_type(**values), scored, unscored, unanswered)
 
 
 def why_unanswered(facts: Sequence[Reply | Failure]) -> str | None:
@@ -175,10 +181,14 @@ def _eval_time_ms(reply: Reply | None, failure: Failure | None) -> int | None:
     return reply.latency_e2e_ms if reply else failure.latency_ms if failure else None
 
 
-def _predicted(reply: Reply | None, run: RunOfItems) -> str | None:
+def predicted_text(reply: Reply | None, plan: CandidatePlan, derivation: int) -> str | None:
     """The candidate's text without declared reasoning; None where it gave no text."""
     if reply is None or reply.text is None:
         return None
-    tags = run.plan.candidate.reasoning_tags
-    _, answer = split_reasoning(reply.text, tags, lone_closing=run.derivation >= 3)
+    _, answer = split_reasoning(reply.text, plan.candidate.reasoning_tags, lone_closing=derivation >= 3)
     return storable(answer)
+
+
+def last_reply(facts: Sequence[Reply | Failure]) -> Reply | None:
+    """The reply that an item is scored by."""
+    return next((fact for fact in reversed(facts) if isinstance(fact, Reply)), None)

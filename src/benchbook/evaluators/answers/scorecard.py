@@ -11,6 +11,7 @@ import msgspec
 
 from benchbook.evalsets.composition import vocabulary
 from benchbook.evaluators.exact import NANO, as_float, mean, ratio, sample_sd, sd_of_sums
+from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval
 
 __all__ = [
     "GROUPINGS",
@@ -21,12 +22,14 @@ __all__ = [
     "Scorecard",
     "ScorecardTally",
     "Slice",
+    "Sums",
     "Unavailable",
     "failed_scorecard",
 ]
 
 
 GROUPINGS = ("section", "category", "difficulty")
+CONFIDENCE = 0.95
 NO_PREDICTION = "no_prediction"  # the reason of an item without a text to compare (A7)
 # The reason of an item that counts 0.0 because its run was ended without an answer (A3, R1.3b).
 UNANSWERED = "unanswered"
@@ -40,6 +43,7 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
     n_scored: int
     mean: float | None  # of the score over its items; those that are not answered yet are left out
     n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # where a model was asked, from derivation 3 on
+    n_unscored: int | msgspec.UnsetType = msgspec.UNSET  # as the scorecard's
 
 
 class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,9 +52,10 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     `stddev` is of correctness over the items, ddof = 1, null for fewer than two (C4). `misses` counts, for each
     reason of A7, the items that have it. Slices stand in the frozen spec's order, other values after it, null last.
 
-    Every item is in one of `n_scored`, `n_skipped` and `n_unanswered`. The last are those of a model that no answer
-    came from, for a reason that is not its own (R1.3a): of no mean while the run may go on, and 0.0 with a reason of
-    their own once it was ended as it is (A3).
+    Every item is in one of `n_scored`, `n_skipped`, `n_unanswered` and `n_unscored`. Unanswered are those of a model
+    that no answer came from, for a reason that is not its own (R1.3a): of no mean while the run may go on, and 0.0 with
+    a reason of their own once it was ended as it is (A3). Unscored are those that have an answer, and no score by no
+    fault of the model's: of no mean.
     """
 
     n_items: int
@@ -64,6 +69,7 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     category: tuple[Slice, ...]
     difficulty: tuple[Slice, ...]
     n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on
+    n_unscored: int | msgspec.UnsetType = msgspec.UNSET  # left out where the metric scores every answer
 
 
 @dataclass(slots=True)
@@ -72,7 +78,8 @@ class _Counts:
     n_scored: int = 0
     n_passed: int = 0
     n_unanswered: int = 0
-    n_left_out: int = 0  # of no mean
+    n_left_out: int = 0  # of these, of no mean
+    n_unscored: int = 0
     sum_nano: int = 0
     squares: int = 0
 
@@ -85,7 +92,12 @@ class _Counts:
 
     @property
     def mean(self) -> float | None:
-        return as_float(mean(self.sum_nano, self.n_items - self.n_left_out))
+        return as_float(mean(self.sum_nano, self.n_counted))
+
+    @property
+    def n_counted(self) -> int:
+        """Those that are in the mean."""
+        return self.n_items - self.n_left_out - self.n_unscored
 
 
 @dataclass(slots=True)
@@ -94,13 +106,14 @@ class ScorecardTally:
 
     `metric` is the score's name among the scorecard's `metrics`; `reasons` are the metric's, in their order.
     `shows_all`: those that no item has are shown, too. `asked`: a model was asked, so items may be unanswered; that is
-    said where there are none, too.
+    said where there are none, too. So is, with `may_lack`, how many have an answer and no score.
     """
 
     metric: str
     reasons: tuple[str, ...]
     shows_all: bool = True
     asked: bool = False
+    may_lack: bool = False
     whole: _Counts = field(default_factory=_Counts)
     misses: Counter[str] = field(default_factory=Counter)
     slices: dict[str, dict[str | None, _Counts]] = field(default_factory=lambda: {name: {} for name in GROUPINGS})
@@ -137,6 +150,12 @@ class ScorecardTally:
         if counts_zero:
             self.misses[UNANSWERED] += 1
 
+    def add_unscored(self, values: Mapping[str, str | None]) -> None:
+        """Count an item that was answered and has no score."""
+        for counts in self._counts(values):
+            counts.n_items += 1
+            counts.n_unscored += 1
+
     def _counts(self, values: Mapping[str, str | None]) -> Iterator[_Counts]:
         yield self.whole
         for name in GROUPINGS:
@@ -149,15 +168,16 @@ class ScorecardTally:
         return Scorecard(
             n_items=whole.n_items,
             n_scored=whole.n_scored,
-            n_skipped=whole.n_items - whole.n_scored - whole.n_unanswered,
+            n_skipped=whole.n_items - whole.n_scored - whole.n_unanswered - whole.n_unscored,
             primary_score=score,
-            stddev=as_float(sd_of_sums(whole.n_items - whole.n_left_out, whole.sum_nano, whole.squares)),
+            stddev=as_float(sd_of_sums(whole.n_counted, whole.sum_nano, whole.squares)),
             metrics={self.metric: score},
             misses={name: self.misses[name] for name in self._reasons()},
             section=self._slices("section"),
             category=self._slices("category"),
             difficulty=self._slices("difficulty"),
             n_unanswered=whole.n_unanswered if self.asked else msgspec.UNSET,
+            n_unscored=whole.n_unscored if self.may_lack else msgspec.UNSET,
         )
 
     def _reasons(self) -> list[str]:
@@ -180,6 +200,7 @@ class ScorecardTally:
                 n_scored=counted[value].n_scored,
                 mean=counted[value].mean,
                 n_unanswered=counted[value].n_unanswered if self.asked else msgspec.UNSET,
+                n_unscored=counted[value].n_unscored if self.may_lack else msgspec.UNSET,
             )
             for value in sorted(counted, key=place)
         )
@@ -226,3 +247,38 @@ class MockJudge(msgspec.Struct, frozen=True):
         return Unavailable(
             reason=f"this was a dry run ({MOCK_JUDGE} in the place of {self.spec}): it makes no predictions"
         )
+
+
+@dataclass(slots=True)
+class Sums:
+    """One measure of the items that count: 0 or 1 of a share (`is_rate`), else billionths; exact.
+
+    A cluster, a group or an item that was asked more than once, has its size, its sum and its squares.
+    """
+
+    is_rate: bool
+    n: int = 0
+    total: int = 0
+    squares: int = 0
+    clusters: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, value: int, cluster: str | None) -> None:
+        parts = (1, value, value * value)
+        self.n, self.total, self.squares = self.n + 1, self.total + value, self.squares + parts[2]
+        if cluster is not None:
+            sums = self.clusters.setdefault(cluster, [0, 0, 0])
+            for place, part in enumerate(parts):
+                sums[place] += part
+
+    @property
+    def mean(self) -> float | None:
+        return as_float(mean(self.total * (NANO if self.is_rate else 1), self.n))
+
+    def interval(self, derivation: int) -> Interval:
+        """Of a share Wilson's, of other means Jeffreys'; by clusters where there are some."""
+        if self.is_rate:
+            pairs = [(size, total) for size, total, _ in self.clusters.values()]
+            return rate_interval(self.total, self.n, pairs, CONFIDENCE, derivation)
+        clusters = ((size, total, squares) for size, total, squares in self.clusters.values())
+        sums = (self.n, self.total, self.squares)
+        return interval_of(bounded_mean(sums, clusters if self.clusters else None, NANO, CONFIDENCE), unit=NANO)

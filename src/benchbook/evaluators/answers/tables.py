@@ -21,19 +21,20 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answer_signs import AnswerSigns
-from benchbook.evaluators.answers.metric import NO_FIELDS, Metric
+from benchbook.evaluators.answers.metric import NO_FIELDS, UNSCORED, Metric
 from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, RunStatus, Verdict, item_outcome
 from benchbook.evaluators.answers.scorecard import (
     GROUPINGS,
     MockJudge,
     Scorecard,
     ScorecardTally,
+    Sums,
     failed_scorecard,
 )
 from benchbook.evaluators.candidate import CandidatePlan, candidate_plan_of
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
-from benchbook.evaluators.exact import NANO, as_float, mean
-from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
@@ -46,7 +47,6 @@ __all__ = ["DERIVED_FILES", "AnswersDerived", "Counted", "SampleCheck", "derive_
 
 
 DERIVED_FILES = ("samples.parquet", "samples.jsonl", "aggregates.json", "decision.json", "manifest.json")
-CONFIDENCE = 0.95
 
 # Called with each item's facts before they are used; `verify` looks at them there.
 SampleCheck = Callable[[int, Item, list[Reply | Failure]], None]
@@ -74,7 +74,7 @@ def derive_answers(
     Raises: RecordDamagedError, RecordError; UsageError where an item lacks what its score needs.
     """
     state = read_state(record.journal) if state is None else state
-    counted = Counted(state, metric)
+    counted = Counted(state, metric.of_run(state))
     with (
         recorded_evalset(
             record,
@@ -114,41 +114,6 @@ def _written_to(file: BinaryIO, rows: Iterator[msgspec.Struct]) -> Iterator[msgs
     for row in rows:
         file.write(canonical_json(row) + b"\n")
         yield row
-
-
-@dataclass(slots=True)
-class Sums:
-    """One measure of the items that count: 0 or 1 of a share (`is_rate`), else billionths; exact.
-
-    A cluster, a group or an item that was asked more than once, has its size, its sum and its squares.
-    """
-
-    is_rate: bool
-    n: int = 0
-    total: int = 0
-    squares: int = 0
-    clusters: dict[str, list[int]] = field(default_factory=dict)
-
-    def add(self, value: int, cluster: str | None) -> None:
-        parts = (1, value, value * value)
-        self.n, self.total, self.squares = self.n + 1, self.total + value, self.squares + parts[2]
-        if cluster is not None:
-            sums = self.clusters.setdefault(cluster, [0, 0, 0])
-            for place, part in enumerate(parts):
-                sums[place] += part
-
-    @property
-    def mean(self) -> float | None:
-        return as_float(mean(self.total * (NANO if self.is_rate else 1), self.n))
-
-    def interval(self, derivation: int) -> Interval:
-        """Of a share Wilson's, of other means Jeffreys'; by clusters where there are some."""
-        if self.is_rate:
-            pairs = [(size, total) for size, total, _ in self.clusters.values()]
-            return rate_interval(self.total, self.n, pairs, CONFIDENCE, derivation)
-        clusters = ((size, total, squares) for size, total, squares in self.clusters.values())
-        sums = (self.n, self.total, self.squares)
-        return interval_of(bounded_mean(sums, clusters if self.clusters else None, NANO, CONFIDENCE), unit=NANO)
 
 
 @dataclass(slots=True)
@@ -234,6 +199,9 @@ class Counted:
         if outcome.unanswered is not None:
             self.unanswered[outcome.unanswered] += 1
             self.tally.add_unanswered(values, counts_zero=scored is not None)
+        elif outcome.unscored is not None:
+            self.tally.add_unscored(values)
+            self.missed[UNSCORED][outcome.unscored.why] += 1
         elif scored is not None:
             has = scored.has_prediction if self.derivation >= 3 else row.predicted is not None
             self.tally.add(values, scored.reason, score_nano=scored.score_nano, n_scored=int(has))
@@ -263,7 +231,8 @@ class Counted:
     def aggregates(self) -> msgspec.Struct:
         card = self.scorecard()
         unanswered = self.causes.found()
-        first = [*(one.words for one in unanswered), *set_warnings(self.state.started, judge_sees=())[0]]
+        lacking = [*(one.words for one in unanswered), *self.metric.first_warnings(self)]
+        first = [*lacking, *set_warnings(self.state.started, judge_sees=())[0]]
         values = {
             **msgspec.structs.asdict(card),
             "spec": self.plan.spec,
@@ -316,6 +285,8 @@ class Counted:
             return self._how_it_stands()
         if whole.n_unanswered:
             return f"it was ended with {whole.n_unanswered} of {whole.n_items} items unanswered: {self._causes()}"
+        if whole.n_unscored and not whole.n_scored:
+            return "no item has a score"
         return None if whole.n_scored else "no item has a prediction"
 
     def _how_it_stands(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from benchbook.evaluators.answers.tables import Sums
+from benchbook.evaluators.answers.scorecard import Sums
 from benchbook.evaluators.checks.result import in_nano
 from benchbook.evaluators.checks.spec import Gate as GateSpec
 from benchbook.evaluators.exact import NANO, as_float, mean

@@ -10,8 +10,8 @@ from typing import Any
 from benchbook.errors import InputError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.metric import Metric, Scored
-from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED
-from benchbook.evaluators.answers.tables import Counted, Sums
+from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED, Sums
+from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.checks.expected import Expected, ItemError
 from benchbook.evaluators.checks.gates import decided_by_values, gates_of, thresholds_of
 from benchbook.evaluators.checks.result import REASONS

@@ -1,0 +1,227 @@
+"""A user's function as what scores answers: while it runs, and from the outcomes that a journal has of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.limits import Stop
+from benchbook.canonical import canonical_json
+from benchbook.errors import RecordError, UsageError
+from benchbook.evalsets import Item
+from benchbook.evaluators.answers.metric import UNSCORED, Metric, Scored, Unscored
+from benchbook.evaluators.answers.scorecard import NO_PREDICTION, ScorecardTally
+from benchbook.evaluators.answers.tables import Counted
+from benchbook.evaluators.exact import NANO, as_float, divide, mean
+from benchbook.evaluators.scorers.rows import (
+    NamedMean,
+    ScorerAggregates,
+    ScorerDecision,
+    ScorerManifest,
+    ScorerRow,
+    Unscoreds,
+)
+from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
+from benchbook.evaluators.scorers.scoring import has_text, outcome_by, score_answers, score_answers_of_sitting
+from benchbook.record.facts import Outcome
+from benchbook.record.folder import Record
+from benchbook.record.journal import JournalWriter
+from benchbook.record.state import JournalState
+
+__all__ = ["NOT_PASSED", "NOT_SCORED", "SOURCE", "ScorerMetric"]
+
+SOURCE = "scorer"  # what a record calls the source, among its inputs
+NOT_PASSED = "not_passed"
+NOT_SCORED = "not scored yet"  # of an answer without an outcome: the run was stopped before
+_MOST_REASONS = 20
+_MOST_NAMES = 50  # of numbers that are added up
+
+
+class ScorerMetric(Metric):
+    """`scorer` is None where a record is read: what it said is there, and it need not be."""
+
+    name = "score"
+    reasons = (NO_PREDICTION, NOT_PASSED)
+    shows_all_reasons = False
+    is_rate = False
+    rates: Mapping[str, bool] = {"pass_rate": True}
+    needs_expected_answer = False
+    aggregates_type = ScorerAggregates
+    decision_type = ScorerDecision
+    manifest_type = ScorerManifest
+
+    def __init__(self, spec: ScorerSpec, scorer: Scorer | None) -> None:
+        self.spec = spec
+        self.scorer = scorer
+        self.id, self.sha256 = spec.id, spec.sha256
+        self.identity = {"evaluator": SOURCE, "scorer": msgspec.to_builtins(spec)}
+        self.inputs = {} if scorer is None else {SOURCE: scorer.source.encode("utf-8", "backslashreplace")}
+
+    def row_type(self, derivation: int) -> type[ScorerRow]:
+        del derivation
+        return ScorerRow
+
+    # ── while it runs ────────────────────────────────────────────────────────────────────────────────────────
+
+    def add_facts(self, record: Record, journal: JournalWriter) -> None:
+        score_answers(self._here(), record, journal)
+
+    async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop) -> bool:
+        return await score_answers_of_sitting(self._here(), record, journal, stop)
+
+    def _here(self) -> Scorer:
+        if self.scorer is None:
+            raise RecordError(f"{self.id}: the function is not here")
+        return self.scorer
+
+    # ── as a run has it ──────────────────────────────────────────────────────────────────────────────────────
+
+    def of_run(self, state: JournalState) -> ScorerMetric:
+        return _OfRun(self, state)
+
+    def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
+        """Calls the function. Raises: UsageError where it gives no score, or is to be awaited."""
+        if predicted is None or not has_text(predicted):
+            return _without_text()
+        scorer = self._here()
+        if scorer.is_async:
+            raise UsageError(f"{self.id}: is awaited; score a set with bb.score")
+        outcome = outcome_by(scorer, 0, ScoredItem(item, fields), predicted)
+        if outcome.score is None:
+            raise UsageError(f"{self.id}: item {item.id}: {outcome.fault}")
+        return self._scored(outcome, outcome.score)
+
+    def _scored(self, outcome: Outcome, score: float) -> Scored:
+        nano = _nano(score)
+        passed = nano >= _nano(self.spec.passes_at) if outcome.passed is None else outcome.passed
+        return Scored(
+            nano,
+            passed,
+            None if passed else NOT_PASSED,
+            columns={"values": canonical_json(outcome.values).decode() if outcome.values else None},
+            measured={"pass_rate": int(passed)},
+        )
+
+    def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
+        columns: dict[str, Any] = {"score": None, "passed": None, "unscored": None, "values": None}
+        if scored is None:
+            return columns
+        columns |= scored.columns
+        if failed:
+            return columns | {"score": 0.0, "passed": False}
+        return columns | {"score": as_float(scored.score_nano), "passed": scored.passed}
+
+    def tally(self, *, asked: bool = False) -> ScorecardTally:
+        return ScorecardTally(self.name, self.reasons, shows_all=False, asked=asked, may_lack=True)
+
+    def first_warnings(self, counted: Counted) -> Iterator[str]:
+        """Each reason that answers have no score: it is the scorer's, and they are left out."""
+        missed, n_items = counted.missed[UNSCORED], counted.plan.n_samples
+        faults = {why: n for why, n in missed.items() if why != NOT_SCORED}
+        if n := sum(faults.values()):
+            says = "; ".join(f"{why} ({n})" for why, n in _most(faults)[:3]) + ("; …" if len(faults) > 3 else "")
+            are = "answer is" if n == 1 else "answers are"
+            yield f"{n:,} of {n_items:,} {are} unscored by a fault of the scorer {self.id}, and left out: {says}."
+        if n := missed.get(NOT_SCORED, 0):
+            yield f"{n:,} of {n_items:,} {'answer is' if n == 1 else 'answers are'} not scored yet, and left out."
+
+    def aggregates(self, values: Mapping[str, Any], counted: Counted) -> ScorerAggregates:
+        sums = {"primary_score": counted.score, **counted.measured}
+        passed = counted.measured["pass_rate"]
+        means = counted.metric.named.means() if isinstance(counted.metric, _OfRun) else {}
+        said = (
+            f"{self.id} is a Python function, and what it said of each answer is a fact: `benchbook verify` holds it, "
+        )
+        said += "and all that follows from it, and can't compute it again."
+        return ScorerAggregates(
+            **(dict(values) | {"warnings": [*values["warnings"], said]}),
+            n_passed=0 if counted.failed else passed.total,
+            pass_rate=0.0 if counted.failed and passed.n else passed.mean,
+            unscored=[Unscoreds(why=why, n_items=n) for why, n in _most(counted.missed[UNSCORED])[:_MOST_REASONS]],
+            values=means,
+            intervals={name: counted.interval(one) for name, one in sums.items()},
+        )
+
+    def decision(
+        self, verdict: str, reason: str | None, aggregates: msgspec.Struct, counted: Counted
+    ) -> ScorerDecision:
+        del aggregates, counted
+        return ScorerDecision(verdict=verdict, reason=reason)  # type: ignore[arg-type]
+
+
+class _OfRun(ScorerMetric):
+    """The same with the outcomes of one run. A score is 0 or 1 where each was told as true or false."""
+
+    def __init__(self, metric: ScorerMetric, state: JournalState) -> None:
+        super().__init__(metric.spec, metric.scorer)
+        self._outcomes = state.outcomes
+        self._failed = state.started.identity["run_status"] != "completed"
+        self.is_rate = state.outcomes.are_truths
+        self.named = _Named()
+        self.identity = {
+            "evaluator": SOURCE,
+            "scorer": msgspec.to_builtins(self.spec) | {"python": sorted(state.outcomes.pythons)},
+        }
+
+    def score_sample(
+        self, sample: int, item: Item, fields: Mapping[str, Any], predicted: str | None
+    ) -> Scored | Unscored:
+        del item, fields
+        if not has_text(predicted):
+            return _without_text()
+        outcome = self._outcomes.of(sample)
+        if outcome is not None and outcome.score is not None:
+            self.named.add(outcome.values)
+            return self._scored(outcome, outcome.score)
+        why = NOT_SCORED if outcome is None else outcome.fault or "no score"
+        if self._failed:  # such a run scores 0.0 in all, whatever its texts (A3)
+            return Scored(0, passed=False, reason=NOT_PASSED, columns={"unscored": why}, measured={"pass_rate": 0})
+        return Unscored(why, {"unscored": why})
+
+
+def _without_text() -> Scored:
+    """Of an item that no text came for, or nothing but white space (A3, A7): the function is not called."""
+    return Scored(0, passed=False, reason=NO_PREDICTION, has_prediction=False, measured={"pass_rate": 0})
+
+
+@dataclass(slots=True)
+class _Sum:
+    n: int = 0
+    total_nano: int = 0
+
+
+class _Named:
+    """The numbers that a scorer names beside the score, added up exactly, by name."""
+
+    def __init__(self) -> None:
+        self._sums: defaultdict[str, _Sum] = defaultdict(_Sum)
+
+    def add(self, values: Mapping[str, bool | int | float | str]) -> None:
+        for name, value in values.items():
+            if isinstance(value, str) or (name not in self._sums and len(self._sums) >= _MOST_NAMES):
+                continue
+            one = self._sums[name]
+            one.n += 1
+            one.total_nano += _nano(value)
+
+    def means(self) -> dict[str, NamedMean]:
+        return {
+            name: NamedMean(mean=as_float(mean(one.total_nano, one.n)), n=one.n) for name, one in self._sums.items()
+        }
+
+
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent first, else by name."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _nano(value: float) -> int:
+    """A number in billionths, rounded half-even once from the exact value (SPEC C2)."""
+    if isinstance(value, int):  # true and false, too
+        return value * NANO
+    numerator, denominator = value.as_integer_ratio()
+    return divide(numerator * NANO, denominator)

@@ -1,0 +1,97 @@
+"""The derived files of a record that a user's function scored: what each column and field is (SPEC A3 to A5)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from benchbook.ask.unanswered import Unanswered
+from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
+from benchbook.evaluators.answers.scorecard import Scorecard
+from benchbook.evaluators.intervals import Interval
+
+__all__ = ["NamedMean", "ScorerAggregates", "ScorerDecision", "ScorerManifest", "ScorerRow", "ScorerSaid", "Unscoreds"]
+
+
+class ScorerRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of samples.parquet and samples.jsonl: an item, asked or not (A5)."""
+
+    sample: int  # its place in the plan, from 0: repeat * items + item
+    item_id: str
+    repeat: int  # from 0
+    section: str | None
+    category: str | None
+    difficulty: str | None
+    group: str | None
+    answer_format: str | None
+    prompt: str
+    expected: str | None  # the item's expected answer, where it has one
+    predicted: str | None
+    score: float | None  # from 0 to 1; 0.0 throughout where the run failed (A3); null where there is none
+    passed: bool | None
+    miss_reason: str | None  # why it did not pass: no_prediction, not_passed, or unanswered
+    unscored: str | None  # why an answer has no score: what the scorer raised, or returned instead of one
+    values: str | None  # what the scorer named beside the score: numbers and texts, as a JSON object
+    error: str | None  # provider_error, timeout, cancelled: of its call. crashed, timed_out: of the whole run
+    candidate_error: str | None  # a cause of `facts.FailureCause`, or not_asked; null for an item that was answered
+    eval_time_ms: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    model_reported: str | None
+    own: str | None  # the run's own keys, as canonical JSON
+    fact_seq: int | None  # the fact in the journal
+
+
+class NamedMean(msgspec.Struct, frozen=True, kw_only=True):
+    """A number that the scorer named, over the items that have it; true and false count 1 and 0."""
+
+    mean: float | None
+    n: int
+
+
+class Unscoreds(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers without a score, by why: what the scorer raised, or returned instead of one."""
+
+    why: str
+    n_items: int
+
+
+class ScorerAggregates(Scorecard, frozen=True, kw_only=True):
+    """aggregates.json: the scorecard of A4 over the items' scores, and beside it what passed.
+
+    `intervals` has those of `primary_score` and `pass_rate`; their bounds are null where the run failed. `unscored` has
+    the most frequent reasons first, `values` the first numbers that were named.
+    """
+
+    spec: str
+    n_passed: int
+    pass_rate: float | None  # of the items that have a score
+    unscored: list[Unscoreds]
+    values: dict[str, NamedMean]
+    intervals: dict[str, Interval]
+    errors: dict[str, int]  # error -> items that have it
+    warnings: list[str]
+    unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # why items are, in words
+    n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
+
+
+class ScorerDecision(AnswerDecision, frozen=True, kw_only=True):
+    """decision.json: whether the run itself held (A3)."""
+
+
+class ScorerSaid(msgspec.Struct, frozen=True, kw_only=True):
+    """The scorer: what it is called, from which score on it passes an answer, and the hash of its source, which is
+    among the inputs. `python` are the versions that it ran under."""
+
+    name: str
+    version: int
+    function: str
+    passes_at: float
+    source_sha256: str
+    python: list[str]
+
+
+class ScorerManifest(AnswerManifest, frozen=True, kw_only=True):
+    """manifest.json: who, what, when, with what, and the hash that names the record."""
+
+    evaluator: str  # `scorer`: a function of the user's own; its outcomes are facts
+    scorer: ScorerSaid
