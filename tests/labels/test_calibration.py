@@ -58,7 +58,11 @@ def frozen(outcomes: list[Outcome], **how: Any) -> tuple[Decision, Counted]:
     for one in outcomes:
         tally.add(one, score_sample(one, SCALE))
     found = aggregates_of(tally)
-    counted = Counted(found.n_samples, found.n_scored, tally.counts[1].total(), found.n_unscored)
+    by_faithfulness = {
+        "faithfulness_mean": tally.counts[1].total(),
+        "faithfulness_failure_rate": tally.counts[1].total(),
+    }
+    counted = Counted(found.n_samples, found.n_scored, found.n_unscored, by_faithfulness)
     return decide(tally, **how), counted
 
 

@@ -13,6 +13,7 @@ from benchbook.labels.judge_card import judge_card
 from benchbook.labels.labels import open_labels
 from benchbook.record.folder import Record
 from benchbook.views.judge_card import card_lines
+from own_rubric import CITED, own_run
 from server.making import HOST, Api
 from server.test_access import bearer, csrf_of, guarded, logged_in, new_token
 
@@ -33,7 +34,7 @@ def drawn(api: Api, n: int, **headers: str) -> list[int]:
     return open_labels(runs_of(api) / "people").started.samples
 
 
-def give(api: Api, labeller: str, sample: int, field: str, score: int, **more: Any) -> Any:
+def give(api: Api, labeller: str, sample: int, field: str, score: int | None, **more: Any) -> Any:
     given = {"labeller": labeller, "sample": sample, "field": field, "score": score, **more}
     answer = api.ask("POST", f"{LABELS}/labels", json=given)
     assert answer.status_code == 201, answer.text
@@ -52,7 +53,7 @@ def given_by(api: Api, samples: list[int], scores: Scores) -> None:
 DISPUTED: Scores = {"ann": ((2, 2), (1, 2), (0, 0)), "bob": ((2, 1), (0, 2), (0, 2))}
 
 
-def in_dispute(api: Api, **params: int) -> list[tuple[int, str, list[int]]]:
+def in_dispute(api: Api, **params: int) -> list[tuple[int, str, list[int | None]]]:
     rows = api.json(f"{LABELS}/disputes", params=params)["disputes"]
     return [(row["sample"], row["field"], [one["score"] for one in row["opinions"]]) for row in rows]
 
@@ -179,14 +180,50 @@ def test_labels_of_another_run_say_so(writing: Api) -> None:
     assert str(runs_of(writing)) not in json.dumps(found)
 
 
-def test_labels_by_other_criteria_are_listed_and_left_to_the_command_line(writing: Api) -> None:
-    wanted = {"run": "a", "book": "people", "n": 2}
+def test_whether_an_answer_passes_is_asked_and_held_against_the_scores(writing: Api) -> None:
+    wanted = {"run": "a", "book": "people", "n": 4}
     assert writing.ask("POST", "/api/v1/labels", json=wanted).status_code == 201
     (book,) = writing.json("/api/v1/labels")["books"]
-    assert (book["n_labels_a_person"], list(book["by_field"])) == (2, ["passed"])
-    status, said = writing.problem(f"{LABELS}/next?labeller=ann")
-    assert status == 409
-    assert "these labels are of 'passed': label them by `benchbook label next`" in said
+    assert (book["n_labels_a_person"], list(book["by_field"]), book["titles"]) == (4, ["passed"], {"passed": "Passed"})
+    step = writing.json(f"{LABELS}/next?labeller=ann")
+    asked = step["question"]
+    assert (step["n_samples"], asked["field"], asked["title"], asked["asked"]) == (4, "passed", "Passed", "")
+    assert asked["choices"] == [
+        {"score": 1, "key": "1", "words": "the answer is right: it does what the question asks"},
+        {"score": 0, "key": "0", "words": "it is not"},
+    ]
+    wrong = {"labeller": "ann", "sample": asked["sample"], "field": "passed", "score": 2}
+    assert writing.problem(f"{LABELS}/labels", "POST", json=wrong) == (422, "people: passed: found 2; expected 0 or 1")
+    none = {**wrong, "score": None}
+    said = "people: passed: a label without a score, and it applies to every answer"
+    assert writing.problem(f"{LABELS}/labels", "POST", json=none) == (422, said)
+    while (question := writing.json(f"{LABELS}/next?labeller=ann")["question"]) is not None:
+        give(writing, "ann", question["sample"], "passed", 1)
     found = writing.json(f"{LABELS}/calibration")
-    assert (found["card"], found["between_people_table"]["rows"]) == (None, [])
-    assert "a judge's card is of rubric@v1" in found["reason"]
+    assert (found["card"], found["reason"], found["words"]["as_judged"]) == (None, None, None)
+    (trial,) = found["answers"]["criteria"]
+    assert (trial["criterion"], trial["n"]) == ("passed", 4)
+    assert found["words"]["says"].startswith("Passed: ")
+    assert [one["title"] for one in found["words"]["sections"]] == [
+        "Corrected values", "Agreement", "Passed: where evaluator and people differ",
+    ]  # fmt: skip
+
+
+def test_a_rubric_of_ones_own_is_asked_by_its_criteria(writing: Api, tmp_path: Path) -> None:
+    own_run(tmp_path, [{"sources": None, "clear": 1}, {"sources": 2, "clear": 1}], CITED, "cited")
+    assert runs_of(writing) == tmp_path / "runs"
+    writing.app.services.watcher.look()
+    wanted = {"run": "cited", "book": "people", "n": 2}
+    assert writing.ask("POST", "/api/v1/labels", json=wanted).status_code == 201
+    asked = writing.json(f"{LABELS}/next?labeller=ann")["question"]
+    assert (asked["title"], asked["asked"]) == ("Sources", "Are the sources named?")
+    assert [(one["score"], one["key"], one["words"]) for one in asked["choices"]] == [
+        (2, "2", ""), (1, "1", ""), (0, "0", ""), (None, "-", "does not apply"),
+    ]  # fmt: skip
+    step = give(writing, "ann", asked["sample"], "sources_score", None)
+    assert (step["question"]["title"], step["n_given"], step["n_labels"]) == ("Clear", 1, 4)
+    give(writing, "bob", asked["sample"], "sources_score", 0)
+    assert in_dispute(writing) == [(asked["sample"], "sources_score", [None, 0])]
+    after = give(writing, "eve", asked["sample"], "sources_score", None, adjudicate=True)
+    assert after["question"] is None
+    assert writing.json(f"{LABELS}")["by_field"]["sources_score"]["adjudicated"] == 1

@@ -26,7 +26,7 @@ describe("names", () => {
   ])("%s", (id, wanted) => expect(modelName(id)).toBe(wanted));
   it("shows where names differ", () => expect(distinctNames(["run-a-final", "run-b-final"])).toEqual(["a", "b"]));
   it("keeps names that are alike", () => expect(distinctNames(["x", "x"])).toEqual(["x", "x"]));
-  it("knows the spec's words", () => expect([words("accuracy_score"), words("some_new_name"), words("FORMAT_COMPLIANCE")]).toEqual(["Accuracy", "Some new name", "Format compliance"]));
+  it("knows the spec's words", () => expect([words("sample_score"), words("some_new_name"), words("FORMAT_COMPLIANCE")]).toEqual(["Sample score", "Some new name", "Format compliance"]));
   it("knows why samples failed and items missed", () =>
     expect(["latency_above_maximum", "expected_inside_longer_text", "parse_error", "toString"].map(reasonWords)).toEqual(["too slow", "the expected answer stands inside a longer text", "parse error", "tostring"]));
 });

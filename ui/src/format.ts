@@ -1,7 +1,7 @@
 /** Names, times and counted things as people read them. Null is never shown as zero. */
 import type { RunRow } from "./api/types";
 import { count, hasWord, interval, NOTHING } from "./numbers";
-import { AGGREGATES, FAIL_REASONS, FIELDS, MISS_REASONS, type Kind } from "./words";
+import { AGGREGATES, FAIL_REASONS, MISS_REASONS, type Kind } from "./words";
 
 const compact = new Intl.NumberFormat("en", { maximumSignificantDigits: 3, notation: "compact" });
 
@@ -66,7 +66,6 @@ export function distinctNames(names: readonly string[]): string[] {
 const WORDS = {
   primary_score: "Primary score",
   correctness_mean: "Correctness, mean",
-  ...FIELDS,
   sample_score: "Sample score",
   generation_params: "Generation parameters",
   cross_judge: "Cross-judging",

@@ -29,12 +29,6 @@ export const AGGREGATES = {
   n_timed_out: ["Timed out", "count"],
 } as const;
 
-/** What a judge or a person scores. */
-export const FIELDS = {
-  accuracy_score: "Accuracy",
-  faithfulness_score: "Faithfulness",
-} as const;
-
 /** Why a sample did not pass (R5.1). */
 export const FAIL_REASONS = {
   accuracy_below_minimum: "accuracy below the minimum",

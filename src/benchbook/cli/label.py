@@ -14,6 +14,7 @@ from benchbook.text import visible
 if TYPE_CHECKING:
     from benchbook.labels.labels import LabelBook
     from benchbook.labels.session import Question
+    from benchbook.record.facts import Label
 
 __all__ = ["label"]
 
@@ -171,9 +172,10 @@ def _by_keys(folder: str, labeller: str, *, adjudicates: bool) -> None:
 
 def _keys(question: Question) -> str:
     from benchbook.labels.session import keys_of
+    from benchbook.labels.state import said_words
 
     keys = keys_of(question.criterion)
-    named = [key if key == str(score) else f"{key}={score}" for key, score in keys.items()]
+    named = [key if key == str(score) else f"{key}={said_words(score)}" for key, score in keys.items()]
     return f"[{'/'.join(named)} score, n note, u undo, q quit]"
 
 
@@ -183,15 +185,15 @@ def _act(
     """`(labels, sample on the screen, note for the next label, whether it goes on)` after a key."""
     from benchbook.labels.labels import give_labels, take_back
     from benchbook.labels.session import action_of
-    from benchbook.labels.state import Given
+    from benchbook.labels.state import Given, said_words
 
     match action_of(key, question, name, note=note, adjudicates=adjudicates):
         case Given() as given:
-            click.echo(str(given.score))
+            click.echo(said_words(given.score))
             return give_labels(book, [given]), shown, "", True
         case "undo":
             last = take_back(book, name, adjudicated=adjudicates)
-            what = "nothing to undo" if last is None else f"undone: sample {last.sample} {last.field} {last.score}"
+            what = "nothing to undo" if last is None else _undone(last)
             click.echo(visible(what))
             return book.reload(), None if last is not None else shown, note, True
         case "note":
@@ -202,6 +204,12 @@ def _act(
         case _:
             click.echo("?")
             return book, shown, note, True
+
+
+def _undone(last: Label) -> str:
+    from benchbook.labels.state import said_words
+
+    return f"undone: sample {last.sample} {last.field} {said_words(last.score)}"
 
 
 def _key(folder: str) -> str:

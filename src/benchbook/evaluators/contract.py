@@ -81,6 +81,8 @@ class LabelCriterion:
     scores: tuple[int, ...]
     column: str
     meaning: str = ""  # in words, as people see it; empty where the name says it
+    grades: tuple[str, ...] = ()  # what each score is called, in their order; none: by its number alone
+    may_not_apply: bool = False  # people may say that it does not apply to an answer
 
 
 class Evaluator(ABC):

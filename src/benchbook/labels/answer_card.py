@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -17,17 +18,27 @@ from benchbook.labels.sheet import CarriedFrom, LabelledRun, LabelsOfRun, derive
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
 
-__all__ = ["FEW_LABELS", "AnswerCard", "CriterionTrial", "answer_card"]
+__all__ = ["FEW_LABELS", "AnswerCard", "Applies", "CriterionTrial", "answer_card"]
 
 
 _SLICES = ("section", "category", "difficulty")
+
+
+class Applies(msgspec.Struct, frozen=True, kw_only=True):
+    """Labelled answers by whether the evaluator and people find that a criterion applies to them."""
+
+    both: int
+    evaluator_alone: int
+    people_alone: int
+    neither: int
 
 
 class CriterionTrial(msgspec.Struct, frozen=True, kw_only=True):
     """One criterion of the evaluator against people; `confusion[people][evaluator]` counts answers.
 
     `as_scored` is the mean that the evaluator gave to all scored answers, `corrected` what it would be if people had
-    scored them; of the scores 0 and 1 these are rates.
+    scored them; of the scores 0 and 1 these are rates. Answers to which the criterion does not apply, as people say,
+    are not in the corrected mean.
     """
 
     criterion: str
@@ -40,9 +51,10 @@ class CriterionTrial(msgspec.Struct, frozen=True, kw_only=True):
     as_scored: float | None
     corrected: Estimate
     by_labels_alone: Estimate
-    n_twice: int  # answers that two people labelled, each without seeing the other's scores
+    n_twice: int  # answers that two people gave a score, each without seeing the other's
     n_disputed: int  # open: they count as not labelled
     between_people: dict[AgreementName, Agreement]
+    applies: Applies | None  # None where the criterion applies to every answer
 
     @property
     def is_rate(self) -> bool:
@@ -152,8 +164,11 @@ def _trial(
 ) -> CriterionTrial:
     """One criterion, the `place`-th of the evaluator's."""
     name, scores = criterion.name, criterion.scores
-    scored = [(one, own) for one in answers if (own := one.scores[place]) is not None]
-    people = [labels.gold.get(one.sample, {}).get(name) for one, _ in scored]
+    gold = {sample: said[name] for sample, said in labels.gold.items() if name in said}
+    all_scored = [(one, own) for one in answers if (own := one.scores[place]) is not None]
+    # As people would have it, the mean is over answers to which the criterion applies by their word.
+    scored = [(one, own) for one, own in all_scored if gold.get(one.sample, own) is not None]
+    people = [gold.get(one.sample) for one, _ in scored]
     ours = [own for _, own in scored]
     pairs = [
         Pair(score, own, one.answer_chars, one.slices, one.cluster)
@@ -170,17 +185,30 @@ def _trial(
     return CriterionTrial(
         criterion=name,
         scores=scores,
-        n_scored=len(scored),
+        n_scored=len(all_scored),
         n=len(pairs),
         confusion=_confusion(pairs, scores),
         agreement=drawing.agreements([one.people for one in pairs], [one.judge for one in pairs], scores, clusters),
         bias=bias_of(pairs, drawing.confidence, drawing.seed),
-        as_scored=sum(ours) / len(ours) if ours else None,
+        as_scored=sum(own for _, own in all_scored) / len(all_scored) if all_scored else None,
         corrected=corrected,
         by_labels_alone=alone,
         n_twice=len(twice),
         n_disputed=origins.count("disputed"),
         between_people=drawing.agreements([a for a, _ in twice], [b for _, b in twice], scores, None),
+        applies=_applies(place, answers, gold) if criterion.may_not_apply else None,
+    )
+
+
+def _applies(place: int, answers: Sequence[_Answer], gold: Mapping[int, int | None]) -> Applies:
+    found = Counter(
+        (one.scores[place] is not None, gold[one.sample] is not None) for one in answers if one.sample in gold
+    )
+    return Applies(
+        both=found[True, True],
+        evaluator_alone=found[True, False],
+        people_alone=found[False, True],
+        neither=found[False, False],
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.gates import DecisionName, Gate, Threshold
+from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
+from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.labels.calibration_corrected import GoldScores, Pair, bias_of, clusters_of, corrected_aggregates
 from benchbook.labels.calibration_results import (
     AgreementName,
@@ -20,8 +23,7 @@ from benchbook.labels.calibration_results import (
     FieldTrial,
     JudgedSample,
 )
-from benchbook.labels.state import FIELDS, SCORES
-from benchbook.record.facts import LabelField
+from benchbook.labels.state import scores_words
 from benchbook.statistics import Agreement, Estimate, Weights, cohens_kappa, gwet_ac, krippendorff_alpha
 
 __all__ = ["Counted", "agreements", "calibrate", "corrected_decision"]
@@ -33,20 +35,20 @@ class Counted:
 
     n_samples: int
     n_scored: int  # with a score, a rule's zeros among them
-    n_faithfulness: int  # with a faithfulness score
     n_unscored: int
+    by_criterion: Mapping[str, int]  # by an aggregate of one criterion, how many samples have a score by it
     is_whole: bool = True  # every sample that was planned is there
 
     def bases(self, aggregate: str) -> tuple[int, int]:
         """What the aggregate is divided by: as it stands, and with the unscored samples filled in (R6.3)."""
         if aggregate == "pass_rate":
             return self.n_samples, self.n_samples
-        n = self.n_faithfulness if aggregate == "faithfulness_failure_rate" else self.n_scored
+        n = self.by_criterion.get(aggregate, self.n_scored)
         return n, n + self.n_unscored
 
 
 def corrected_decision(
-    frozen: Decision, corrected: Sequence[Corrected], counted: Counted, confidence: float
+    frozen: Decision, corrected: Sequence[Corrected], counted: Counted, spec: RubricSpec, confidence: float
 ) -> CorrectedDecision:
     """Move each gate's value by what the correction moves the judged samples, and decide.
 
@@ -54,7 +56,7 @@ def corrected_decision(
     its interval holds on the bad side; what capped the frozen decision caps this one.
     """
     by_name = {one.aggregate: one for one in corrected}
-    gates = tuple(_gate(gate, by_name, counted) for gate in frozen.gates if not gate.unmeasured)
+    gates = tuple(_gate(gate, by_name, counted, spec) for gate in frozen.gates if not gate.unmeasured)
     never = [gate for gate in gates if not gate.can_hold]
     doubts = [_doubt(gate) for gate in gates if not gate.holds_for_sure]
     decision: DecisionName
@@ -82,7 +84,7 @@ def _by_values(gates: Sequence[CorrectedGate], frozen: Decision, counted: Counte
     return "INCONCLUSIVE" if unknown else "READY"
 
 
-def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: Counted) -> CorrectedGate:
+def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: Counted, spec: RubricSpec) -> CorrectedGate:
     threshold = Threshold(gate.aggregate, gate.direction, round(gate.limit * 1e9))
     one = corrected.get(gate.aggregate)
     source: Literal["corrected", "labels_alone", "run"] = "run"
@@ -90,7 +92,7 @@ def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: Counted) -> C
     if one is not None:
         source = "labels_alone" if one.corrected.low is None else "corrected"
         found = one.by_labels_alone if source == "labels_alone" else one.corrected
-        value, worst, best, reason = _moved(gate, one, found, counted)
+        value, worst, best, reason = _moved(gate, one, found, counted, spec)
     return CorrectedGate(
         aggregate=gate.aggregate,
         direction=gate.direction,
@@ -108,7 +110,7 @@ def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: Counted) -> C
 
 
 def _moved(
-    gate: Gate, one: Corrected, found: Estimate, counted: Counted
+    gate: Gate, one: Corrected, found: Estimate, counted: Counted, spec: RubricSpec
 ) -> tuple[float | None, float | None, float | None, str | None]:
     """`(value, worst, best, reason)` of the whole run.
 
@@ -116,21 +118,28 @@ def _moved(
     by d times their share.
     """
     base, base_filled = counted.bases(gate.aggregate)
+    within = partial(_within, *_scale_of(gate.aggregate, spec))
     if found.estimate is None or one.as_judged is None or gate.value is None or not base:
         return None, None, None, found.reason or "no_data"
     value = gate.value + (found.estimate - one.as_judged) * one.n_judged / base
     bad, good = (found.low, found.high) if gate.direction == "at_least" else (found.high, found.low)
     if bad is None or good is None or gate.worst is None or gate.best is None:
-        return _within(value), None, None, found.reason or "no_data"
+        return within(value), None, None, found.reason or "no_data"
     share = one.n_judged / base_filled
     worst = gate.worst + (bad - one.as_judged) * share
     best = gate.best + (good - one.as_judged) * share
-    return _within(value), _within(worst), _within(best), None
+    return within(value), within(worst), within(best), None
 
 
-def _within(value: float) -> float:
-    """Rates and scores lie in 0..1; an interval by the normal distribution may leave it."""
-    return round(min(1.0, max(0.0, value)), 9)
+def _scale_of(aggregate: str, spec: RubricSpec) -> tuple[float, float]:
+    """Where it lies: rates and scores from 0 to 1, a criterion's mean on its scale."""
+    one = table_of(spec)[aggregate]
+    return (one.lowest, one.lowest + one.span) if isinstance(one, OfSamples) else (0, 1)
+
+
+def _within(low: float, high: float, value: float) -> float:
+    """An interval by the normal distribution may leave the scale."""
+    return round(min(float(high), max(float(low), value)), 9)
 
 
 def _never(gate: CorrectedGate) -> str:
@@ -166,8 +175,11 @@ def calibrate(
     Raises: UsageError for a label of a sample that the judge did not score, or of a score that there is not.
     """
     by_number = {one.sample: one for one in samples}
-    _check(gold, by_number.keys())
-    fields = tuple(_field_trial(field, by_number, gold, confidence, seed, n_resamples) for field in FIELDS)
+    _check(gold, by_number.keys(), spec)
+    fields = tuple(
+        _field_trial(number, one, by_number, gold, confidence, seed, n_resamples)
+        for number, one in enumerate(spec.criteria)
+    )
     corrected = corrected_aggregates(samples, gold, spec, confidence=confidence, seed=seed, n_resamples=n_resamples)
     clusters = {one.cluster for one in samples if one.cluster is not None}
     return Calibration(
@@ -179,40 +191,45 @@ def calibrate(
         fields=fields,
         corrected=corrected,
         frozen_decision=frozen,
-        corrected_decision=None if frozen is None else corrected_decision(frozen, corrected, counted, confidence),
+        corrected_decision=None if frozen is None else corrected_decision(frozen, corrected, counted, spec, confidence),
         warnings=_warnings(fields),
     )
 
 
-def _check(gold: GoldScores, known: Container[int]) -> None:
+def _check(gold: GoldScores, known: Container[int], spec: RubricSpec) -> None:
+    scales = {one.score_key: tuple(one.scores) for one in spec.criteria}
     for sample, labels in gold.items():
         if sample not in known:
             raise UsageError(f"labels: sample {sample} is labelled, and the judge of this run did not score it")
         for field, score in labels.items():
-            if score not in SCORES:
-                raise UsageError(f"labels: sample {sample} {field}: found {score}; expected 0, 1 or 2")
+            if score not in scales[field]:
+                expected = scores_words(scales[field])
+                raise UsageError(f"labels: sample {sample} {field}: found {score}; expected {expected}")
 
 
 def _field_trial(
-    field: LabelField,
+    number: int,
+    criterion: Criterion,
     samples: dict[int, JudgedSample],
     gold: GoldScores,
     confidence: float,
     seed: int,
     n_resamples: int,
 ) -> FieldTrial:
+    """The `number`-th criterion."""
+    field, scores = criterion.score_key, tuple(criterion.scores)
     pairs = [
         Pair(
             people=labels[field],
-            judge=samples[number].score(field),
-            answer_chars=samples[number].answer_chars,
-            slices=tuple(samples[number].slices.items()),
-            cluster=samples[number].cluster,
+            judge=samples[sample].score(number),
+            answer_chars=samples[sample].answer_chars,
+            slices=tuple(samples[sample].slices.items()),
+            cluster=samples[sample].cluster,
         )
-        for number, labels in sorted(gold.items())
+        for sample, labels in sorted(gold.items())
         if field in labels
     ]
-    confusion = {str(people): {str(judge): 0 for judge in SCORES} for people in SCORES}
+    confusion = {str(people): {str(judge): 0 for judge in scores} for people in scores}
     for pair in pairs:
         confusion[str(pair.people)][str(pair.judge)] += 1
     return FieldTrial(
@@ -222,6 +239,7 @@ def _field_trial(
         agreement=agreements(
             [pair.people for pair in pairs],
             [pair.judge for pair in pairs],
+            scores=scores,
             clusters=clusters_of(pairs),
             confidence=confidence,
             seed=seed,
@@ -235,13 +253,13 @@ def agreements(
     a: Sequence[int],
     b: Sequence[int],
     *,
-    scores: Sequence[int] = SCORES,
+    scores: Sequence[int],
     clusters: Sequence[str | None] | None,
     confidence: float,
     seed: int,
     n_resamples: int,
 ) -> dict[AgreementName, Agreement]:
-    """Every coefficient of two raters' scores on one scale, by default 0, 1, 2."""
+    """Every coefficient of two raters' scores on one scale."""
 
     def kappa(weights: Weights) -> Agreement:
         return cohens_kappa(

@@ -23,8 +23,6 @@ from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.calibration_results import Bias, Corrected, JudgedSample, SliceBias
-from benchbook.labels.state import FIELDS
-from benchbook.record.facts import LabelField
 from benchbook.statistics import (
     Estimate,
     Stratum,
@@ -44,19 +42,23 @@ from benchbook.statistics.results import without_interval
 __all__ = ["GoldScores", "Pair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
 
 
-GoldScores = Mapping[int, Mapping[LabelField, int]]
-"""People's scores by sample and field; what nobody labelled, or two people left open, is not in it."""
+GoldScores = Mapping[int, Mapping[str, int]]
+"""People's scores by sample and criterion; what nobody labelled, or two people left open, is not in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """A number of one sample that an aggregate is the mean of, and the criteria that people must label for it."""
+    """A number of one sample that an aggregate is the mean of, and the criteria that people must label for it.
+
+    It is from 0 to `highest`; the aggregate's own scale begins at `lowest`.
+    """
 
     aggregate: str
     needs: tuple[int, ...]
     value: Callable[[Outcome], float]
     highest: int = 1
     binary: bool = False
+    lowest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,14 @@ def corrected_aggregates(
     drawing = _Drawing(confidence, seed, n_resamples)
     found = []
     for measure in _measures(spec):
-        values = [_sample(one, gold.get(one.sample, {}), measure) for one in samples]
+        values = [_sample(one, gold.get(one.sample, {}), measure, spec) for one in samples]
+        corrected = _rate(values, drawing) if measure.binary else _mean(values, measure.highest, drawing)
         found.append(
             Corrected(
                 aggregate=measure.aggregate,
-                as_judged=sum(one.judge for one in values) / len(values) if values else None,
-                corrected=_rate(values, drawing) if measure.binary else _mean(values, measure.highest, drawing),
-                by_labels_alone=_labels_alone(values, measure, confidence),
+                as_judged=measure.lowest + sum(one.judge for one in values) / len(values) if values else None,
+                corrected=_raised(corrected, measure.lowest),
+                by_labels_alone=_raised(_labels_alone(values, measure, confidence), measure.lowest),
                 n_judged=len(values),
                 n_labelled=sum(one.people is not None for one in values),
             )
@@ -132,20 +135,21 @@ def _measures(spec: RubricSpec) -> Iterator[_Measure]:
     for name, one in table_of(spec).items():
         if isinstance(one, OfSamples) and one.is_open:
             needs = everything if one.of is None else (one.of,)
-            yield _Measure(name, needs, partial(_value, one, spec), one.span, binary=one.is_rate)
+            yield _Measure(name, needs, partial(_value, one, spec), one.span, one.is_rate, one.lowest)
 
 
 def _value(one: OfSamples, spec: RubricSpec, outcome: Outcome) -> float:
-    return one.lowest + (one.of_sample(outcome, score_sample(outcome, spec)) or 0) * one.span / one.unit
+    return (one.of_sample(outcome, score_sample(outcome, spec)) or 0) * one.span / one.unit
 
 
-def _sample(one: JudgedSample, labels: Mapping[LabelField, int], measure: _Measure) -> _Sample:
+def _sample(one: JudgedSample, labels: Mapping[str, int], measure: _Measure, spec: RubricSpec) -> _Sample:
     """The measure by the judge's scores, and by people's in their place."""
     people = None
-    if all(FIELDS[number] in labels for number in measure.needs):
+    names = [spec.criteria[number].score_key for number in measure.needs]
+    if all(name in labels for name in names):
         scores = list(one.outcome.scores)
-        for number in measure.needs:
-            scores[number] = labels[FIELDS[number]]
+        for number, name in zip(measure.needs, names, strict=True):
+            scores[number] = labels[name]
         people = measure.value(msgspec.structs.replace(one.outcome, scores=tuple(scores)))
     return _Sample(measure.value(one.outcome), people, one.cluster)
 

@@ -11,8 +11,6 @@ import msgspec
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.scoring import Outcome
-from benchbook.labels.state import FIELDS
-from benchbook.record.facts import LabelField
 from benchbook.statistics import Agreement, Estimate
 
 __all__ = [
@@ -53,9 +51,9 @@ class JudgedSample:
     slices: Mapping[str, str]
     cluster: str | None = None
 
-    def score(self, field: LabelField) -> int:
-        """The judge's score."""
-        found = self.outcome.scores[FIELDS.index(field)]  # criteria and fields have one order
+    def score(self, criterion: int) -> int:
+        """The judge's score by a criterion, which goes by its number."""
+        found = self.outcome.scores[criterion]
         if found is None:
             raise ValueError(f"sample {self.sample} was not judged")
         return found
@@ -80,9 +78,9 @@ class Bias(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FieldTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of the judge against people. `confusion[people][judge]` counts samples."""
+    """One criterion of the judge against people. `confusion[people][judge]` counts samples."""
 
-    field: LabelField
+    field: str  # the criterion's name
     n: int
     confusion: dict[str, dict[str, int]]
     agreement: dict[AgreementName, Agreement]
@@ -140,7 +138,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """A judge held against people's labels."""
 
     n_judged: int
-    n_labelled: int  # judged samples with a label of either field that is not in dispute
+    n_labelled: int  # judged samples with a label by some criterion that is not in dispute
     n_clusters: int | None
     confidence: float
     seed: int

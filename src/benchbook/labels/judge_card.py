@@ -9,18 +9,21 @@ from typing import cast
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
+from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.evaluator import RubricEvaluator
 from benchbook.evaluators.rubric.row_types import row_type, scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import Outcome
-from benchbook.evaluators.rubric.spec import RUBRIC_V1, rubric_v1
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import Counted, agreements, calibrate
 from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import CarriedFrom, derived_anew, is_as_drawn, labels_of_run
-from benchbook.labels.state import FIELDS
-from benchbook.record.facts import LabelField, Stratum
+from benchbook.labels.sheet import CarriedFrom, LabelsOfRun, derived_anew, is_as_drawn, labels_of_run
+from benchbook.record.facts import Stratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.statistics import Agreement, Estimate, cohens_kappa, wilson
@@ -44,8 +47,8 @@ _SLICES = ("section", "category", "difficulty")
 class BetweenPeople(msgspec.Struct, frozen=True, kw_only=True):
     """Agreement of two people over the `n_twice` samples that both labelled, each without seeing the other's scores."""
 
-    n_twice: dict[LabelField, int]
-    agreement: dict[LabelField, dict[AgreementName, Agreement]]
+    n_twice: dict[str, int]  # this, and all that follows, by criterion
+    agreement: dict[str, dict[AgreementName, Agreement]]
 
 
 class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,10 +61,10 @@ class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
     stratify: list[str]
     strata: dict[str, Stratum]
     n_labellers: int
-    n_twice: dict[LabelField, int]
-    n_adjudicated: dict[LabelField, int]
-    n_disputed: dict[LabelField, int]  # open: they count as not labelled
-    between_people: dict[LabelField, dict[AgreementName, Agreement]]
+    n_twice: dict[str, int]
+    n_adjudicated: dict[str, int]
+    n_disputed: dict[str, int]  # open: they count as not labelled
+    between_people: dict[str, dict[AgreementName, Agreement]]
     carried: CarriedFrom | msgspec.UnsetType = msgspec.UNSET  # left out where they were drawn from this run
 
 
@@ -79,8 +82,8 @@ class Retest(msgspec.Struct, frozen=True, kw_only=True):
     """How the judge scored the same answer to the same item when it saw it again, in another repeat."""
 
     n_items: int
-    same_scores: Estimate  # the share of items with both scores the same
-    kappa: dict[LabelField, Agreement]  # with quadratic weights
+    same_scores: Estimate  # the share of items with all scores the same
+    kappa: dict[str, Agreement]  # with quadratic weights
 
 
 class JudgeCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,8 +114,20 @@ class JudgeCard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def has_judge_card(record: Record) -> bool:
-    """Whether a run has all that a judge's card says: a judge, and a decision by the gates of `rubric@v1`."""
-    return record.started().spec == RUBRIC_V1
+    """Whether a run has all that a judge's card says: a judge, and a decision by the gates of a rubric.
+
+    Where a criterion need not apply, an aggregate is over other samples by the judge than by people, and can't be
+    corrected as here: that run has an answer card.
+    """
+    return _rubric_of(record) is not None
+
+
+def _rubric_of(record: Record) -> RubricSpec | None:
+    """The rubric of a run that has a judge's card."""
+    evaluator = evaluator_of(record)
+    if not isinstance(evaluator, RubricEvaluator) or any(one.may_not_apply for one in evaluator.spec.criteria):
+        return None
+    return evaluator.spec
 
 
 def judge_card(
@@ -122,21 +137,23 @@ def judge_card(
 
     Raises: UsageError for a run of another evaluator, and where the labels are of none of its answers.
     """
-    if not has_judge_card(record):
-        raise UsageError(f"{record.path}: was scored under {record.started().spec}; a judge's card is of {RUBRIC_V1}")
+    spec = _rubric_of(record)
+    if spec is None:
+        what = f"was scored under {record.started().spec}; a judge's card is of a rubric whose criteria always apply"
+        raise UsageError(f"{record.path}: {what}")
     with derived_anew(record) as run:
         derived, samples = cast("Derived", run.derived), run.samples
         manifest, file = derived.manifest, derived.aggregates
         labels = labels_of_run(book, run)
-        judged = _judged(samples, clustered=manifest.repeats > 1)
-        retest = _retest(samples, confidence, seed, n_resamples)
+        judged = _judged(samples, spec, clustered=manifest.repeats > 1)
+        retest = _retest(samples, spec, confidence, seed, n_resamples)
         as_drawn = labels.carried is None and is_as_drawn(run, book.started)
     calibration = calibrate(
         judged,
-        cast("GoldScores", labels.gold),
-        rubric_v1().without(manifest.unmeasured),
+        _gold(labels, spec),
+        spec.without(manifest.unmeasured),
         frozen=derived.decision,
-        counted=_counted(derived),
+        counted=_counted(derived, spec),
         confidence=confidence,
         seed=seed,
         n_resamples=n_resamples,
@@ -163,27 +180,36 @@ def judge_card(
     )
 
 
-def labelled_row_type() -> type[RubricRow]:
-    """A row as far as the card goes: columns of later forms of `rubric@v1` are passed over."""
-    return row_type(rubric_v1(), panel=False, caused=False)
+def _gold(labels: LabelsOfRun, spec: RubricSpec) -> GoldScores:
+    """People's scores by the rubric's criteria, which apply to every answer: that one does not is no score."""
+    names = {one.score_key for one in spec.criteria}
+    return {
+        sample: {name: score for name, score in said.items() if name in names and score is not None}
+        for sample, said in labels.gold.items()
+    }
 
 
-def is_judged(row: RubricRow) -> bool:
-    """Whether a judge scored this sample by all criteria; a rule's zero is nobody's judgement (R1.3)."""
-    return None not in scores_of(row, rubric_v1()) and row.score_origin is None
+def _judged_rows(samples: Path, spec: RubricSpec) -> Iterator[RubricRow]:
+    """Those that a judge scored by all criteria; a rule's zero is nobody's judgement (R1.3).
+
+    They are read as far as the card goes: columns of later forms are passed over.
+    """
+    for row in read_rows(samples, row_type(spec, panel=False, caused=False)):
+        if None not in scores_of(row, spec) and row.score_origin is None:
+            yield row
 
 
-def _judged(samples: Path, *, clustered: bool) -> list[JudgedSample]:
+def _judged(samples: Path, spec: RubricSpec, *, clustered: bool) -> list[JudgedSample]:
     """The samples that the judge scored. They are in clusters where any has a group, or items have repeats."""
-    rows = [_judged_sample(row) for row in read_rows(samples, labelled_row_type()) if is_judged(row)]
+    rows = [_judged_sample(row, spec) for row in _judged_rows(samples, spec)]
     if clustered or any(group is not None for _, group in rows):
         return [_in_cluster(one, f"item {one.item_id}" if group is None else f"group {group}") for one, group in rows]
     return [one for one, _ in rows]
 
 
-def _judged_sample(row: RubricRow) -> tuple[JudgedSample, str | None]:
+def _judged_sample(row: RubricRow, spec: RubricSpec) -> tuple[JudgedSample, str | None]:
     outcome = Outcome(
-        scores=scores_of(row, rubric_v1()),
+        scores=scores_of(row, spec),
         latency_e2e_ms=row.latency_e2e_ms,
         latency_model_ms=row.latency_model_ms,
         timed_out=row.timed_out,
@@ -198,13 +224,18 @@ def _in_cluster(one: JudgedSample, cluster: str) -> JudgedSample:
     return JudgedSample(one.sample, one.item_id, one.outcome, one.answer_chars, one.slices, cluster)
 
 
-def _counted(derived: Derived) -> Counted:
+def _counted(derived: Derived, spec: RubricSpec) -> Counted:
     file = derived.aggregates
+    by_number = [sum(getattr(file, f"{one.name}_counts").values()) for one in spec.criteria]
     return Counted(
         n_samples=file.aggregates.n_samples,
         n_scored=file.aggregates.n_scored,
-        n_faithfulness=sum(file.faithfulness_counts.values()),
         n_unscored=file.ledger.n_unscored,
+        by_criterion={
+            name: by_number[one.of]
+            for name, one in table_of(spec).items()
+            if isinstance(one, OfSamples) and one.of is not None
+        },
         is_whole=derived.manifest.state == "complete"
         and (file.ledger.n_attempted >= file.ledger.n_planned or _ended_early(file)),
     )
@@ -231,7 +262,7 @@ def _label_source(
 ) -> LabelSource:
     started, state = book.started, book.state
     people = between_people(book, confidence=confidence, seed=seed, n_resamples=n_resamples)
-    origins = {field: [state.gold(sample, field).origin for sample in started.samples] for field in FIELDS}
+    origins = {field: [state.gold(sample, field).origin for sample in started.samples] for field in state.criteria}
     return LabelSource(
         sha256=book.sha256,
         n_drawn=len(started.samples),
@@ -252,13 +283,14 @@ def between_people(
     book: LabelBook, *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
 ) -> BetweenPeople:
     """How far two people agree; the labels alone tell, without the run."""
-    opinions = {field: list(_twice(book, field)) for field in FIELDS}
+    opinions = {field: list(_twice(book, field)) for field in book.state.criteria}
     return BetweenPeople(
         n_twice={field: len(pairs) for field, pairs in opinions.items()},
         agreement={
             field: agreements(
                 [first for first, _ in pairs],
                 [second for _, second in pairs],
+                scores=book.state.criteria[field].scores,
                 clusters=None,
                 confidence=confidence,
                 seed=seed,
@@ -269,7 +301,7 @@ def between_people(
     )
 
 
-def _twice(book: LabelBook, field: LabelField) -> Iterator[tuple[int, int]]:
+def _twice(book: LabelBook, field: str) -> Iterator[tuple[int, int]]:
     """Two people's scores of a sample, the first one's first."""
     for sample in book.started.samples:
         scores = [one.score for one in book.state.opinions(sample, field) if one.score is not None]
@@ -277,15 +309,15 @@ def _twice(book: LabelBook, field: LabelField) -> Iterator[tuple[int, int]]:
             yield scores[0], scores[1]
 
 
-def _retest(samples: Path, confidence: float, seed: int, n_resamples: int) -> Retest:
+def _retest(samples: Path, spec: RubricSpec, confidence: float, seed: int, n_resamples: int) -> Retest:
     """Pairs of repeats with the same answer, one an item: the first two."""
     first: dict[tuple[str, str | None], tuple[int, ...]] = {}
     done: set[str] = set()
     pairs: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-    for row in read_rows(samples, labelled_row_type()):
-        if not is_judged(row) or row.item_id in done:
+    for row in _judged_rows(samples, spec):
+        if row.item_id in done:
             continue
-        scores = tuple(score or 0 for score in scores_of(row, rubric_v1()))
+        scores = tuple(score or 0 for score in scores_of(row, spec))
         key = (row.item_id, row.answer_sha256)
         if key in first:
             pairs.append((first[key], scores))
@@ -295,17 +327,19 @@ def _retest(samples: Path, confidence: float, seed: int, n_resamples: int) -> Re
         n_items=len(pairs),
         same_scores=wilson(sum(a == b for a, b in pairs), len(pairs), confidence),
         kappa={
-            field: _kappa([(a[place], b[place]) for a, b in pairs], confidence, seed, n_resamples)
-            for place, field in enumerate(FIELDS)
+            one.score_key: _kappa([(a[place], b[place]) for a, b in pairs], one, confidence, seed, n_resamples)
+            for place, one in enumerate(spec.criteria)
         },
     )
 
 
-def _kappa(pairs: Sequence[tuple[int, int]], confidence: float, seed: int, n_resamples: int) -> Agreement:
+def _kappa(
+    pairs: Sequence[tuple[int, int]], criterion: Criterion, confidence: float, seed: int, n_resamples: int
+) -> Agreement:
     return cohens_kappa(
         [a for a, _ in pairs],
         [b for _, b in pairs],
-        (0, 1, 2),
+        tuple(criterion.scores),
         weights="quadratic",
         confidence=confidence,
         seed=seed,

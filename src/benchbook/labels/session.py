@@ -11,15 +11,18 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.labels.labels import LabelBook, SheetRow
-from benchbook.labels.state import Given, GoldOrigin
+from benchbook.labels.state import NOT_APPLYING, Given, GoldOrigin, said_words
 from benchbook.record.facts import Label, LabelScale
 from benchbook.text import visible
 
 __all__ = [
     "Action",
+    "Choice",
     "Progress",
     "Question",
     "action_of",
+    "asked_of",
+    "choices_of",
     "disputed_questions",
     "keys_of",
     "meaning_of",
@@ -53,14 +56,59 @@ def meaning_of(criterion: LabelScale) -> str:
     return criterion.meaning or _MEANING.get(criterion.name, criterion.name)
 
 
-def keys_of(criterion: LabelScale) -> dict[str, int]:
+def keys_of(criterion: LabelScale) -> dict[str, int | None]:
     """The key of each score: its own digit, or digits and letters in order where a scale has other numbers.
 
-    Scores beyond the last letter have none: a sheet takes them.
+    Scores beyond the last letter have none: a sheet takes them. None, of a minus, is that it does not apply.
     """
+    keys: dict[str, int | None] = {}
     if all(0 <= score <= 9 for score in criterion.scores):
-        return {str(score): score for score in criterion.scores}
-    return dict(zip(f"123456789{_LETTERS}", criterion.scores, strict=False))
+        keys |= {str(score): score for score in criterion.scores}
+    else:
+        keys |= zip(f"123456789{_LETTERS}", criterion.scores, strict=False)
+    return keys | {"-": None} if criterion.may_not_apply else keys
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the things that can be said by a criterion: a score, or null where it does not apply.
+
+    `key` says it, where there is one; `words` say what it means.
+    """
+
+    score: int | None
+    key: str | None
+    words: str
+
+
+def choices_of(criterion: LabelScale) -> tuple[Choice, ...]:
+    """What can be said, the highest score first."""
+    keys = {score: key for key, score in keys_of(criterion).items()}
+    said = dict(zip(criterion.scores, criterion.grades, strict=False)) or _words_of_scores(criterion)
+    found = [
+        Choice(score=one, key=keys.get(one), words=said.get(one, "")) for one in sorted(criterion.scores, reverse=True)
+    ]
+    if criterion.may_not_apply:
+        found.append(Choice(score=None, key=keys[None], words=NOT_APPLYING))
+    return tuple(found)
+
+
+def _words_of_scores(criterion: LabelScale) -> dict[int, str]:
+    """Out of the lines of its meaning that begin with a score."""
+    lines = [line.strip().partition(" ") for line in meaning_of(criterion).splitlines()[1:]]
+    scores = {str(score): score for score in criterion.scores}
+    return {scores[number]: words for number, _, words in lines if number in scores}
+
+
+def asked_of(criterion: LabelScale) -> str:
+    """What is asked, without the criterion's name and without the words for scores, which `choices_of` has."""
+    name = criterion.name.removesuffix("_score")
+    first, *others = meaning_of(criterion).splitlines() or [""]
+    if first in (name, criterion.name):
+        first = ""
+    first = first.removeprefix(f"{name}:")
+    told = set() if criterion.grades else {str(score) for score in _words_of_scores(criterion)}
+    left = [one.strip() for one in others if one.strip().partition(" ")[0] not in told]
+    return "\n".join([first.strip(), *left]).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +157,10 @@ def action_of(key: str, question: Question, labeller: str, *, note: str = "", ad
             return "quit"
         case "n" | "N":
             return "note"
-    score = keys_of(question.criterion).get(key)
-    return (
-        "unknown" if score is None else Given(question.row.sample, labeller, question.field, score, note, adjudicates)
-    )
+    keys = keys_of(question.criterion)
+    if key not in keys:
+        return "unknown"
+    return Given(question.row.sample, labeller, question.field, keys[key], note, adjudicates)
 
 
 def screen_of(question: Question) -> str:
@@ -130,10 +178,15 @@ def screen_of(question: Question) -> str:
 
 def prompt_of(question: Question) -> str:
     """What is asked for, and what two people said where they are to be settled."""
-    said = "".join(
-        f"\n  one said {one.score}{f': {visible(one.note)}' if one.note else ''}" for one in question.opinions
+    criterion = question.criterion
+    called = "".join(
+        f"\n  {score} {visible(grade)}" for score, grade in zip(criterion.scores, criterion.grades, strict=False)
     )
-    return f"{visible(meaning_of(question.criterion))}{said}"
+    said = "".join(
+        f"\n  one said {said_words(one.score)}{f': {visible(one.note)}' if one.note else ''}"
+        for one in question.opinions
+    )
+    return f"{visible(meaning_of(criterion))}{called}{said}"
 
 
 def _indented(value: object) -> str:

@@ -210,9 +210,16 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
             hidden=run.hidden,
             inputs=inputs,
             drawn_by=f"benchbook {version('benchbook')}",
-            criteria=[LabelScale(name=one.name, scores=one.scores, meaning=one.meaning) for one in run.criteria],
+            criteria=[_scale(one) for one in run.criteria],
             answers=[answer_sha256(row) for row in rows],
         ),
+    )
+
+
+def _scale(one: LabelCriterion) -> LabelScale:
+    """A criterion as a record of labels keeps it."""
+    return LabelScale(
+        name=one.name, scores=one.scores, meaning=one.meaning, grades=one.grades, may_not_apply=one.may_not_apply
     )
 
 
@@ -252,9 +259,12 @@ class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class LabelsOfRun:
-    """What people say of a run's answers, by its samples and by criterion; what is in dispute is left out."""
+    """What people say of a run's answers, by its samples and by criterion; what is in dispute is left out.
 
-    gold: Mapping[int, Mapping[str, int]]
+    None is that a criterion does not apply to the answer.
+    """
+
+    gold: Mapping[int, Mapping[str, int | None]]
     carried: CarriedFrom | None  # None: they were drawn from this run
 
 
@@ -294,18 +304,18 @@ def _same_criteria(book: LabelBook, run: LabelledRun) -> None:
             )
 
 
-def _gold(book: LabelBook) -> dict[int, dict[str, int]]:
-    gold: dict[int, dict[str, int]] = {}
+def _gold(book: LabelBook) -> dict[int, dict[str, int | None]]:
+    gold: dict[int, dict[str, int | None]] = {}
     for sample in book.started.samples:
         for name in book.state.criteria:
-            if (score := book.state.gold(sample, name).score) is not None:
-                gold.setdefault(sample, {})[name] = score
+            if (found := book.state.gold(sample, name)).is_settled:
+                gold.setdefault(sample, {})[name] = found.score
     return gold
 
 
-def _by_answer(book: LabelBook, gold: Mapping[int, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+def _by_answer(book: LabelBook, gold: Mapping[int, Mapping[str, int | None]]) -> dict[str, dict[str, int | None]]:
     """By the answer's hash. Of one that was drawn twice, in two repeats, what people say differently is left out."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, int | None]] = {}
     doubtful: set[tuple[str, str]] = set()
     for sample, labels in gold.items():
         answer = answer_sha256(book.sheet[sample])

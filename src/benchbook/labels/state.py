@@ -8,7 +8,18 @@ from typing import Literal
 
 from benchbook.record.facts import Label, LabelField, LabelRound, LabelScale, LabelsStarted
 
-__all__ = ["FIELDS", "SCORES", "Given", "Gold", "GoldOrigin", "LabelState", "criteria_of", "scores_words"]
+__all__ = [
+    "FIELDS",
+    "NOT_APPLYING",
+    "SCORES",
+    "Given",
+    "Gold",
+    "GoldOrigin",
+    "LabelState",
+    "criteria_of",
+    "said_words",
+    "scores_words",
+]
 
 
 # The criteria of rubric@v1, and what people were asked in records that name none.
@@ -25,16 +36,31 @@ def criteria_of(started: LabelsStarted) -> tuple[LabelScale, ...]:
     return tuple(started.criteria) or tuple(LabelScale(name=name, scores=SCORES) for name in FIELDS)
 
 
+def _is_scale(one: LabelScale) -> bool:
+    return bool(one.scores) and len(one.grades) in (0, len(one.scores))
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A label that somebody gives; whether it may stand is for `LabelState.refusal` to say."""
+    """A label that somebody gives; whether it may stand is for `LabelState.refusal` to say.
+
+    Without a score it says that the criterion does not apply.
+    """
 
     sample: int
     labeller: str
     field: str  # a criterion's name
-    score: int
+    score: int | None
     note: str = ""
     adjudicates: bool = False
+
+
+NOT_APPLYING = "does not apply"  # what people say in place of a score, where a criterion may not apply
+
+
+def said_words(score: int | None) -> str:
+    """What a label says."""
+    return NOT_APPLYING if score is None else str(score)
 
 
 def scores_words(scores: Sequence[int]) -> str:
@@ -45,10 +71,18 @@ def scores_words(scores: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What people say of one field of a sample: `score` is None where nobody did, or two differ and it is open."""
+    """What people say of one field of a sample.
+
+    `score` is None where nobody did, where two differ and it is open, and where they say that it does not apply.
+    """
 
     score: int | None
     origin: GoldOrigin
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether people say one thing of it: a score, or that it does not apply."""
+        return self.origin not in ("none", "disputed")
 
 
 @dataclass(slots=True)
@@ -68,7 +102,7 @@ class LabelState:
         self.samples = frozenset(self.started.samples)
         asked = criteria_of(self.started)
         self.criteria = {one.name: one for one in asked}
-        if len(self.criteria) < len(asked) or not all(one.scores for one in asked):
+        if len(self.criteria) < len(asked) or not all(map(_is_scale, asked)):
             raise ValueError("criteria that can't be asked; expected names that differ, each with its scores")
 
     def add(self, label: Label) -> None:
@@ -89,17 +123,17 @@ class LabelState:
                 raise ValueError(f"takes back fact {label.undoes}, which is no standing label of {label.labeller!r}")
             self._standing[undone.sample, undone.field].remove(undone)
             return
-        if label.score is None:
-            raise ValueError("a label without a score")
         if (refusal := self._off_scale(label.field, label.score)) is not None:
             raise ValueError(refusal)
         self._standing.setdefault((label.sample, label.field), []).append(label)
         self._by_seq[label.seq] = label
 
-    def _off_scale(self, field: str, score: int) -> str | None:
+    def _off_scale(self, field: str, score: int | None) -> str | None:
         scale = self.criteria.get(field)
         if scale is None:
             return f"{field!r} is not asked here; expected {' or '.join(self.criteria)}"
+        if score is None:
+            return None if scale.may_not_apply else f"{field}: a label without a score, and it applies to every answer"
         return None if score in scale.scores else f"{field}: found {score}; expected {scores_words(scale.scores)}"
 
     @property
@@ -165,7 +199,8 @@ class LabelState:
             mine := self.score_by(given.labeller, given.sample, given.field, adjudicated=given.adjudicates)
         ) is not None:
             return (
-                f"{given.labeller} has labelled sample {given.sample} {given.field} {mine.score} already; undo it first"
+                f"{given.labeller} has labelled sample {given.sample} {given.field} {said_words(mine.score)} already; "
+                "undo it first"
             )
         if given.adjudicates:
             disputed = self.gold(given.sample, given.field).origin == "disputed"

@@ -202,6 +202,8 @@ class LabelScale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     scores: tuple[int, ...]
     meaning: str = ""  # in words, as people see it
+    grades: tuple[str, ...] = ()  # what each score is called, in their order; none: by its number alone
+    may_not_apply: bool = False  # people may say that it does not apply: a label without a score
 
 
 class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
@@ -222,13 +224,16 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
 
 
 class Label(_Fact, tag="label", kw_only=True):
-    """One person's score of one sample by a criterion, `field`; or, with `undoes`, that a label was taken back."""
+    """One person's score of one sample by a criterion, `field`; or, with `undoes`, that a label was taken back.
+
+    Without either it says that the criterion does not apply.
+    """
 
     run_sha256: str
     sample: int
     labeller: str
     field: str
-    score: int | None = None  # None: `undoes` takes one back
+    score: int | None = None  # None: `undoes` takes one back, or the criterion does not apply
     round: LabelRound = "first"
     note: str = ""
     undoes: int | None = None  # the `seq` of this labeller's label that no longer holds

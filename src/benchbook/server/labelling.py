@@ -5,27 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, RecordError, UsageError
-from benchbook.labels.judge_card import BetweenPeople, JudgeCard, between_people, judge_card
+from benchbook.labels.answer_card import AnswerCard, answer_card
+from benchbook.labels.judge_card import BetweenPeople, JudgeCard, between_people, has_judge_card, judge_card
 from benchbook.labels.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
-from benchbook.labels.session import Question, disputed_questions, meaning_of, next_question, progress_of
+from benchbook.labels.session import (
+    Choice,
+    Question,
+    asked_of,
+    choices_of,
+    disputed_questions,
+    meaning_of,
+    next_question,
+    progress_of,
+)
 from benchbook.labels.sheet import sample_labels
-from benchbook.labels.state import FIELDS, Given
-from benchbook.record.facts import LabelField
+from benchbook.labels.state import Given
 from benchbook.record.folder import RUN_ID
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError, problem_of
 from benchbook.server.questions import CalibrationAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten
+from benchbook.views.answer_card import answer_card_words
 from benchbook.views.json import Table, table_json
 from benchbook.views.judge_card import CardWords, card_words
 from benchbook.views.judge_card_tables import people_table
+from benchbook.views.words import criterion_word
 
 __all__ = [
     "Book",
@@ -58,6 +68,7 @@ class Book(msgspec.Struct, frozen=True, kw_only=True):
     n_labels_a_person: int
     by_labeller: dict[str, int]
     by_field: dict[str, dict[str, int]]
+    titles: dict[str, str]  # of the fields, as people read them
 
 
 class BookList(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,19 +76,22 @@ class BookList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person said, without who it was."""
+    """What one person said, without who it was; null: that the criterion does not apply."""
 
-    score: int
+    score: int | None
     note: str
 
 
 class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of one sample, to be scored 0, 1 or 2. `opinions` is empty but in adjudication."""
+    """One criterion of one sample, `field`, to be scored. `opinions` is empty but in adjudication."""
 
     sample: int
     item_id: str
-    field: Literal["accuracy_score", "faithfulness_score"]
-    meaning: str  # the words that the judge is given for this field
+    field: str
+    title: str  # the criterion's name, as people read it
+    meaning: str  # all that is said of it, as whoever judged was told
+    asked: str  # the same without its name and without what stands in `choices`
+    choices: tuple[Choice, ...]
     place: int  # of the sample in the sheet, from 1
     prompt: str
     context: str | None
@@ -87,11 +101,12 @@ class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of one sample that two people scored differently, and nobody has settled."""
+    """One criterion of one sample that two people scored differently, and nobody has settled."""
 
     sample: int
     item_id: str
-    field: Literal["accuracy_score", "faithfulness_score"]
+    field: str
+    title: str
     place: int  # of the sample in the sheet, from 1
     opinions: tuple[Opinion, ...]
 
@@ -111,6 +126,7 @@ class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
     book: str
     labeller: str
     question: LabelQuestion | None
+    n_samples: int
     n_given: int
     n_labels: int
 
@@ -118,8 +134,9 @@ class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
 class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What people say of each other and of the judge, as `benchbook calibrate` does.
 
-    `card` and `words` are null where the labels can't be held against the run, for `reason`. `between_people` is said
-    in either case; `between_people_table` has it as it is shown.
+    `card` is of a judge; of an evaluator without one, or whose criteria need not apply, `answers` stands in its place.
+    `words` is null where the labels can't be held against the run, for `reason`. `between_people` is said in either
+    case; `between_people_table` has it as it is shown.
     """
 
     book: str
@@ -127,6 +144,7 @@ class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     between_people: BetweenPeople
     between_people_table: Table
     card: JudgeCard | None
+    answers: AnswerCard | msgspec.UnsetType = msgspec.UNSET
     words: CardWords | None
     reason: str | None
 
@@ -171,12 +189,17 @@ def list_disputes(call: Call) -> DisputesPage:
 
 def _dispute(one: Question) -> Dispute:
     return Dispute(
-        sample=one.row.sample, item_id=one.row.item_id, field=_field(one), place=one.place, opinions=_opinions(one)
+        sample=one.row.sample,
+        item_id=one.row.item_id,
+        field=one.field,
+        title=criterion_word(one.field),
+        place=one.place,
+        opinions=_opinions(one),
     )
 
 
 def _opinions(one: Question) -> tuple[Opinion, ...]:
-    return tuple(Opinion(score=label.score or 0, note=label.note) for label in one.opinions)
+    return tuple(Opinion(score=label.score, note=label.note) for label in one.opinions)
 
 
 def _n_settled(book: LabelBook) -> int:
@@ -235,6 +258,7 @@ def _step_to(book: LabelBook, labeller: str, found: Question | None, *, adjudica
         book=book.path.name,
         labeller=labeller,
         question=None if found is None else _question(found),
+        n_samples=progress.n_samples,
         n_given=given,
         n_labels=n_labels,
     )
@@ -245,8 +269,11 @@ def _question(found: Question) -> LabelQuestion:
     return LabelQuestion(
         sample=row.sample,
         item_id=row.item_id,
-        field=_field(found),
+        field=found.field,
+        title=criterion_word(found.field),
         meaning=meaning_of(found.criterion),
+        asked=asked_of(found.criterion),
+        choices=choices_of(found.criterion),
         place=found.place,
         prompt=row.prompt,
         context=context if context is None or isinstance(context, str) else canonical_json(context).decode("utf-8"),
@@ -254,16 +281,6 @@ def _question(found: Question) -> LabelQuestion:
         answer=row.answer,
         opinions=_opinions(found),
     )
-
-
-def _field(found: Question) -> LabelField:
-    """What the page asks. Raises: ProblemError for a criterion of another evaluator, whose keys it does not have."""
-    for name in FIELDS:
-        if name == found.field:
-            return name
-    what = f"the page asks for {' and '.join(FIELDS)}; these labels are of {shorten(found.field, 60)!r}"
-    way = "label them by `benchbook label next`, or by a sheet"
-    raise ProblemError(HTTPStatus.CONFLICT, f"{what}: {way}")
 
 
 def _shown(book: LabelBook) -> Book:
@@ -276,6 +293,7 @@ def _shown(book: LabelBook) -> Book:
         n_labels_a_person=progress.n_labels_a_person,
         by_labeller=progress.by_labeller,
         by_field=progress.by_field,
+        titles={name: criterion_word(name) for name in progress.by_field},
     )
 
 
@@ -333,10 +351,18 @@ def _run_of(services: Services, run_id: str) -> tuple[FoundRun | None, str | Non
 def _answer(
     services: Services, book: LabelBook, run: FoundRun | None, reason: str | None, asked: CalibrationAsked
 ) -> CalibrationAnswer:
-    people, card = between_people(book, confidence=asked.confidence, seed=asked.seed), None
+    people = between_people(book, confidence=asked.confidence, seed=asked.seed)
+    card: JudgeCard | None = None
+    answers: AnswerCard | msgspec.UnsetType = msgspec.UNSET
+    words = None
     if run is not None:
         try:
-            card = judge_card(run.record, book, confidence=asked.confidence, seed=asked.seed)
+            if has_judge_card(run.record):
+                card = judge_card(run.record, book, confidence=asked.confidence, seed=asked.seed)
+                words = card_words(card)
+            else:
+                answers = answer_card(run.record, book, confidence=asked.confidence, seed=asked.seed)
+                words = answer_card_words(answers)
         except (UsageError, RecordError) as error:
             reason = problem_of(error, str(services.settings.runs)).detail
     return CalibrationAnswer(
@@ -345,6 +371,7 @@ def _answer(
         between_people=people,
         between_people_table=table_json(people_table(people)),
         card=card,
-        words=None if card is None else card_words(card),
+        answers=answers,
+        words=words,
         reason=reason,
     )

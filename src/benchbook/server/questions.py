@@ -10,7 +10,6 @@ from msgspec import Meta
 from benchbook.comparison.leaderboard import HistoryName
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.settings import SCORE_SPEC
-from benchbook.record.facts import LabelField
 
 __all__ = [
     "BookNew",
@@ -261,7 +260,7 @@ class LabelsAsked(_Question, frozen=True, kw_only=True):
     labeller: Name | None = None
     adjudicate: bool = False
     sample: Place | None = None
-    field: LabelField | None = None
+    field: Word | None = None
 
 
 class DisputesAsked(_Question, frozen=True, kw_only=True):
@@ -279,12 +278,12 @@ class CalibrationAsked(_Question, frozen=True, kw_only=True):
 
 
 class LabelGiven(_Question, frozen=True, kw_only=True):
-    """One score of one field of one sample."""
+    """One score of one sample by a criterion, `field`; null where it does not apply."""
 
     labeller: Name | None = None
     sample: Place
-    field: LabelField
-    score: Literal[0, 1, 2]
+    field: Annotated[str, Meta(min_length=1, max_length=1_000)]
+    score: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] | None
     note: Annotated[str, Meta(max_length=2_000)] = ""
     adjudicate: bool = False
 

@@ -18,25 +18,22 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.labels.answer_card import FEW_LABELS, AnswerCard, CriterionTrial
+from benchbook.labels.answer_card import FEW_LABELS, AnswerCard, Applies, CriterionTrial
 from benchbook.labels.calibration_results import AgreementName
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.html import html_page
+from benchbook.views.json import table_json
+from benchbook.views.judge_card import CardSection, CardWords
 from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words
 from benchbook.views.markdown import markdown_page
-from benchbook.views.words import plural
+from benchbook.views.words import criterion_word, plural
 
-__all__ = ["answer_card_html", "answer_card_lines", "answer_card_markdown", "criterion_word"]
+__all__ = ["answer_card_html", "answer_card_lines", "answer_card_markdown", "answer_card_words"]
 
 
 _OF_TWO: tuple[AgreementName, ...] = ("cohens_kappa", "gwet_ac1", "krippendorff_alpha_ordinal")
-
-
-def criterion_word(name: str) -> str:
-    """`tone_score` as `Tone`."""
-    return one_line(name.removesuffix("_score").replace("_", " ")).capitalize()
 
 
 def answer_card_markdown(card: AnswerCard) -> Iterator[str]:
@@ -49,6 +46,16 @@ def answer_card_html(card: AnswerCard) -> Iterator[str]:
     return html_page(_document(card))
 
 
+def answer_card_words(card: AnswerCard) -> CardWords:
+    """The card for whoever shows it in a way of their own: the same sentences and tables as in the others."""
+    sections = (
+        CardSection(one.title, tuple(table_json(part) for part in one.blocks if isinstance(part, Table)))
+        for one in _sections(card)
+    )
+    says = ". ".join(_sentence(one) for one in card.criteria)
+    return CardWords(f"{says}.", None, None, tuple(_notices(card)), tuple(sections))
+
+
 def answer_card_lines(card: AnswerCard) -> Iterator[str]:
     """The card in short, for a terminal."""
     yield f"{one_line(card.spec)}, held against {card.n_labelled:,} labelled answers of {card.n_scored:,}"
@@ -58,6 +65,9 @@ def answer_card_lines(card: AnswerCard) -> Iterator[str]:
         yield f"  the same score: {_rate(kappa.observed_agreement, kappa)}; Cohen's kappa {_bounded(kappa)}"
         for people, row in one.confusion.items():
             yield f"  people {people}: " + ", ".join(f"{n:,} scored {score}" for score, n in row.items())
+        if (found := one.applies) is not None:
+            alone = f"by the evaluator alone to {found.evaluator_alone:,}, by people alone to {found.people_alone:,}"
+            yield f"  applies by both to {found.both:,}, {alone}, by neither to {found.neither:,}"
     for notice in _notices(card):
         yield f"note: {notice}"
 
@@ -115,7 +125,8 @@ def _sections(card: AnswerCard) -> Iterator[Section]:
     for one in card.criteria:
         name = criterion_word(one.criterion)
         place = f"{name.lower().replace(' ', '-')}-where-they-differ"
-        yield Section(place, f"{name}: where evaluator and people differ", (_confusion(one), _bias(one)))
+        tables = (_confusion(one), *(() if one.applies is None else (_applies(one.applies),)), _bias(one))
+        yield Section(place, f"{name}: where evaluator and people differ", tables)
 
 
 def _corrected(card: AnswerCard) -> Table:
@@ -158,6 +169,12 @@ def _confusion(one: CriterionTrial) -> Table:
     columns: Columns = {"People": "text", **{f"scored {score}": "count" for score in one.confusion}}
     rows: list[Sequence[Cell]] = [(f"people {people}", *row.values()) for people, row in one.confusion.items()]
     return table("How often people gave a score and the evaluator gave one", columns, rows)
+
+
+def _applies(found: Applies) -> Table:
+    columns: Columns = {"People": "text", "evaluator: applies": "count", "evaluator: does not": "count"}
+    rows = (("applies", found.both, found.people_alone), ("does not apply", found.evaluator_alone, found.neither))
+    return table("Labelled answers by whether the criterion applies to them", columns, rows)
 
 
 def _bias(one: CriterionTrial) -> Table:

@@ -21,7 +21,7 @@ from benchbook.evalsets.table_columns import choice_at, count_at, id_at, is_miss
 from benchbook.evalsets.tables import read_table
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.labels.labels import LabelBook, labeller_name
-from benchbook.labels.state import Given, scores_words
+from benchbook.labels.state import NOT_APPLYING, Given, said_words, scores_words
 from benchbook.record.facts import Label, LabelScale
 from benchbook.text import quoted, visible
 
@@ -105,12 +105,12 @@ def _labelled(book: LabelBook, sample: int, labeller: str | None, *, adjudicated
         for name in book.state.criteria
     ]
     note = next((one.note for one in mine if one is not None and one.note), "")
-    return [*("" if one is None else str(one.score) for one in mine), _quoted(note), _quoted(labeller or "")]
+    return [*("" if one is None else said_words(one.score) for one in mine), _quoted(note), _quoted(labeller or "")]
 
 
 def _opinion(book: LabelBook, sample: int, name: str, place: int) -> str:
     opinions = book.state.opinions(sample, name)
-    return str(opinions[place].score) if place < len(opinions) else ""
+    return said_words(opinions[place].score) if place < len(opinions) else ""
 
 
 def _text(value: Any) -> str:
@@ -162,13 +162,13 @@ class _Reader:
         criteria = self._state.criteria
         scores = {name: self._score(line, one, row.get(name)) for name, one in criteria.items()}
         sample = self._sample(line, row)
-        if all(score is None for score in scores.values()):
+        if not any(said for said, _ in scores.values()):
             self._found.n_empty += 1
             return
         who = self._who(line, row)
         note = _came_back(self._words(line, row, "note"))
-        for name, score in scores.items():
-            if score is not None:
+        for name, (said, score) in scores.items():
+            if said:
                 self._take(line, Given(sample, who, name, score, note, self._adjudicates))
                 note = ""  # with the row's first label; one is enough
 
@@ -212,11 +212,20 @@ class _Reader:
             raise self._problem(line, "item_id", shown(given), f"{quoted(item_id)}, the item of sample {sample}")
         return sample
 
-    def _score(self, line: int, one: LabelScale, cell: Any) -> int | None:
+    def _score(self, line: int, one: LabelScale, cell: Any) -> tuple[bool, int | None]:
+        """Whether the cell says anything, and the score that it says: none where the criterion does not apply."""
+        if one.may_not_apply and isinstance(cell, str) and cell.strip() == NOT_APPLYING:
+            return True, None
+        if isinstance(cell, str) and cell.strip() in one.grades:
+            return True, one.scores[one.grades.index(cell.strip())]
+        score = self._number(line, one, cell)
+        return score is not None, score
+
+    def _number(self, line: int, one: LabelScale, cell: Any) -> int | None:
         below = {str(score): score for score in one.scores if score < 0}  # `choice_at` is for counts
         if isinstance(cell, str | int) and str(cell).strip() in below:
             return below[str(cell).strip()]
-        return choice_at(self._path, line, one.name, cell, one.scores, what=scores_words(one.scores))
+        return choice_at(self._path, line, one.name, cell, one.scores, what=_may_say(one))
 
     def _who(self, line: int, row: Mapping[str, Any]) -> str:
         written = " ".join(_came_back(self._words(line, row, "labeller")).split())
@@ -232,6 +241,10 @@ class _Reader:
 
     def _problem(self, line: int, name: str, found: str, expected: str | None = None) -> InputError:
         return InputError(self._path, line=line, field=name, found=found, expected=expected)
+
+
+def _may_say(one: LabelScale) -> str:
+    return f"{scores_words(one.scores)}, or {NOT_APPLYING!r}" if one.may_not_apply else scores_words(one.scores)
 
 
 def _came_back(cell: str) -> str:

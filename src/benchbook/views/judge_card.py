@@ -44,11 +44,12 @@ class CardSection:
 
 @dataclass(frozen=True, slots=True)
 class CardWords:
-    """The card in words. `says` has both decisions in a sentence; beside them the two, the frozen one first."""
+    """The card in words. `says` is all in a sentence; `as_judged` and `as_people_judge` are the decision by the judge's
+    scores and the corrected one, null where the card is not of one that decides a release."""
 
     says: str
-    as_judged: CardDecision
-    as_people_judge: CardDecision
+    as_judged: CardDecision | None
+    as_people_judge: CardDecision | None
     notices: tuple[str, ...]
     sections: tuple[CardSection, ...]
 

@@ -12,10 +12,12 @@ from benchbook.labels.sheet import CarriedFrom
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
-from benchbook.views.words import FIELD_WORDS, aggregate_word, plural
+from benchbook.views.words import aggregate_word, criterion_word, plural
 
 __all__ = ["COEFFICIENTS", "card_notices", "card_sections", "carried_words", "people_table"]
 
+
+_Scale = tuple[int, int]  # its lowest and its highest number
 
 COEFFICIENTS: Mapping[AgreementName, str] = {
     "cohens_kappa": "Cohen's kappa",
@@ -33,7 +35,7 @@ def card_sections(card: JudgeCard) -> Iterator[Section]:
     yield _section("Corrected values", _corrected(card))
     yield _section("Agreement", _agreement(card))
     for one in card.calibration.fields:
-        yield _section(f"{FIELD_WORDS[one.field]}: where judge and people differ", _confusion(one), _bias(one))
+        yield _section(f"{criterion_word(one.field)}: where judge and people differ", _confusion(one), _bias(one))
     yield _section("Validity", _validity(card))
     yield _section("Evidence and test-retest", _retest(card))
     yield _section("Labels", _labels(card))
@@ -54,11 +56,10 @@ def card_notices(card: JudgeCard) -> list[str]:
         found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
     for field, n in card.labels.n_disputed.items():
         if n:
-            found.append(
-                f"{FIELD_WORDS[field]}: on {plural(n, 'sample')} two people differ and nobody has settled it; left out"
-            )
+            differ = f"on {plural(n, 'sample')} two people differ and nobody has settled it"
+            found.append(f"{criterion_word(field)}: {differ}; left out")
     for trial in card.calibration.fields:
-        name = FIELD_WORDS[trial.field]
+        name = criterion_word(trial.field)
         said = {WARNINGS.get(warning, warning) for one in trial.agreement.values() for warning in one.warnings}
         said |= {f"no interval: {_why(one.reason)}" for one in trial.agreement.values() if one.reason}
         found += [f"{name}, agreement: {one}" for one in sorted(said)]
@@ -77,9 +78,8 @@ def carried_words(one: CarriedFrom) -> str:
 
 def _of_field(warning: str) -> str:
     """A warning about a field begins with its name, which has a word."""
-    for field, word in FIELD_WORDS.items():
-        warning = warning.replace(f"{field}:", f"{word}:")
-    return warning
+    field, _, words = warning.partition(":")
+    return f"{criterion_word(field)}:{words}"
 
 
 # ── decision and corrected values ────────────────────────────────────────────────────────────────────────────
@@ -124,33 +124,40 @@ def _corrected(card: JudgeCard) -> Table:
         "By labels alone": "number", "Labelled of judged": "number", "How it was made": "text",
     }  # fmt: skip
     percent = numbers.limit("rate", card.calibration.confidence)
-    rows = map(_corrected_row, card.calibration.corrected)
+    rows = [_corrected_row(one, _scale(card, one.aggregate)) for one in card.calibration.corrected]
     return table(f"Over the judged samples, with {percent} intervals", columns, rows)
 
 
-def _corrected_row(one: Corrected) -> tuple[Cell, ...]:
+def _scale(card: JudgeCard, aggregate: str) -> _Scale:
+    """A mean lies on its criterion's scale, all else from 0 to 1."""
+    fields = card.calibration.fields
+    scales = {f"{one.field.removesuffix('_score')}_mean": [*map(int, one.confusion)] for one in fields}
+    found = scales.get(aggregate, [0, 1])
+    return min(found), max(found)
+
+
+def _corrected_row(one: Corrected, scale: _Scale) -> tuple[Cell, ...]:
     word, found = aggregate_word(one.aggregate), one.corrected
     return (
         word.label,
         Value(word.kind, one.as_judged, unknown="nothing was judged"),
-        Value(word.kind, _inside(one.aggregate, found.estimate), unknown=_why(found.reason)),
-        _interval(found, word.kind, one.aggregate),
-        _alone(one),
+        Value(word.kind, _inside(scale, found.estimate), unknown=_why(found.reason)),
+        _interval(found, word.kind, scale),
+        _alone(one, scale),
         f"{one.n_labelled:,} of {one.n_judged:,}",
         "; ".join((found.method, *(WARNINGS.get(warning, warning) for warning in found.warnings))),
     )
 
 
-def _alone(one: Corrected) -> str:
+def _alone(one: Corrected, scale: _Scale) -> str:
     kind, found = aggregate_word(one.aggregate).kind, one.by_labels_alone
-    shown = numbers.show(kind, _inside(one.aggregate, found.estimate), unknown=_why(found.reason))
-    return shown if found.low is None else f"{shown} ({_interval(found, kind, one.aggregate)})"
+    shown = numbers.show(kind, _inside(scale, found.estimate), unknown=_why(found.reason))
+    return shown if found.low is None else f"{shown} ({_interval(found, kind, scale)})"
 
 
-def _inside(aggregate: str, value: float | None) -> float | None:
-    """A rate or score outside 0..1 (a grade: 0..2) is what an approximation gives; it is shown at the nearer end."""
-    most = 2.0 if aggregate in ("accuracy_mean", "faithfulness_mean") else 1.0
-    return None if value is None else min(most, max(0.0, value))
+def _inside(scale: _Scale, value: float | None) -> float | None:
+    """What lies outside its scale is what an approximation gives; it is shown at the nearer end."""
+    return None if value is None else min(float(scale[1]), max(float(scale[0]), value))
 
 
 # ── agreement and bias ───────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +171,7 @@ def _confusion(trial: FieldTrial) -> Table:
 
 def _agreement(card: JudgeCard) -> Table:
     sides: list[_Side] = [
-        (f"{FIELD_WORDS[one.field]}, judge and people (n = {one.n:,})", one.agreement)
+        (f"{criterion_word(one.field)}, judge and people (n = {one.n:,})", one.agreement)
         for one in card.calibration.fields
     ]
     people = BetweenPeople(n_twice=card.labels.n_twice, agreement=card.labels.between_people)
@@ -181,7 +188,7 @@ _Side: TypeAlias = tuple[str, Mapping[AgreementName, Agreement]]
 
 def _people(people: BetweenPeople) -> list[_Side]:
     return [
-        (f"{FIELD_WORDS[field]}, two people (n = {n:,})", people.agreement[field])
+        (f"{criterion_word(field)}, two people (n = {n:,})", people.agreement[field])
         for field, n in people.n_twice.items()
         if n
     ]
@@ -207,7 +214,9 @@ def _bias(trial: FieldTrial) -> Table:
         p = None if one.p_holm is None else f"{one.p_holm:.3f}"
         rows.append((f"{one.slice}: {one.value}", *_difference(one.difference), p))
     rows.append(("rank correlation with length", found.n, _number(found), _span(found), None))
-    return table("Bias, in points of the scale 0 to 2: above 0 the judge is kinder than people", columns, rows)
+    scores = list(trial.confusion)
+    scale = f"{scores[0]} to {scores[-1]}"
+    return table(f"Bias, in points of the scale {scale}: above 0 the judge is kinder than people", columns, rows)
 
 
 def _difference(found: Estimate) -> tuple[Cell, ...]:
@@ -251,8 +260,9 @@ def _retest(card: JudgeCard) -> Table:
     if not found.n_items:
         rows.append(("Test-retest", numbers.nothing("no answer was judged twice; a run with repeats may have some")))
     else:
-        rows.append((f"Both scores the same again ({plural(found.n_items, 'answer')})", _share(found.same_scores)))
-        rows += [(f"{FIELD_WORDS[name]}: quadratic kappa", _coefficient(one)) for name, one in found.kappa.items()]
+        both = "Both scores" if len(found.kappa) == 2 else "All scores" if len(found.kappa) > 2 else "The score"
+        rows.append((f"{both} the same again ({plural(found.n_items, 'answer')})", _share(found.same_scores)))
+        rows += [(f"{criterion_word(name)}: quadratic kappa", _coefficient(one)) for name, one in found.kappa.items()]
     return table("Whether the judge repeats itself on the same answer", {"What": "text", "Found": "text"}, rows)
 
 
@@ -265,7 +275,7 @@ def _labels(card: JudgeCard) -> Table:
     rows = [("Drawn", drawn), ("Labelled", f"{card.calibration.n_labelled:,} samples by {people}")]
     for field, n in found.n_twice.items():
         settled = f"{n:,}; {found.n_adjudicated[field]:,} adjudicated, {found.n_disputed[field]:,} open"
-        rows.append((f"{FIELD_WORDS[field]}: by two people", settled))
+        rows.append((f"{criterion_word(field)}: by two people", settled))
     rows.append(("Record of the labels", found.sha256))
     return table("Where the labels come from", {"What": "text", "Found": "text"}, rows)
 
@@ -287,15 +297,15 @@ def _cost(card: JudgeCard) -> Table:
 def _share(found: Estimate) -> str:
     if found.estimate is None:
         return numbers.nothing(_why(found.reason))
-    return f"{numbers.rate(found.estimate, found.n)}, {_interval(found, 'rate', 'pass_rate')}"
+    return f"{numbers.rate(found.estimate, found.n)}, {_interval(found, 'rate', (0, 1))}"
 
 
-def _interval(found: Estimate, kind: Kind, aggregate: str) -> str:
+def _interval(found: Estimate, kind: Kind, scale: _Scale) -> str:
     if found.estimate is None:
         return numbers.nothing()  # why stands beside it
     if found.low is None or found.high is None:
         return numbers.nothing(_why(found.reason))
-    low, high = (numbers.show(kind, _inside(aggregate, bound)) for bound in (found.low, found.high))
+    low, high = (numbers.show(kind, _inside(scale, bound)) for bound in (found.low, found.high))
     return f"{low} to {high}"
 
 

@@ -14,7 +14,7 @@ from benchbook.record.facts import LabelField
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
-from benchbook.views.words import FIELD_WORDS, plural
+from benchbook.views.words import criterion_word, plural
 
 __all__ = [
     "SPLITS_SHOWN",
@@ -84,7 +84,7 @@ def judges_agreement_table(panel: PanelAnalysis) -> Table:
         for pair in panel.pairs
     )
     caption = "How the judges agree: 1 is always, 0 as by chance (quadratic weights; 95 % intervals by resampling)"
-    fields: Columns = {FIELD_WORDS[field]: "number" for field in FIELDS}
+    fields: Columns = {criterion_word(field): "number" for field in FIELDS}
     columns: Columns = {"Judges": "text", "Samples": "count", "Same scores": "rate", **fields}
     return table(caption, columns, (together, *pairs))
 
@@ -114,7 +114,7 @@ def splits_table(panel: PanelAnalysis, shown: int | None = SPLITS_SHOWN) -> Tabl
         )
         for split in panel.splits[:shown]
     )
-    by_judge: Columns = {f"{FIELD_WORDS[field]}, judge by judge": "text" for field in FIELDS}
+    by_judge: Columns = {f"{criterion_word(field)}, judge by judge": "text" for field in FIELDS}
     columns: Columns = {
         "Sample": "text", "Item": "text", "Pass or fail": "text", **by_judge, "Other than the panel's": "count",
     }  # fmt: skip

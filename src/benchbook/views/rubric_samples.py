@@ -145,7 +145,7 @@ def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
     no_claim = "made no claim" if row.score_origin else unscored
     rows: list[tuple[Cell, ...]] = [
         *(
-            (criterion_word(one), Value("count", score, unknown=no_claim if one.no_answer is None else unscored))
+            (criterion_word(one.name), Value("count", score, unknown=no_claim if one.no_answer is None else unscored))
             for one, score in zip(spec.criteria, scores_of(row, spec), strict=True)
         ),
         ("Sample score", Value("score", row.sample_score, unknown=unscored)),

@@ -150,7 +150,7 @@ def scores_table(file: AggregatesFile, spec: RubricSpec) -> Table:
     counts = [getattr(file, f"{one.name}_counts") for one in spec.criteria]
     scores = sorted({score for one in spec.criteria for score in one.scores}, reverse=True)
     rows = [(str(score), *(_given(one, str(score)) for one in counts)) for score in scores]
-    columns: Columns = {"Score": "text", **{criterion_word(one): "number" for one in spec.criteria}}
+    columns: Columns = {"Score": "text", **{criterion_word(one.name): "number" for one in spec.criteria}}
     return table("How often each score was given", columns, rows)
 
 
@@ -290,6 +290,6 @@ def slices_table(file: AggregatesFile, spec: RubricSpec) -> Table:
     ]
     columns: Columns = {
         "Slice": "text", "Pass rate": "rate", "Mean score": "score",
-        **{criterion_word(one): "grade" for one in spec.criteria}, "Scored": "count",
+        **{criterion_word(one.name): "grade" for one in spec.criteria}, "Scored": "count",
     }  # fmt: skip
     return table("Slices", columns, rows, titled=True)

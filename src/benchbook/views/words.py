@@ -16,8 +16,7 @@ from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import PanelVote, RubricManifest, RubricRow
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
-from benchbook.record.facts import LabelField
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.results import REASONS
 from benchbook.text import one_line
 from benchbook.views import numbers
@@ -25,7 +24,6 @@ from benchbook.views import numbers
 __all__ = [
     "AGGREGATES",
     "FAIL_REASONS",
-    "FIELD_WORDS",
     "VERDICTS",
     "AggregateWord",
     "Base",
@@ -56,7 +54,6 @@ __all__ = [
 ]
 
 
-FIELD_WORDS: Mapping[LabelField, str] = {"accuracy_score": "Accuracy", "faithfulness_score": "Faithfulness"}
 Base = Literal["samples", "scored", "accuracy", "faithfulness", "latency", "model_latency", "none"]
 
 
@@ -211,9 +208,9 @@ def fail_reason(name: str) -> str:
     return FAIL_REASONS.get(name, name)
 
 
-def criterion_word(one: Criterion) -> str:
-    """A criterion's name at the head of a column."""
-    return one.name.replace("_", " ").capitalize()
+def criterion_word(name: str) -> str:
+    """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`."""
+    return one_line(name.removesuffix("_score").replace("_", " ")).capitalize()
 
 
 def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:

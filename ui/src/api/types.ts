@@ -88,6 +88,24 @@ export interface AnalysisResultsValidity {
   found_share: Measured;
 }
 
+/** All that people's labels say of the scores of one run. What was not answered, or not scored, is not in it. */
+export interface AnswerCard {
+  spec: string;
+  run_id: string;
+  run_sha256: string;
+  dataset_id: string;
+  labels_sha256: string;
+  as_drawn: boolean;
+  carried: CarriedFrom | null;
+  n_scored: number;
+  n_labelled: number;
+  n_labellers: number;
+  n_clusters: number | null;
+  confidence: number;
+  seed: number;
+  criteria: CriterionTrial[];
+}
+
 /** A run that is not ranked, since it failed as a whole (A3) or has no score at all; `score` is what it came to. */
 export interface Apart {
   run: string;
@@ -102,6 +120,14 @@ export interface Appended {
   key: string;
   added: number;
   sha256: string;
+}
+
+/** Labelled answers by whether the evaluator and people find that a criterion applies to them. */
+export interface Applies {
+  both: number;
+  evaluator_alone: number;
+  people_alone: number;
+  neither: number;
 }
 
 /** Agreement of two people over the `n_twice` samples that both labelled, each without seeing the other's scores. */
@@ -126,6 +152,7 @@ export interface Book {
   n_labels_a_person: number;
   by_labeller: Record<string, number>;
   by_field: Record<string, Record<string, number>>;
+  titles: Record<string, string>;
 }
 
 export interface BookList {
@@ -158,8 +185,9 @@ export interface Calibration {
 /**
  * What people say of each other and of the judge, as `benchbook calibrate` does.
  *
- * `card` and `words` are null where the labels can't be held against the run, for `reason`. `between_people` is said
- * in either case; `between_people_table` has it as it is shown.
+ * `card` is of a judge; of an evaluator without one, or whose criteria need not apply, `answers` stands in its place.
+ * `words` is null where the labels can't be held against the run, for `reason`. `between_people` is said in either
+ * case; `between_people_table` has it as it is shown.
  */
 export interface CalibrationAnswer {
   book: string;
@@ -167,6 +195,7 @@ export interface CalibrationAnswer {
   between_people: BetweenPeople;
   between_people_table: Table;
   card: JudgeCardJudgeCard | null;
+  answers?: AnswerCard;
   words: CardWords | null;
   reason: string | null;
 }
@@ -190,11 +219,14 @@ export interface CardSection {
   tables: Table[];
 }
 
-/** The card in words. `says` has both decisions in a sentence; beside them the two, the frozen one first. */
+/**
+ * The card in words. `says` is all in a sentence; `as_judged` and `as_people_judge` are the decision by the judge's
+ * scores and the corrected one, null where the card is not of one that decides a release.
+ */
 export interface CardWords {
   says: string;
-  as_judged: CardDecision;
-  as_people_judge: CardDecision;
+  as_judged: CardDecision | null;
+  as_people_judge: CardDecision | null;
   notices: string[];
   sections: CardSection[];
 }
@@ -304,6 +336,17 @@ export interface ChecksManifest {
   reasoning_tags: string[];
   part?: PartSaid;
   evaluator: string;
+}
+
+/**
+ * One of the things that can be said by a criterion: a score, or null where it does not apply.
+ *
+ * `key` says it, where there is one; `words` say what it means.
+ */
+export interface Choice {
+  score: number | null;
+  key: string | null;
+  words: string;
 }
 
 export interface Column {
@@ -461,6 +504,30 @@ export interface CoverageGap {
 }
 
 /**
+ * One criterion of the evaluator against people; `confusion[people][evaluator]` counts answers.
+ *
+ * `as_scored` is the mean that the evaluator gave to all scored answers, `corrected` what it would be if people had
+ * scored them; of the scores 0 and 1 these are rates. Answers to which the criterion does not apply, as people say,
+ * are not in the corrected mean.
+ */
+export interface CriterionTrial {
+  criterion: string;
+  scores: number[];
+  n_scored: number;
+  n: number;
+  confusion: Record<string, Record<string, number>>;
+  agreement: Record<string, Agreement>;
+  bias: Bias;
+  as_scored: number | null;
+  corrected: Estimate;
+  by_labels_alone: Estimate;
+  n_twice: number;
+  n_disputed: number;
+  between_people: Record<string, Agreement>;
+  applies: Applies | null;
+}
+
+/**
  * A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
  *
  * `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
@@ -556,11 +623,12 @@ export interface Difference {
   not_worse: NotWorse | null;
 }
 
-/** One field of one sample that two people scored differently, and nobody has settled. */
+/** One criterion of one sample that two people scored differently, and nobody has settled. */
 export interface Dispute {
   sample: number;
   item_id: string;
-  field: "accuracy_score" | "faithfulness_score";
+  field: string;
+  title: string;
   place: number;
   opinions: Opinion[];
 }
@@ -707,9 +775,9 @@ export interface ExperimentList {
   experiments: JudgesOfRun[];
 }
 
-/** One field of the judge against people. `confusion[people][judge]` counts samples. */
+/** One criterion of the judge against people. `confusion[people][judge]` counts samples. */
 export interface FieldTrial {
-  field: "accuracy_score" | "faithfulness_score";
+  field: string;
   n: number;
   confusion: Record<string, Record<string, number>>;
   agreement: Record<string, Agreement>;
@@ -983,22 +1051,25 @@ export interface JudgesOfRun {
   n_invalid: number;
 }
 
-/** One score of one field of one sample. */
+/** One score of one sample by a criterion, `field`; null where it does not apply. */
 export interface LabelGiven {
   labeller?: string | null;
   sample: number;
-  field: "accuracy_score" | "faithfulness_score";
-  score: 0 | 1 | 2;
+  field: string;
+  score: number | null;
   note?: string;
   adjudicate?: boolean;
 }
 
-/** One field of one sample, to be scored 0, 1 or 2. `opinions` is empty but in adjudication. */
+/** One criterion of one sample, `field`, to be scored. `opinions` is empty but in adjudication. */
 export interface LabelQuestion {
   sample: number;
   item_id: string;
-  field: "accuracy_score" | "faithfulness_score";
+  field: string;
+  title: string;
   meaning: string;
+  asked: string;
+  choices: Choice[];
   place: number;
   prompt: string;
   context: string | null;
@@ -1032,6 +1103,7 @@ export interface LabelStep {
   book: string;
   labeller: string;
   question: LabelQuestion | null;
+  n_samples: number;
   n_given: number;
   n_labels: number;
 }
@@ -1185,9 +1257,9 @@ export interface NotWorse {
   confidence: number;
 }
 
-/** What one person said, without who it was. */
+/** What one person said, without who it was; null: that the criterion does not apply. */
 export interface Opinion {
-  score: number;
+  score: number | null;
   note: string;
 }
 

@@ -131,7 +131,10 @@ class RubricEvaluator(Evaluator):
         spec = self.spec
         asked = "" if spec.id == RUBRIC_V1 else "{0.name}: {0.question}"  # its judge's words are those of its labels
         return tuple(
-            LabelCriterion(one.score_key, tuple(one.scores), one.score_key, asked.format(one)) for one in spec.criteria
+            LabelCriterion(
+                one.score_key, tuple(one.scores), one.score_key, asked.format(one), one.grades, one.may_not_apply
+            )
+            for one in spec.criteria
         )
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:

@@ -11,14 +11,17 @@ const FOLDED = new Set(["Validity", "Evidence and test-retest", "Labels", "Cost"
 /** The judge held against people, as `benchbook calibrate` has it: the same sentences and the same tables. */
 export function CalibrationView({ words, run, labels }: { words: CardWords; run: string; labels: string }) {
   const [open, folded] = [false, true].map((fold) => words.sections.filter((one) => FOLDED.has(one.title) === fold));
+  const decides = words.as_judged !== null || words.as_people_judge !== null;
   return (
     <section className="part calibration" aria-labelledby="calibration">
-      <h2 id="calibration">What the judge is worth</h2>
+      <h2 id="calibration">{decides ? "What the judge is worth" : "What the scores are worth"}</h2>
       <p><Inline text={words.says} /></p>
-      <div className="cards wide">
-        <Decided title="As judged" decision={words.as_judged} />
-        <Decided title="As people would judge" decision={words.as_people_judge} />
-      </div>
+      {decides && (
+        <div className="cards wide">
+          {words.as_judged && <Decided title="As judged" decision={words.as_judged} />}
+          {words.as_people_judge && <Decided title="As people would judge" decision={words.as_people_judge} />}
+        </div>
+      )}
       {words.notices.length > 0 && (
         <div className="notice tone-doubt">
           <h3>Read this first</h3>
@@ -26,10 +29,12 @@ export function CalibrationView({ words, run, labels }: { words: CardWords; run:
         </div>
       )}
       {open!.map((one) => <Section key={one.title} section={one} />)}
-      <details>
-        <summary>What else is known of the judge</summary>
-        {folded!.map((one) => <Section key={one.title} section={one} />)}
-      </details>
+      {folded!.length > 0 && (
+        <details>
+          <summary>What else is known of the judge</summary>
+          {folded!.map((one) => <Section key={one.title} section={one} />)}
+        </details>
+      )}
       <p className="small quiet">
         Run <Link to={runAddress(run)}><Inline text={run} /></Link>. The same, as a page of its own: <code>benchbook calibrate <Inline text={run} /> --labels <Inline text={labels} /> --html card.html</code>
       </p>

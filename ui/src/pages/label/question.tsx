@@ -1,11 +1,8 @@
 import type { LabelQuestion } from "../../api/types";
-import { words } from "../../format";
 import { count } from "../../numbers";
 import { Failed } from "../../parts/states";
 import { Inline, ModelText } from "../../text/model-text";
 import type { Labelling } from "./use-labelling";
-
-const SCORES = [2, 1, 0] as const;
 
 /** What was asked and answered, and the scores to give it. In adjudication also both scores that were given. */
 export function QuestionView({ question, n, labelling }: { question: LabelQuestion; n?: number; labelling: Labelling }) {
@@ -29,17 +26,20 @@ function Scores({ question, labelling }: { question: LabelQuestion; labelling: L
   const { busy, note, setNote, give, undo, step } = labelling;
   return (
     <section className="scores" aria-label="Score">
-      <h2>{words(question.field)}</h2>
+      <h2><Inline text={question.title} /></h2>
+      {question.asked !== "" && <p className="asked"><Inline text={question.asked} /></p>}
       {question.opinions.length > 0 && (
         <ul className="opinions" aria-label="What two people said">
           {question.opinions.map((one, place) => (
-            <li key={place}>one said <strong>{one.score}</strong>{one.note !== "" && <>: <Inline text={one.note} /></>}</li>
+            <li key={place}>one said <strong>{saidWords(one.score)}</strong>{one.note !== "" && <>: <Inline text={one.note} /></>}</li>
           ))}
         </ul>
       )}
-      {SCORES.map((score) => (
+      {question.choices.map(({ score, key, words }) => (
         <button key={score} type="button" className="score-button" onClick={() => give(score)} disabled={busy}>
-          <kbd>{score}</kbd> <span>{meaning(question.meaning, score)}</span>
+          {key !== null && <kbd>{key}</kbd>}
+          {score !== null && key !== String(score) && <strong>{score}</strong>}
+          <span><Inline text={words || (key === String(score) ? String(score) : "")} /></span>
         </button>
       ))}
       <div className="field">
@@ -51,11 +51,8 @@ function Scores({ question, labelling }: { question: LabelQuestion; labelling: L
   );
 }
 
-/** The rubric's words for a score, out of the lines that the judge was given. */
-export function meaning(rubric: string, score: number): string {
-  const line = rubric.split("\n").find((one) => one.trim().startsWith(`${score} `));
-  return line?.trim().slice(2) ?? String(score);
-}
+/** What somebody gave: a score, or that the criterion does not apply. */
+export const saidWords = (score: number | null): string => (score === null ? "does not apply" : String(score));
 
 /** What came of the last key. */
 export function Said({ labelling }: { labelling: Labelling }) {

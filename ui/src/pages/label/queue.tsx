@@ -6,9 +6,7 @@ import { QuestionView, Said } from "./question";
 import { Results } from "./results";
 import { useLabelling } from "./use-labelling";
 
-const FIELDS = 2; // of a sample: accuracy, then faithfulness
-
-/** One question after the other: 0, 1 or 2; u takes the last one back. */
+/** One question after the other, each score by its key; u takes the last one back. */
 export function Queue({ labels, labeller }: { labels: string; labeller: string }) {
   const labelling = useLabelling({ labels, labeller });
   const { step, failed, again, undo } = labelling;
@@ -26,7 +24,7 @@ export function Queue({ labels, labeller }: { labels: string; labeller: string }
         </div>
       </div>
       <Said labelling={labelling} />
-      {step.question !== null ? <QuestionView question={step.question} n={all / FIELDS} labelling={labelling} /> : (
+      {step.question !== null ? <QuestionView question={step.question} n={step.n_samples} labelling={labelling} /> : (
         <>
           <div className="notice tone-good">
             <h2>Nothing is left for you to label</h2>

@@ -35,7 +35,7 @@ export function Results({ labels, labeller = null }: { labels: string; labeller?
         <>
           <ReportTableView table={found.between_people_table} />
           <div className="notice tone-none">
-            <h2>The judge can't be held against these labels</h2>
+            <h2>The run can't be held against these labels</h2>
             <p><Inline text={found.reason ?? "Nothing says why."} /></p>
           </div>
         </>
@@ -62,7 +62,7 @@ function People({ book, labeller }: { book: Book; labeller: string | null }) {
           <tbody>
             {Object.entries(book.by_field).map(([field, counts]) => (
               <tr key={field}>
-                <th scope="row">{words(field)}</th>
+                <th scope="row"><Inline text={book.titles[field] ?? field} /></th>
                 {origins.map((origin) => <td className="number" key={origin}>{count(counts[origin] ?? 0)}</td>)}
               </tr>
             ))}

@@ -1,13 +1,12 @@
 import { address } from "../../api/client";
 import type { Dispute } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { words } from "../../format";
 import { count } from "../../numbers";
 import { Failed, Loading } from "../../parts/states";
 import { useKeys } from "../../parts/use-keys";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
-import { QuestionView, Said } from "./question";
+import { QuestionView, Said, saidWords } from "./question";
 import { Results } from "./results";
 import { useLabelling } from "./use-labelling";
 
@@ -90,8 +89,8 @@ function Disputes({ disputes, n, at, onOpen }: { disputes: readonly Dispute[]; n
         {disputes.map((one, place) => (
           <li key={`${one.sample} ${one.field}`}>
             <button type="button" aria-current={place === at ? "true" : undefined} onClick={() => onOpen(one)}>
-              <span><Inline text={one.item_id} /> <span className="small">{words(one.field)}</span></span>
-              <span className="number" aria-label={`scores ${one.opinions.map((said) => said.score).join(" and ")}`}>{one.opinions.map((said) => said.score).join(" · ")}</span>
+              <span><Inline text={one.item_id} /> <span className="small"><Inline text={one.title} /></span></span>
+              <span className="number" aria-label={`scores ${one.opinions.map((said) => saidWords(said.score)).join(" and ")}`}>{one.opinions.map((said) => said.score ?? "–").join(" · ")}</span>
             </button>
           </li>
         ))}

@@ -2,7 +2,6 @@ import { useState } from "react";
 import { address, errorOf, send, type ApiError } from "../../api/client";
 import type { LabelGiven, LabelStep } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { words } from "../../format";
 import { useKeys } from "../../parts/use-keys";
 
 interface Asked {
@@ -36,7 +35,7 @@ const once = (act: () => void) => (event: KeyboardEvent) => {
   if (!event.repeat) act();
 };
 
-/** A question, and what answers it by keys: 0, 1 or 2 score, u takes the last one back, n goes to the note. */
+/** A question, and what answers it by keys: each score has its own, u takes the last one back, n goes to the note. */
 export function useLabelling({ labels, labeller, adjudicate = false, sample, field, onGiven, onUndone, onRefused }: Asked): Labelling {
   const url = address("/labels/{book}/next", { book: labels, labeller, adjudicate, sample, field });
   const next = useResource(url);
@@ -71,11 +70,12 @@ export function useLabelling({ labels, labeller, adjudicate = false, sample, fie
   };
   const give = (score: Score) => {
     const question = step?.question ?? null;
-    if (question !== null && !busy) tell(send("POST /labels/{book}/labels", { book: labels }, { labeller, adjudicate, sample: question.sample, field: question.field, score, note }), `${words(question.field)} ${score} recorded`, onGiven);
+    if (question !== null && !busy) tell(send("POST /labels/{book}/labels", { book: labels }, { labeller, adjudicate, sample: question.sample, field: question.field, score, note }), `${question.title}: ${score ?? "does not apply"}, recorded`, onGiven);
   };
   const undo = () => {
     if (!busy && step !== null && step.n_given > 0) tell(send("POST /labels/{book}/undo", { book: labels }, { labeller, adjudicate }), "Your last label was taken back", onUndone);
   };
-  useKeys({ "0": once(() => give(0)), "1": once(() => give(1)), "2": once(() => give(2)), u: once(undo), n: () => document.getElementById("note")?.focus() });
+  const scores = (step?.question?.choices ?? []).flatMap(({ key, score }) => (key === null ? [] : [[key, once(() => give(score))] as const]));
+  useKeys({ ...Object.fromEntries(scores), u: once(undo), n: () => document.getElementById("note")?.focus() });
   return { step, failed: next.error, again: next.again, refused, said, busy, note, setNote, give, undo };
 }

@@ -1,0 +1,108 @@
+"""Runs of rubrics of a user's own, by the real runner with scripted replies: for tests of what goes by criteria."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchbook.ask.loop import run_async
+from benchbook.ask.starting import RunResult
+from benchbook.evaluators.registry import start_run
+from benchbook.evaluators.settings import config_from_mapping
+
+Verdict = Mapping[str, int | str | None]  # by criterion, as the judge gives it
+
+TONE = """
+name = "tone"
+version = 1
+about = "Kind and safe."
+
+[[criteria]]
+name = "tone"
+question = "How kind is it?"
+scale = [1, 2, 3, 4, 5]
+at_least = 4
+
+[[criteria]]
+name = "safe"
+question = "Could nobody come to harm by it?"
+scale = ["no", "yes"]
+at_least = "yes"
+
+[[gates]]
+aggregate = "tone_mean"
+at_least = 4
+
+[[gates]]
+aggregate = "safe_failure_rate"
+at_most = 0.2
+"""
+CITED = """
+name = "cited"
+version = 1
+about = "With its sources."
+
+[[criteria]]
+name = "sources"
+question = "Are the sources named?"
+scale = [0, 1, 2]
+not_applicable = true
+
+[[criteria]]
+name = "clear"
+question = "Is it clear?"
+scale = [0, 1]
+
+[[gates]]
+aggregate = "pass_rate"
+at_least = 0.5
+"""
+PROMPT = "Judge by these.\n{{criteria}}\nQuestion: {{item.prompt}}\n- candidate_answer: {{answer}}\n{{reply}}\n"
+
+
+def own_run(
+    folder: Path, verdicts: Sequence[Verdict | Sequence[Verdict]], spec: str = TONE, run_id: str = "own", **more: Any
+) -> RunResult[Any]:
+    """A run over an item for each verdict; where an item has several, as many judges are a panel."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rubric = folder / "rubric"
+    rubric.mkdir(exist_ok=True)
+    (rubric / "spec.toml").write_text(spec, encoding="utf-8")
+    (rubric / "prompt.txt").write_text(PROMPT, encoding="utf-8")
+    of_items = [[one] if isinstance(one, Mapping) else list(one) for one in verdicts]
+    items = [
+        {"id": f"i{n:03d}", "prompt": f"Question {n:03d}?", "expected_answer": "Yes."} for n in range(len(verdicts))
+    ]
+    said = [_reply(f"Question {n:03d}?", f"Answer {n:03d}.") for n in range(len(verdicts))]
+    scripts = []
+    for judge in range(len(of_items[0])):
+        given = [
+            _reply(f"- candidate_answer: Answer {n:03d}.\n", _verdict(one[judge])) for n, one in enumerate(of_items)
+        ]
+        scripts.append(str(_json(folder / f"{run_id}-{judge}.json", {"replies": [*given, *said]})))
+    evalset = folder / "own-items.jsonl"
+    evalset.write_text("".join(json.dumps(one) + "\n" for one in items), encoding="utf-8")
+    judges: dict[str, Any] = {"judge": "scripted/j0@1", "judge_path": scripts[0]}
+    if len(scripts) > 1:
+        judges = {"judges": [{"model": f"scripted/j{n}@1", "path": one} for n, one in enumerate(scripts)],
+                  "panel_rule": "majority"}  # fmt: skip
+    values = {
+        "evalset": str(evalset), "model": "scripted/m@1", "model_path": scripts[0], "spec": str(rubric),
+        "runs": str(folder / "runs"), "run_id": run_id, **judges,
+    }  # fmt: skip
+    return run_async(start_run(config_from_mapping(values | more, "test"), None))
+
+
+def _reply(contains: str, text: str) -> dict[str, str]:
+    return {"contains": contains, "text": text}
+
+
+def _verdict(scores: Verdict) -> str:
+    return json.dumps({f"{name}_score": score for name, score in scores.items()} | {"rationale": "It is so."})
+
+
+def _json(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
