@@ -55,9 +55,9 @@ export function signed(value: number | null, kind: Kind = "score"): string {
 }
 
 /** `−0.0067 to +0.1467`, or why there is none. */
-export function signedInterval({ low, high, reason }: Difference): string {
+export function signedInterval({ low, high, reason }: Difference, kind: Kind = "score"): string {
   if (low === null || high === null) return nothing(reason === null ? null : sentence(NO_INTERVAL, reason));
-  return `${signed(low)} to ${signed(high)}`;
+  return `${signed(low, kind)} to ${signed(high, kind)}`;
 }
 
 /** `0.2 points`: how far a difference of scores from 0 to 1 may lie from 0, either way. */

@@ -20,13 +20,14 @@ from benchbook.comparison.leaderboard import History, Leaderboard, history, lead
 from benchbook.comparison.pairing import (
     CLASSES,
     COMPARED,
-    METRICS,
     ItemClass,
     MetricDifference,
+    common_metrics,
     metric_differences,
     paired_items,
 )
 from benchbook.errors import UsageError
+from benchbook.evaluators.contract import ComparedMetric
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.measured import (
     LeafDifference,
@@ -175,9 +176,10 @@ def compare(
     Raises: UsageError for runs under different scorers, and for a margin or confidence that can't be.
     """
     _check(a, b, confidence, margin)
-    items, n_unscored = paired_items(a.items, b.items)
+    metrics = common_metrics(a.columns, b.columns)
+    items, n_unscored = paired_items(a.items, b.items, metrics)
     sizes = dict(items["class"].value_counts().iter_rows())
-    rows = _compared_rows(items)
+    rows = _compared_rows(items, metrics)
 
     def difference(column: str, margin: float | None = None) -> Difference:
         chosen = rows.select("cluster", a=f"{column}_a", b=f"{column}_b")
@@ -190,7 +192,7 @@ def compare(
         counts={name: sizes.get(name, 0) for name in CLASSES},
         score=difference("score_nano", margin),
         passing=difference("correct") if a.columns.is_graded else None,
-        metrics=metric_differences(rows, confidence=confidence, seed=seed),
+        metrics=metric_differences(rows, metrics, confidence=confidence, seed=seed),
         slices=with_tarone_holm(list(_slices(rows, confidence, seed))),
         containment=_containment(rows, difference("contained")) if a.columns.tells_containment else None,
         measured=measured_differences(a.manifest, b.manifest),
@@ -213,7 +215,7 @@ def _check(a: ComparedRun, b: ComparedRun, confidence: float, margin: float | No
         raise UsageError(f"margin {margin}: expected a number above 0, at most 1")
 
 
-def _compared_rows(items: polars.DataFrame) -> polars.DataFrame:
+def _compared_rows(items: polars.DataFrame, metrics: Sequence[ComparedMetric]) -> polars.DataFrame:
     """The items that are compared, with their cluster; truths as nano-units, so that all can be held against another.
 
     An item without a group is a cluster of its own where others have one.
@@ -228,7 +230,7 @@ def _compared_rows(items: polars.DataFrame) -> polars.DataFrame:
     truths = (f"{name}_{run}" for name in ("correct", "contained") for run in "ab")
     return rows.select(
         "item_id", *GROUPINGS, "score_nano_a", "score_nano_b", *(pl.col(name).cast(pl.Int64) * NANO for name in truths),
-        *(f"{name}_{run}" for name in METRICS for run in "ab" if f"{name}_{run}" in rows.columns),
+        *(name for one in metrics for run in "ab" if (name := f"{one.name}_{run}") in rows.columns),
         cluster=cluster,
     )  # fmt: skip
 

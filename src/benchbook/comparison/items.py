@@ -132,7 +132,7 @@ def compared_items(
     import polars as pl
 
     columns = compared_columns(evaluator)
-    metrics = tuple(one for one in columns.metrics if one in samples.columns)
+    metrics = {one.name: one.column for one in columns.metrics if one.column in samples.columns}
     rows = samples.with_columns(unanswered_why=unanswered_why(evaluator, samples.columns, manifest or {}))
     is_scored = pl.col(columns.score).is_not_null() & pl.col("unanswered_why").is_null()
     rows = rows.select(
@@ -146,7 +146,10 @@ def compared_items(
         n_unanswered=pl.col("unanswered_why").is_not_null().cast(pl.Int64),
         n_correct=(pl.col(columns.passed).cast(pl.Boolean) & is_scored).fill_null(value=False).cast(pl.Int64),
         sum_nano=pl.when(is_scored).then((pl.col(columns.score) * NANO).round().cast(pl.Int64)).otherwise(0),
-        **{one: pl.when(pl.col("unanswered_why").is_null()).then(pl.col(one).cast(pl.Float64)) for one in metrics},
+        **{
+            name: pl.when(pl.col("unanswered_why").is_null()).then(pl.col(column).cast(pl.Float64))
+            for name, column in metrics.items()
+        },
     )
     # By the reason and not by the score: the texts of a run that failed (A3) are what they are.
     contained = pl.col("miss_reason").is_null() | (pl.col("miss_reason") == INSIDE)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
 from benchbook.comparison.difference import MOST_FLIPPED, Difference, p_of_flips, with_p
+from benchbook.evaluators.contract import ComparedColumns, ComparedMetric
 from benchbook.evaluators.exact import as_float
 from benchbook.statistics import Estimate, adjust_p_values, bounded_difference, paired_difference
 
@@ -18,17 +19,14 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASSES",
     "COMPARED",
-    "METRICS",
     "ItemClass",
     "MetricDifference",
-    "MetricName",
+    "common_metrics",
     "metric_differences",
     "paired_items",
 ]
 
 
-MetricName = Literal["accuracy_score", "faithfulness_score", "latency_e2e_ms", "total_tokens"]
-METRICS: tuple[MetricName, ...] = get_args(MetricName)
 _NANO = 1e9
 
 
@@ -39,30 +37,22 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True):
     have no upper end, so their interval is Student's, and is null where nothing varies.
     """
 
-    name: MetricName
+    name: str
     higher_is_better: bool
     difference: Difference
     p_holm: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Metric:
-    name: MetricName
-    largest: float | None  # None: there is no upper end
-    higher_is_better: bool = True
+def common_metrics(a: ComparedColumns, b: ComparedColumns) -> tuple[ComparedMetric, ...]:
+    """What both evaluators measured beside the score, on one scale: two versions of one may have other criteria."""
+    return tuple(one for one in a.metrics if one in b.metrics)
 
 
-_KNOWN = (
-    _Metric("accuracy_score", 2.0),
-    _Metric("faithfulness_score", 2.0),
-    _Metric("latency_e2e_ms", None, higher_is_better=False),
-    _Metric("total_tokens", None, higher_is_better=False),
-)
-
-
-def metric_differences(rows: polars.DataFrame, *, confidence: float, seed: int) -> tuple[MetricDifference, ...]:
+def metric_differences(
+    rows: polars.DataFrame, metrics: Sequence[ComparedMetric], *, confidence: float, seed: int
+) -> tuple[MetricDifference, ...]:
     """Of rows that are compared: `cluster`, and each metric's item means with `_a` and `_b` behind its name."""
-    found = list(_differences(rows, confidence, seed))
+    found = list(_differences(rows, metrics, confidence, seed))
     adjusted = adjust_p_values([one.p for _, one in found]).holm
     return tuple(
         MetricDifference(
@@ -75,8 +65,10 @@ def metric_differences(rows: polars.DataFrame, *, confidence: float, seed: int) 
     )
 
 
-def _differences(rows: polars.DataFrame, confidence: float, seed: int) -> Iterator[tuple[_Metric, Difference]]:
-    for metric in _KNOWN:
+def _differences(
+    rows: polars.DataFrame, metrics: Sequence[ComparedMetric], confidence: float, seed: int
+) -> Iterator[tuple[ComparedMetric, Difference]]:
+    for metric in metrics:
         if f"{metric.name}_a" not in rows.columns:
             continue
         known = rows.select("cluster", a=f"{metric.name}_a", b=f"{metric.name}_b").drop_nulls(["a", "b"])
@@ -84,10 +76,11 @@ def _differences(rows: polars.DataFrame, confidence: float, seed: int) -> Iterat
             yield metric, _difference(known, metric, confidence, seed)
 
 
-def _difference(rows: polars.DataFrame, metric: _Metric, confidence: float, seed: int) -> Difference:
+def _difference(rows: polars.DataFrame, metric: ComparedMetric, confidence: float, seed: int) -> Difference:
     a, b = (rows[name].to_numpy() for name in ("a", "b"))
     clusters = None if rows["cluster"].null_count() == len(rows) else rows["cluster"].to_numpy()
-    found = _interval(a, b, clusters, metric.largest, confidence)
+    span = None if metric.highest is None else metric.highest - metric.lowest
+    found = _interval(a, b, clusters, span, confidence)
     fell, rose = int((b < a).sum()), int((b > a).sum())
     is_many = fell + rose > MOST_FLIPPED
     p, test, drawn_by = p_of_flips(b - a, clusters, seed, found if is_many else None)
@@ -115,16 +108,16 @@ def _difference(rows: polars.DataFrame, metric: _Metric, confidence: float, seed
     )
 
 
-def _interval(a: Any, b: Any, clusters: Any, largest: float | None, confidence: float) -> Estimate:
-    if largest is None:
+def _interval(a: Any, b: Any, clusters: Any, span: float | None, confidence: float) -> Estimate:
+    if span is None:
         return paired_difference(a, b, clusters=clusters, confidence=confidence)
-    found = bounded_difference((b - a) / largest, clusters=clusters, confidence=confidence)
-    low, high, error = (None if one is None else one * largest for one in (found.low, found.high, found.standard_error))
-    estimate = None if found.estimate is None else found.estimate * largest
+    found = bounded_difference((b - a) / span, clusters=clusters, confidence=confidence)
+    low, high, error = (None if one is None else one * span for one in (found.low, found.high, found.standard_error))
+    estimate = None if found.estimate is None else found.estimate * span
     return replace(found, estimate=estimate, low=low, high=high, standard_error=error)
 
 
-def _judged(found: Difference, p: float | None, metric: _Metric) -> Difference:
+def _judged(found: Difference, p: float | None, metric: ComparedMetric) -> Difference:
     judged = with_p(found, p)
     if metric.higher_is_better or judged.verdict not in ("better", "worse"):
         return judged
@@ -149,7 +142,9 @@ _OUTCOMES = (
 )  # fmt: skip
 
 
-def paired_items(a: polars.DataFrame, b: polars.DataFrame) -> tuple[polars.DataFrame, int]:
+def paired_items(
+    a: polars.DataFrame, b: polars.DataFrame, metrics: Sequence[ComparedMetric] = ()
+) -> tuple[polars.DataFrame, int]:
     """A row an item of either run: A's in their order, then B's others in theirs. `a` and `b` are `compared_items`.
 
     And the number of items that no run has a score for: they have no row.
@@ -160,20 +155,20 @@ def paired_items(a: polars.DataFrame, b: polars.DataFrame) -> tuple[polars.DataF
     its `unanswered_why_b` or `unanswered_why_a` says so.
 
     Columns: class, the item's facts (A's where it is in A), `item_id_b` and `expected_b` (B's), and each outcome with
-    `_a` or `_b` behind its name; of rubric runs METRICS too, where both have them.
+    `_a` or `_b` behind its name; then those of `metrics` that both have.
     """
     import polars as pl
 
-    left, right = (_named(items, ending) for items, ending in ((a, "_a"), (b, "_b")))
+    names = tuple(one.name for one in metrics if one.name in a.columns and one.name in b.columns)
+    left, right = (_named(items, ending, names) for items, ending in ((a, "_a"), (b, "_b")))
     same_ids = a["item_id"].equals(b["item_id"])  # nearly always, and then no join is needed
     rows = pl.concat([left, right], how="horizontal") if same_ids else _joined_by(["item_id"], left, right)
     if len(rows) == len(left) == len(right) and rows.select(_same_asked().all()).item():
-        return _with_classes(rows.with_columns(matched=pl.lit(value=True)))
-    return _with_classes(_matched(left, right))
+        return _with_classes(rows.with_columns(matched=pl.lit(value=True)), names)
+    return _with_classes(_matched(left, right), names)
 
 
-def _named(items: polars.DataFrame, ending: str) -> polars.DataFrame:
-    metrics = [name for name in METRICS if name in items.columns]
+def _named(items: polars.DataFrame, ending: str, metrics: Sequence[str]) -> polars.DataFrame:
     return items.select(*_FACTS, *_OUTCOMES, *metrics).rename(lambda name: name + ending)
 
 
@@ -226,15 +221,14 @@ def _joined_by(keys: list[str], left: polars.DataFrame, right: polars.DataFrame)
     )
 
 
-def _with_classes(rows: polars.DataFrame) -> tuple[polars.DataFrame, int]:
+def _with_classes(rows: polars.DataFrame, metrics: Sequence[str]) -> tuple[polars.DataFrame, int]:
     import polars as pl
 
     scored_a, scored_b = pl.col("n_scored_a").fill_null(0) > 0, pl.col("n_scored_b").fill_null(0) > 0
     facts = [pl.coalesce(f"{name}_a", f"{name}_b").alias(name) for name in _FACTS if name not in _ASKED]
     in_a = pl.col("item_id_a").is_not_null()
     asked = [pl.when(in_a).then(f"{name}_a").otherwise(f"{name}_b").alias(name) for name in _ASKED]
-    both = [name for name in METRICS if {f"{name}_a", f"{name}_b"}.issubset(rows.columns)]
-    outcomes = [f"{name}{ending}" for name in (*_OUTCOMES, *both) for ending in ("_a", "_b")]
+    outcomes = [f"{name}{ending}" for name in (*_OUTCOMES, *metrics) for ending in ("_a", "_b")]
     scored = rows.filter(scored_a | scored_b)
     items = scored.select(
         pl.when(~scored_b)

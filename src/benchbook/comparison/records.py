@@ -196,7 +196,7 @@ def _scanned(
     import polars as pl
 
     own = compared_columns(evaluator)
-    wanted = {*_COLUMNS, own.score, own.passed, own.answer, *own.metrics}
+    wanted = {*_COLUMNS, own.score, own.passed, own.answer, *(one.column for one in own.metrics)}
     try:
         rows = pl.scan_parquet(derived.samples, glob=False, cache=False)
         names = [name for name in rows.collect_schema() if name in wanted]

@@ -23,8 +23,19 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["MAY_CHANGE", "ComparedColumns", "Confidence", "DerivedFiles", "Evaluator", "LabelCriterion", "Tables"]
+__all__ = [
+    "MAY_CHANGE",
+    "ComparedColumns",
+    "ComparedMetric",
+    "Confidence",
+    "DerivedFiles",
+    "Evaluator",
+    "LabelCriterion",
+    "MetricKind",
+    "Tables",
+]
 
+MetricKind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count"]  # how it is written
 Tables = Mapping[str, type[msgspec.Struct]]
 Confidence: TypeAlias = float | Literal["none"]  # at which a gate is shown to hold; none: by the values alone
 
@@ -52,6 +63,21 @@ class DerivedFiles(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedMetric:
+    """A number of each sample that stands beside its score in comparisons, under `name`: a criterion, or a measure.
+
+    `column` of samples.parquet has it. It lies from `lowest` to `highest`; where that is None it has no upper end.
+    """
+
+    name: str
+    column: str
+    kind: MetricKind
+    lowest: float = 0.0
+    highest: float | None = None
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedColumns:
     """What samples.parquet calls that which comparisons, lists and rankings of items need.
 
@@ -64,7 +90,7 @@ class ComparedColumns:
     answer: str  # the model's text
     expected: str | None = None
     reasons: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()  # shown beside the score
+    metrics: tuple[ComparedMetric, ...] = ()  # shown beside the score
     is_graded: bool = True  # scores lie between 0 and 1, too, so that passing is another question
     has_every_item: bool = False  # there is a row for each item, asked or not, in the order of the set (A5)
     tells_containment: bool = False  # `miss_reason` tells whether the expected answer stands inside the text (A7)

@@ -9,6 +9,7 @@ import msgspec
 from benchbook.comparison.difference import Difference, SliceDifference, Verdict
 from benchbook.comparison.leaderboard import HistoryName, Leaderboard
 from benchbook.comparison.pairing import ItemClass, MetricDifference
+from benchbook.evaluators.contract import MetricKind
 from benchbook.evaluators.measured import LeafDifference, Measured
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ItemRow",
     "ItemsPage",
     "MeasuredPart",
+    "MetricOfPair",
     "Pair",
     "Segment",
 ]
@@ -41,6 +43,13 @@ class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
     n_lost: int
     n_won: int
     difference: Difference
+
+
+class MetricOfPair(MetricDifference, frozen=True, kw_only=True):
+    """What else both runs measured: a criterion, a check, or a measure, as reports name and write it."""
+
+    title: str
+    kind: MetricKind
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +75,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     p_holm: float | None
     verdict: Verdict
     passing: Difference | None
-    metrics: tuple[MetricDifference, ...]
+    metrics: tuple[MetricOfPair, ...]
     containment: ContainmentCounts | None
     slices: tuple[SliceDifference, ...]
     metadata: tuple[LeafDifference, ...]

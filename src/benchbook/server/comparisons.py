@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from benchbook.catalog.queries import leaderboard as best_runs
 from benchbook.comparison.compared import Comparison, compare, compare_runs
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard
-from benchbook.comparison.pairing import paired_items
+from benchbook.comparison.pairing import common_metrics, paired_items
 from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.comparison.text_difference import text_difference
 from benchbook.evalsets.opening import shipped_names
@@ -27,6 +27,7 @@ from benchbook.server.comparison_types import (
     ItemRow,
     ItemsPage,
     MeasuredPart,
+    MetricOfPair,
     Pair,
     Segment,
 )
@@ -38,7 +39,7 @@ from benchbook.server.samples import CUT
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import EvalSet, EvalSetList
 from benchbook.text import shorten, storable
-from benchbook.views.comparison_tables import run_notices
+from benchbook.views.comparison_tables import metric_word, run_notices
 
 if TYPE_CHECKING:
     import polars
@@ -113,7 +114,7 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
         p_holm=p_holm,
         verdict=found.score.verdict,
         passing=found.passing,
-        metrics=found.metrics,
+        metrics=tuple(_metrics(found)),
         containment=None
         if inside is None
         else ContainmentCounts(
@@ -126,6 +127,20 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
         slices=found.slices,
         metadata=found.metadata,
     )
+
+
+def _metrics(found: Comparison) -> Iterator[MetricOfPair]:
+    known = {one.name: one for one in found.a.columns.metrics}
+    for one in found.metrics:
+        metric = known[one.name]
+        yield MetricOfPair(
+            name=one.name,
+            higher_is_better=one.higher_is_better,
+            difference=one.difference,
+            p_holm=one.p_holm,
+            title=metric_word(metric),
+            kind=metric.kind,
+        )
 
 
 # ── the items of two runs ────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +189,8 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
         return None
 
     def part(first: int, end: int) -> polars.DataFrame:
-        items, _ = paired_items(*(compared_part(found.record, a.evaluator, first, end) for found in runs))
+        left, right = (compared_part(found.record, a.evaluator, first, end) for found in runs)
+        items, _ = paired_items(left, right)
         return _listed(items, first)
 
     return page_of_parts(_list_name(runs), question, a.n_items, part, _row_columns(CUT))
@@ -195,7 +211,7 @@ def _item_list(services: Services, runs: Sequence[FoundRun], a: ComparedRun, b: 
     def make() -> RowList:
         if a.spec.partition("@")[0] != b.spec.partition("@")[0]:
             compare(a, b)  # says why they can't be compared
-        items, _ = paired_items(a.items, b.items)
+        items, _ = paired_items(a.items, b.items, common_metrics(a.columns, b.columns))
         return RowList(_listed(items, 0), _list_name(runs))
 
     return services.kept.get(("items", *_key(runs)), make, lambda rows: rows.n_bytes)

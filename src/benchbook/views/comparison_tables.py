@@ -10,14 +10,15 @@ from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.difference import Difference, Verdict
 from benchbook.comparison.items import EndedEarly, Unanswered
 from benchbook.comparison.leaderboard import History, HistoryName
-from benchbook.comparison.pairing import ItemClass, MetricName
+from benchbook.comparison.pairing import ItemClass
+from benchbook.evaluators.contract import ComparedMetric
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference
 from benchbook.statistics.results import REASONS, WARNINGS
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.comparison_data import ShownItem
-from benchbook.views.words import plural
+from benchbook.views.words import criterion_word, plural
 
 __all__ = [
     "CHANGE_WORDS",
@@ -32,6 +33,7 @@ __all__ = [
     "leaf_values",
     "margin_line",
     "metadata_table",
+    "metric_word",
     "notices",
     "run_notices",
     "runs_table",
@@ -310,15 +312,15 @@ def item_facts(item: ShownItem) -> Iterator[str]:
         yield f"{a.capitalize()}, then {b}."
 
 
-_METRIC_WORDS: dict[MetricName, str] = {
-    "accuracy_score": "Accuracy, 0 to 2",
-    "faithfulness_score": "Faithfulness, 0 to 2",
-    "latency_e2e_ms": "Latency",
-    "total_tokens": "Tokens",
-}
-_METRIC_KINDS: dict[MetricName, Kind] = {
-    "accuracy_score": "grade", "faithfulness_score": "grade", "latency_e2e_ms": "ms", "total_tokens": "tokens",
-}  # fmt: skip
+_METRIC_WORDS: dict[str, str] = {"latency_e2e_ms": "Latency", "total_tokens": "Tokens"}
+
+
+def metric_word(one: ComparedMetric) -> str:
+    """What else was measured, at the head of its row: `Accuracy, 0 to 2`."""
+    word = _METRIC_WORDS.get(one.name) or criterion_word(one.name)
+    return word if one.highest is None else f"{word}, {one.lowest:g} to {one.highest:g}"
+
+
 _VERDICT_CELLS: dict[Verdict, str] = {
     "better": "better", "worse": "worse", "same": "the same", "not_told": "can't be told", "no_data": numbers.DASH,
 }  # fmt: skip
@@ -336,10 +338,12 @@ def differences_table(pair: Comparison) -> Table:
     if pair.containment is not None:
         contained = pair.containment.difference
         rows.append(("Answer in the text (diagnosis)", *_cells(contained, contained.p)))
+    known = {one.name: one for one in pair.a.columns.metrics}
     rows += [
-        (_METRIC_WORDS[one.name], *_cells(one.difference, one.p_holm, _METRIC_KINDS[one.name])) for one in pair.metrics
+        (metric_word(known[one.name]), *_cells(one.difference, one.p_holm, known[one.name].kind))
+        for one in pair.metrics
     ]
-    note = f"; p of {_METRIC_WORDS[pair.metrics[0].name]} and below by Holm" if pair.metrics else ""
+    note = f"; p of {metric_word(known[pair.metrics[0].name])} and below by Holm" if pair.metrics else ""
     return table(f"The differences, B − A{note}", {"Over the items of both": "text", **_COLUMNS}, rows)
 
 

@@ -1225,17 +1225,14 @@ export interface MethodCounts {
   flags: Record<string, number>;
 }
 
-/**
- * B - A in the unit of the metric. Where lower is better, `n_lost` and the verdict are by that.
- *
- * `p_holm` is `difference.p` adjusted for all metrics that are shown here; the verdict is by it. Latency and tokens
- * have no upper end, so their interval is Student's, and is null where nothing varies.
- */
-export interface MetricDifference {
-  name: "accuracy_score" | "faithfulness_score" | "latency_e2e_ms" | "total_tokens";
+/** What else both runs measured: a criterion, a check, or a measure, as reports name and write it. */
+export interface MetricOfPair {
+  name: string;
   higher_is_better: boolean;
   difference: Difference;
   p_holm: number | null;
+  title: string;
+  kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens";
 }
 
 /** With how few no statement is made: the value is shown as what was seen, without an interval, and says so. */
@@ -1286,7 +1283,7 @@ export interface Pair {
   p_holm: number | null;
   verdict: "better" | "no_data" | "not_told" | "same" | "worse";
   passing: Difference | null;
-  metrics: MetricDifference[];
+  metrics: MetricOfPair[];
   containment: ContainmentCounts | null;
   slices: SliceDifference[];
   metadata: LeafDifference[];

@@ -10,7 +10,7 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.checks.files import read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.metric import ChecksMetric
-from benchbook.evaluators.contract import ComparedColumns, Confidence, DerivedFiles
+from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -47,12 +47,15 @@ class ChecksEvaluator(AnswersEvaluator):
 
     @property
     def compared(self) -> ComparedColumns:
+        checks = self.metric.spec.checks
+        of_each = (ComparedMetric(f"{one.name}_score", one.name, "score", 0, 1) for one in checks)
         return ComparedColumns(
             score="score",
             passed="passed",
             answer="predicted",
             expected="expected",
             reasons=("error", "miss_reason", "candidate_error"),
+            metrics=tuple(of_each) if len(checks) > 1 else (),  # of a single one the score is its own
             is_graded=not self.metric.is_rate,
             has_every_item=True,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from benchbook.evaluators.contract import ComparedColumns
+from benchbook.evaluators.contract import ComparedColumns, ComparedMetric
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
 from benchbook.evaluators.rubric.spec import RubricSpec
 
@@ -22,7 +22,11 @@ def compared_columns(spec: RubricSpec) -> ComparedColumns:
         passed="passed",
         answer="candidate_answer",
         reasons=("evaluator_error", "parse_error_reason", "fail_reasons"),
-        metrics=(*(one.score_key for one in spec.criteria), "latency_e2e_ms", "total_tokens"),
+        metrics=(
+            *(ComparedMetric(one.score_key, one.score_key, "grade", one.lowest, one.highest) for one in spec.criteria),
+            ComparedMetric("latency_e2e_ms", "latency_e2e_ms", "ms", higher_is_better=False),
+            ComparedMetric("total_tokens", "total_tokens", "tokens", higher_is_better=False),
+        ),
     )
 
 

@@ -1,11 +1,13 @@
 import type { Pair } from "../../api/types";
 import { counted, words } from "../../format";
-import { count, pValue, show, signed, signedInterval } from "../../numbers";
+import { count, NOTHING, pValue, show, signed, signedInterval } from "../../numbers";
 import { Notice } from "../../parts/states";
 import { Inline } from "../../text/model-text";
 import { DifferenceCard } from "./difference";
 import { leafText } from "./leaves";
 import { CLASSES, className } from "./state";
+
+const IS = { better: "better", worse: "worse", same: "the same", not_told: "can't be told", no_data: NOTHING } as const;
 
 export const measuredWord = (name: string): string => (name === "spec" ? "Evaluator" : words(name));
 
@@ -49,6 +51,7 @@ export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: strin
         )}
         <Classes classes={pair.classes} />
       </div>
+      {pair.metrics.length > 0 && <Metrics pair={pair} a={a} b={b} />}
       {pair.slices.length > 0 && <Slices pair={pair} a={a} b={b} />}
     </section>
   );
@@ -76,6 +79,43 @@ function Classes({ classes }: { classes: Pair["classes"] }) {
           </li>
         ))}
       </ul>
+    </div>
+  );
+}
+
+/** What else both runs measured: criteria, checks, latency and tokens. */
+function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
+  return (
+    <div className="table" tabIndex={0} role="region" aria-label="Differences beside the score">
+      <table>
+        <caption>Beside the score; p adjusted for all of these, Holm</caption>
+        <thead>
+          <tr>
+            <th scope="col">Measured</th>
+            <th scope="col" className="number">n</th>
+            <th scope="col" className="number">{a}</th>
+            <th scope="col" className="number">{b}</th>
+            <th scope="col" className="number">{b} − {a}</th>
+            <th scope="col">95 % interval</th>
+            <th scope="col" className="number">adjusted p</th>
+            <th scope="col">{b} is</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pair.metrics.map(({ name, title, kind, difference, p_holm }) => (
+            <tr key={name}>
+              <th scope="row"><Inline text={title} /></th>
+              <td className="number">{count(difference.n)}</td>
+              <td className="number">{show(kind, difference.mean_a)}</td>
+              <td className="number">{show(kind, difference.mean_b)}</td>
+              <td className="number">{signed(difference.difference, kind)}</td>
+              <td>{signedInterval(difference, kind)}</td>
+              <td className="number">{pValue(p_holm)}</td>
+              <td>{IS[difference.verdict]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }
