@@ -1,4 +1,4 @@
-"""What stands beside the score in a comparison is the evaluator's to say: criteria by their scales, checks, measures."""
+"""What stands beside the score in a comparison is the evaluator's to say: criteria, checks, measures."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ interface Shown {
 export function show(kind: Kind, value: Maybe, { apartFrom, unknown }: Shown = {}): string {
   if (value === null || value === undefined) return nothing(unknown ?? (kind === "rate" ? "no data" : null));
   if (kind === "p") return pValue(value);
+  if (kind === "usd") return money(value);
   const never = kind === "rate" || kind === "score" ? [0, 1] : [];
   if (apartFrom !== null && apartFrom !== undefined) never.push(apartFrom);
   const taken = never.filter((one) => one !== value).map((one) => exact(kind, one));
@@ -35,6 +36,7 @@ export function show(kind: Kind, value: Maybe, { apartFrom, unknown }: Shown = {
 
 /** A gate's limit, without decimals that say nothing: `85 %`, `0.80`, `10,000 ms`. */
 export function limit(kind: Kind, value: number): string {
+  if (kind === "usd") return money(value);
   const whole = exact(kind, value);
   return firstOf(kind, value, kind === "score" ? 2 : 0, (text, decimals) => decimals === MOST_DECIMALS || plain(text) === whole);
 }
@@ -70,6 +72,9 @@ export function points({ low, high }: Difference): string {
 export function pValue(p: number | null): string {
   return p === null ? NOTHING : p < 0.001 ? "< 0.001" : written(p, false, DECIMALS.p);
 }
+
+/** Dollars, exact: `$0.0125`, with at least two decimals. */
+const money = (usd: number): string => `$${written(usd, false, ALL, DECIMALS.usd)}`;
 
 /** `p = 0.118`, `p < 0.001`. */
 export const pEquals = (p: number | null): string => (p !== null && p < 0.001 ? `p ${pValue(p)}` : `p = ${pValue(p)}`);

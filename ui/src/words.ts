@@ -2,7 +2,7 @@
 // Source: what reports say (src/benchbook/views), so that the page says the same.
 
 /** How many decimals each kind of number has at least. */
-export const DECIMALS = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3} as const;
+export const DECIMALS = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3, "usd": 2} as const;
 export type Kind = keyof typeof DECIMALS;
 
 /** No number has more: what an aggregate is rounded to (C2). */
@@ -25,6 +25,7 @@ export const AGGREGATES = {
   total_tokens: ["Tokens in all", "tokens"],
   tokens_per_correct_answer: ["Tokens per fully correct answer", "tokens"],
   token_efficiency_ratio_mean: ["Output tokens per input token, mean", "ratio"],
+  cost_mean_usd: ["Cost of an answer, mean", "usd"],
   evaluator_error_rate: ["Evaluator errors", "rate"],
   n_timed_out: ["Timed out", "count"],
 } as const;
@@ -39,6 +40,11 @@ export const FAIL_REASONS = {
   latency_unmeasured: "latency not measured",
   tokens_above_maximum: "too many tokens",
   tokens_unmeasured: "tokens not reported",
+  cost_above_maximum: "too expensive",
+  cost_unmeasured: "cost not known",
+  score_below_minimum: "sample score below the minimum",
+  too_few_criteria: "too few criteria at their minimum",
+  no_answer: "no answer passes",
 } as const;
 
 /** Why an item missed (A4). */
@@ -152,7 +158,7 @@ export const STANDINGS = {
 export const RULES = {
   valid_share_at_least: ["evaluations that count, at least", "rate"],
   found_share_at_least: ["quotes that were found, at least", "rate"],
-  severity_at_most: ["points (of 8) away from the other judges, at most", "grade"],
+  severity_at_most: ["points (of {points}) away from the other judges, at most", "grade"],
   agreement_at_least: ["agreement with the other judges, at least", "ratio"],
   failed_probe_share_at_most: ["probes that failed, at most", "rate"],
 } as const;

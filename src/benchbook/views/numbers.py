@@ -48,7 +48,9 @@ __all__ = [
 
 DASH = "–"
 _MINUS = "−"
-DECIMALS: dict[Kind, int] = {"rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3}
+DECIMALS: dict[Kind, int] = {
+    "rate": 1, "score": 4, "grade": 3, "ratio": 3, "ms": 0, "tokens": 0, "count": 0, "p": 3, "usd": 2,
+}  # fmt: skip
 _UNITS: dict[Kind, str] = {"rate": " %", "ms": " ms"}
 # Why two runs' difference has no interval, short enough for a cell of a table.
 NO_INTERVAL: dict[str, str] = {
@@ -151,6 +153,8 @@ def show(
 
 def limit(kind: Kind, value: float) -> str:
     """A gate's limit, without decimals that say nothing: `85 %`, `0.80`, `10,000 ms`."""
+    if kind == "usd":
+        return money(str(value))
     exact = Decimal(repr(value)) * (100 if kind == "rate" else 1)
     least = 2 if kind == "score" else 0
     shown = next(text for d in range(least, 10) if _number(text := _places(exact, d)) == exact or d == 9)

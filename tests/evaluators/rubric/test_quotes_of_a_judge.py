@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchbook.ask.judge_config import JudgeConfig
+from benchbook.ask.settings import JudgeConfig
 from benchbook.evalsets import Item
 from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.rubric.quoting import Judged

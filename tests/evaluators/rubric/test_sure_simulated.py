@@ -56,12 +56,11 @@ def _add(whole: object, one: object, times: int) -> None:
     for field in fields(one):  # type: ignore[arg-type]
         value, sum_so_far = getattr(one, field.name), getattr(whole, field.name)
         match value:
-            case _ if not times or field.name in _NOT_ADDED:
+            case _ if value is None or not times or field.name in _NOT_ADDED:
                 pass
             case _ if field.name in ("least", "most"):
-                if value is not None:
-                    both = [value] if sum_so_far is None else [value, sum_so_far]
-                    setattr(whole, field.name, min(both) if field.name == "least" else max(both))
+                both = [value] if sum_so_far is None else [value, sum_so_far]
+                setattr(whole, field.name, min(both) if field.name == "least" else max(both))
             case int():
                 setattr(whole, field.name, sum_so_far + times * value)
             case tuple():

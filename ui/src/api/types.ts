@@ -273,6 +273,7 @@ export interface ChecksAggregates {
   category: ScorecardSlice[];
   difficulty: ScorecardSlice[];
   n_unanswered?: number;
+  n_unscored?: number;
   spec: string;
   n_passed: number;
   pass_rate: number | null;
@@ -429,6 +430,7 @@ export interface CorrectnessAggregates {
   category: ScorecardSlice[];
   difficulty: ScorecardSlice[];
   n_unanswered?: number;
+  n_unscored?: number;
   spec: string;
   n_correct: number;
   interval: Interval;
@@ -639,7 +641,7 @@ export interface DisputesPage {
   n_settled: number;
 }
 
-/** How a target's overall score (0 to 8) drifts from one variant to another, b - a: paired by question and judge. */
+/** How a target's overall score drifts from one variant to another, b - a: paired by question and judge. */
 export interface Drift {
   target_model: string;
   variant_a: string;
@@ -1699,6 +1701,7 @@ export interface ScorecardSlice {
   n_scored: number;
   mean: number | null;
   n_unanswered?: number;
+  n_unscored?: number;
 }
 
 /** `same` and `deleted` ones make up A's text, `same` and `inserted` ones B's. */
