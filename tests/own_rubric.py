@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.ask.work import run_async
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import config_from_mapping
 

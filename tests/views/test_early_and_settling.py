@@ -9,9 +9,8 @@ from html import unescape
 import msgspec
 import pytest
 
-from benchbook.evaluators.gates import ToSettle
+from benchbook.evaluators.gates import DecidedBy, ToSettle
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
-from benchbook.evaluators.rubric.release import DecidedBy
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, VarianceSplit
 from benchbook.views.digest import RunReport
 from benchbook.views.junit import junit_report

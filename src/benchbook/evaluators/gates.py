@@ -18,6 +18,7 @@ __all__ = [
     "Cap",
     "CapCode",
     "Claim",
+    "DecidedBy",
     "DecisionName",
     "Direction",
     "Gate",
@@ -129,7 +130,18 @@ def threshold_of(gate: Mapping[str, str]) -> Threshold:
     return Threshold(gate["aggregate"], direction, int(Decimal(gate[direction]) * _NANO))
 
 
-CapCode = Literal["incomplete", "snapshot_changed", "unmeasured", "another_model", "few_repeats", "part_of_items"]
+class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
+    test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
+    another question, whether the run is better or worse than another, and its gates decide nothing."""
+
+    rule: Literal["bounds", "points", "until_decided", "comparison"]
+    confidence: float | None
+
+
+CapCode = Literal[
+    "incomplete", "snapshot_changed", "unmeasured", "another_model", "few_repeats", "part_of_items", "run_failed"
+]  # fmt: skip
 
 _REST_UNKNOWN = frozenset({"incomplete", "part_of_items"})
 
@@ -170,7 +182,8 @@ ReasonCode = Literal[
     "bound_does_not_hold",
     "shown_to_fail",  # a gate, by its bound
     "open",  # a gate of which neither is shown
-    "by_rule",  # what the rule says by the values alone
+    "by_rule",  # what the rubric's rule says by the values alone
+    "by_values",  # the same where the spec has gates, and no rule of another kind
     "capped",
 ]
 
@@ -188,8 +201,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     case: Literal["scored", "worst", "best"] = "scored"
     confidence: float | None = None
     cap: Cap | None = None
-    holds: bool | None = None  # by_rule: whether all gates do
-    found: str | None = None  # by_rule: what there is of samples or clusters, where that can't show it
+    holds: bool | None = None  # by_rule, by_values: whether all gates do
+    found: str | None = None  # the same: what there is of samples or clusters, where that can't show it
     least: int | None = None  # and how many can
     early: str | None = None  # what a part of the items was that was enough
 
@@ -209,8 +222,9 @@ def _words(reason: Reason) -> str:
             return "all gates hold, in the worst case too"
         case "capped" if reason.cap is not None:
             return reason.cap.text
-        case "by_rule":
-            words = f"{'release-ready' if reason.holds else 'not release-ready'} by the rubric's rule"
+        case "by_rule" | "by_values":
+            by = "the rubric's rule" if reason.code == "by_rule" else "the values alone"
+            words = f"{'release-ready' if reason.holds else 'not release-ready'} by {by}"
             if reason.found is None:
                 return words
             shown = "it" if reason.holds else "READY"

@@ -271,33 +271,79 @@ def test_a_request_that_is_not_the_plan_s_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gates", "settings", "expected"),
+    ("gates", "settings", "shown", "by_values"),
     [
-        pytest.param("", {}, (None, None), id="none"),
-        pytest.param('aggregate = "primary_score"\nat_least = 0.3', {}, ("READY", True), id="holds"),
-        pytest.param('aggregate = "primary_score"\nat_least = 0.31', {}, ("NOT_READY", False), id="does-not"),
-        pytest.param('aggregate = "words_mean"\nat_least = 0.3\nat_most = 0.37', {}, ("NOT_READY", False), id="above"),
-        pytest.param('aggregate = "no_prediction_rate"\nat_most = 0.25', {}, ("READY", True), id="at-most"),
+        pytest.param("", {}, (None, None), None, id="none"),
+        # Of 4 items nothing is shown but what is far off: a rate of 0.3 from them may be anything.
+        pytest.param('aggregate = "primary_score"\nat_least = 0.3', {}, ("INCONCLUSIVE", True), "READY", id="holds"),
+        pytest.param('aggregate = "primary_score"\nat_least = 0.31', {}, ("INCONCLUSIVE", False), "NOT_READY", id="no"),
         pytest.param(
-            'aggregate = "pass_rate"\nat_least = 0.1', {"run_status": "crashed"}, ("NOT_READY", False), id="crashed"
+            'aggregate = "words_mean"\nat_least = 0.3\nat_most = 0.37', {}, ("INCONCLUSIVE", False), "NOT_READY",
+            id="above",
         ),
         pytest.param(
-            'aggregate = "pass_rate"\nat_least = 0',
-            {"run_status": "crashed"},
-            ("INCONCLUSIVE", False),
+            'aggregate = "no_prediction_rate"\nat_most = 0.25', {}, ("INCONCLUSIVE", True), "READY", id="at-most"
+        ),
+        pytest.param(
+            'aggregate = "pass_rate"\nat_least = 0.1', {"run_status": "crashed"}, ("NOT_READY", False), "NOT_READY",
+            id="crashed",
+        ),
+        pytest.param(
+            'aggregate = "pass_rate"\nat_least = 0', {"run_status": "crashed"}, ("INCONCLUSIVE", False), "INCONCLUSIVE",
             id="crashed-at-0",
         ),
     ],
-)
-def test_gates_of_the_spec_decide_by_their_values(
-    gates: str, settings: dict[str, Any], expected: tuple[str | None, bool | None], tmp_path: Path
+)  # fmt: skip
+def test_gates_of_the_spec_decide_by_what_is_shown(
+    gates: str,
+    settings: dict[str, Any],
+    shown: tuple[str | None, bool | None],
+    by_values: str | None,
+    tmp_path: Path,
 ) -> None:
     spec = own_spec(tmp_path, OWN + (f"[[gates]]\n{gates}\n" if gates else ""))
     made: RunResult[Any] = scored(tmp_path, PREDICTIONS, ITEMS, spec=str(spec), **settings)
     decision = json.loads(made.record.decision.read_bytes())
-    assert (decision.get("decision"), decision.get("release_ready")) == expected
+    assert (decision.get("decision"), decision.get("release_ready")) == shown
     assert all(gate["interval"] for gate in decision.get("gates", ()))
     assert verify(made.record).holds
+    if by_values is not None:
+        (folder := tmp_path / "gated").mkdir()
+        found = evaluator_of(made.record).gated(made.record, folder, "none").decision
+        assert (found.decision, found.decided_by.rule, decision["decided_by"]["rule"]) == (
+            by_values,
+            "points",
+            "bounds",
+        )
+
+
+GATE = '\n[[gates]]\naggregate = "pass_rate"\nat_least = 0.9\n'
+
+
+@pytest.mark.parametrize(
+    ("n", "n_right", "decision", "reason"),
+    [
+        # 0.05 ** (1 / 29) = 0.9019: 29 right ones show 0.9, and 28 (0.8985) do not.
+        (29, 29, "READY", "all gates hold at 95 % confidence, in the worst case too"),
+        (28, 28, "INCONCLUSIVE", "release-ready by the values alone; 28 items can't show it: at least 29 can"),
+        (40, 40, "READY", "all gates hold at 95 % confidence, in the worst case too"),
+        (40, 38, "INCONCLUSIVE", "release-ready by the values alone"),
+        (40, 20, "NOT_READY", "pass_rate is 0.5, and 0.63890834 at best"),  # SciPy: beta.ppf(0.95, 21, 20)
+    ],
+)
+def test_a_gate_is_held_by_as_many_items_as_show_it(
+    n: int, n_right: int, decision: str, reason: str, tmp_path: Path
+) -> None:
+    items = [{"id": f"i{number}", "prompt": f"{number}?", "expected_answer": "yes"} for number in range(n)]
+    answers = [{"item_id": one["id"], "predicted": "yes" if k < n_right else "no"} for k, one in enumerate(items)]
+    folder = tmp_path / "mine@v1"
+    folder.mkdir()
+    (folder / "spec.toml").write_text(
+        'name = "mine"\nversion = 1\nabout = "Right."\n[[checks]]\nname = "right"\nkind = "equals"\n' + GATE, "utf-8"
+    )
+    found = scored(tmp_path, answers, items, spec=str(folder)).derived.decision
+    assert found.decision == decision
+    assert found.reasons[0].startswith(reason)
 
 
 def test_a_run_that_crashed_scores_nothing(tmp_path: Path) -> None:  # A3

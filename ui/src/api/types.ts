@@ -294,6 +294,7 @@ export interface ChecksDecisionOfRun {
   release_ready?: boolean;
   reasons?: string[];
   gates?: Gate[];
+  decided_by?: DecidedBy;
   words: DecisionWords;
 }
 
@@ -569,7 +570,7 @@ export interface Decision {
   confidence: number | null;
   capped_by: string[];
   decided_by?: DecidedBy;
-  caps?: ("another_model" | "few_repeats" | "incomplete" | "part_of_items" | "snapshot_changed" | "unmeasured")[];
+  caps?: ("another_model" | "few_repeats" | "incomplete" | "part_of_items" | "run_failed" | "snapshot_changed" | "unmeasured")[];
 }
 
 /** decision.json. `said` has its reasons as reports word them: rates in percent, aggregates by their labels. */
@@ -581,7 +582,7 @@ export interface DecisionOfRun {
   confidence: number | null;
   capped_by: string[];
   decided_by?: DecidedBy;
-  caps?: ("another_model" | "few_repeats" | "incomplete" | "part_of_items" | "snapshot_changed" | "unmeasured")[];
+  caps?: ("another_model" | "few_repeats" | "incomplete" | "part_of_items" | "run_failed" | "snapshot_changed" | "unmeasured")[];
   said: string[];
   words: DecisionWords;
 }

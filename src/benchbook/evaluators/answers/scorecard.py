@@ -253,16 +253,22 @@ class MockJudge(msgspec.Struct, frozen=True):
 class Sums:
     """One measure of the items that count: 0 or 1 of a share (`is_rate`), else billionths; exact.
 
-    A cluster, a group or an item that was asked more than once, has its size, its sum and its squares.
+    A cluster, a group or an item that was asked more than once, has its size, its sum and its squares. `least` and
+    `most` are of the answers alone, without what counts 0 for want of one.
     """
 
     is_rate: bool
     n: int = 0
     total: int = 0
     squares: int = 0
+    least: int | None = None
+    most: int | None = None
     clusters: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, value: int, cluster: str | None) -> None:
+    def add(self, value: int, cluster: str | None, *, is_answered: bool = True) -> None:
+        if is_answered:
+            self.least = value if self.least is None else min(self.least, value)
+            self.most = value if self.most is None else max(self.most, value)
         parts = (1, value, value * value)
         self.n, self.total, self.squares = self.n + 1, self.total + value, self.squares + parts[2]
         if cluster is not None:

@@ -129,6 +129,7 @@ class Counted:
     missed: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     errors: Counter[str] = field(default_factory=Counter)
     unanswered: Counter[str] = field(default_factory=Counter)  # by cause
+    open: Counter[str | None] = field(default_factory=Counter)  # items without a score of their own, by cluster
     causes: UnansweredCauses = field(init=False)
     signs: AnswerSigns = field(init=False)
 
@@ -205,15 +206,19 @@ class Counted:
         elif scored is not None:
             has = scored.has_prediction if self.derivation >= 3 else row.predicted is not None
             self.tally.add(values, scored.reason, score_nano=scored.score_nano, n_scored=int(has))
-        if scored is None:
-            return
         cluster = None
         if clustered:
             cluster = f"group {item.group}" if item.group is not None else f"item {item.id}"
+        is_answered = outcome.unanswered is None
+        if not is_answered or scored is None:
+            self.open[cluster] += 1
+        if scored is None:
+            return
         score_nano = 0 if self.failed else scored.score_nano
-        self.score.add(score_nano // NANO if self.metric.is_rate else score_nano, cluster)
+        score = score_nano // NANO if self.metric.is_rate else score_nano
+        self.score.add(score, cluster, is_answered=is_answered)
         for name, value in scored.measured.items():
-            self.measured[name].add(value, cluster)
+            self.measured[name].add(value, cluster, is_answered=is_answered)
         for part, why in scored.missed.items():
             self.missed[part][why] += 1
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 
-from benchbook.errors import UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+from benchbook.evaluators.answers.tables import derive_answers
 from benchbook.evaluators.checks.files import read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.metric import ChecksMetric
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles
@@ -41,9 +41,8 @@ class ChecksEvaluator(AnswersEvaluator):
     def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> DerivedFiles:
         if not self.metric.spec.gates:
             return super().gated(record, target, confidence)
-        if confidence not in (None, "none"):
-            raise UsageError(f"--confidence: the gates of {self.id} decide by their values")
-        return self.derive(record, target)
+        metric = self.metric if confidence is None else self.metric.deciding_at(confidence)
+        return derive_answers(record, target, metric)
 
     @property
     def compared(self) -> ComparedColumns:

@@ -13,7 +13,7 @@ from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED, Sums
 from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.checks.expected import Expected, ItemError
-from benchbook.evaluators.checks.gates import decided_by_values, gates_of, thresholds_of
+from benchbook.evaluators.checks.gates import Gated, decision_of, thresholds_of
 from benchbook.evaluators.checks.result import REASONS
 from benchbook.evaluators.checks.rows import (
     CheckCounts,
@@ -25,6 +25,8 @@ from benchbook.evaluators.checks.rows import (
 )
 from benchbook.evaluators.checks.scoring import ItemScore, item_faults, passes, score_item
 from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, column_names
+from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
+from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.exact import as_float
 from benchbook.text import quoted
 
@@ -45,8 +47,15 @@ class ChecksMetric(Metric):
     decision_type = ChecksDecision
     manifest_type = ChecksManifest
 
-    def __init__(self, spec: ChecksSpec, sha256: str, inputs: Mapping[str, Path] | None = None) -> None:
+    def __init__(
+        self,
+        spec: ChecksSpec,
+        sha256: str,
+        inputs: Mapping[str, Path] | None = None,
+        confidence: Confidence = DEFAULT_CONFIDENCE,
+    ) -> None:
         self.spec = spec
+        self._confidence = confidence
         self.id, self.name, self.sha256 = spec.id, spec.name, sha256
         self.inputs = inputs or {}
         graded = {check.name: check.kind.IS_GRADED for check in spec.checks}
@@ -58,6 +67,10 @@ class ChecksMetric(Metric):
         self._own_fields = self._fields & _OF_ITEMS
         self.keeps_fields = not self._fields <= _OF_ITEMS
         self._row_type = row_type_of(spec.checks)
+
+    def deciding_at(self, confidence: Confidence) -> ChecksMetric:
+        """The same, its gates decided at another confidence, or by the values ("none")."""
+        return ChecksMetric(self.spec, self.sha256, confidence=confidence)
 
     def row_type(self, derivation: int) -> type[ChecksRow]:
         del derivation
@@ -177,16 +190,16 @@ class ChecksMetric(Metric):
         held: dict[str, Any] = {"verdict": verdict, "reason": reason}
         if not self.spec.gates or verdict == "unavailable":
             return ChecksDecision(**held)
-        whole = counted.tally.whole
-        gates = gates_of(
-            thresholds_of(self.spec.gates),
+        gated = Gated(
             self._sums(counted),
             aggregates.intervals,
-            whole.n_items,
-            whole.n_unanswered,
+            counted.open,
+            are_counted=not counted.tally.whole.n_left_out,
             failed=counted.failed,
         )
-        return ChecksDecision(**held, **decided_by_values(gates, verdict))
+        return ChecksDecision(
+            **held, **decision_of(thresholds_of(self.spec.gates), gated, verdict, reason, self._confidence)
+        )
 
     def _sums(self, counted: Counted) -> dict[str, Sums]:
         return {"primary_score": counted.score, **counted.measured}

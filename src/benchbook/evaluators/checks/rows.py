@@ -10,7 +10,7 @@ from benchbook.ask.unanswered import Unanswered
 from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.checks.spec import CheckSpec, column_names
-from benchbook.evaluators.gates import DecisionName, Gate
+from benchbook.evaluators.gates import DecidedBy, DecisionName, Gate
 from benchbook.evaluators.intervals import Interval
 
 __all__ = ["CheckCounts", "ChecksAggregates", "ChecksDecision", "ChecksManifest", "ChecksRow", "row_type_of"]
@@ -90,6 +90,7 @@ class ChecksDecision(AnswerDecision, frozen=True, kw_only=True):
     release_ready: bool | msgspec.UnsetType = msgspec.UNSET  # by the values alone
     reasons: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     gates: tuple[Gate, ...] | msgspec.UnsetType = msgspec.UNSET
+    decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
 
 
 class ChecksManifest(AnswerManifest, frozen=True, kw_only=True):

@@ -7,12 +7,12 @@ from typing import Literal
 
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE, GateData, claims_of, confidence_to_fail
 from benchbook.evaluators.exact import order_statistic
-from benchbook.evaluators.gates import Cap, Reason, Threshold, reason_words
+from benchbook.evaluators.gates import Cap, DecidedBy, Reason, Threshold, reason_words
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.needed import least_for_ready
-from benchbook.evaluators.rubric.release import DecidedBy, Decision, all_caps, gates_by_points
+from benchbook.evaluators.rubric.release import Decision, all_caps, gates_by_points
 from benchbook.evaluators.rubric.tally import Case, RubricTally
 from benchbook.statistics.binomial import percentile_bound_of_clusters, percentile_ranks
 from benchbook.statistics.clusters import Side

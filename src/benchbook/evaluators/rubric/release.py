@@ -10,7 +10,17 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.evaluators.gates import Cap, CapCode, DecisionName, Gate, Reason, Threshold, is_incomplete, reason_words
+from benchbook.evaluators.gates import (
+    Cap,
+    CapCode,
+    DecidedBy,
+    DecisionName,
+    Gate,
+    Reason,
+    Threshold,
+    is_incomplete,
+    reason_words,
+)
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import is_bounded, is_unmeasured, table_of
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
@@ -18,16 +28,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.needed import to_settle
 from benchbook.evaluators.rubric.tally import Case, RubricTally
 
-__all__ = ["DecidedBy", "Decision", "all_caps", "by_points", "decide", "gates_by_points"]
-
-
-class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
-    test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
-    another question, whether the run is better or worse than another, and its gates decide nothing."""
-
-    rule: Literal["bounds", "points", "until_decided", "comparison"]
-    confidence: float | None
+__all__ = ["Decision", "all_caps", "by_points", "decide", "gates_by_points"]
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
