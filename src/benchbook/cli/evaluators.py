@@ -155,6 +155,13 @@ weight = 1
 # quote = true               # the judge quotes words of the answer that show it; without them its reply is rejected.
 #                            # "report": what is not found is counted. quote_from = "transcript": words of any turn
 
+# Criteria that each item of the eval set brings itself, beside these or in their place: a field
+# "criteria": [{{"text": "Names the limit of 30 days.", "weight": 5}}, {{"text": "Blames the customer.", "weight": -5}}]
+# [item_criteria]
+# weight = 1
+# at_least = 0.5             # of 1, all of positive weight met and none of negative
+# rationale = true           # the judge says why, of each
+
 # What is measured of an answer: the most that passes, and with a target and a weight a share in the score.
 # [measures.latency]         # milliseconds, end to end
 # at_most = 8000
@@ -256,9 +263,9 @@ def _rubric_fields(spec: RubricSpec) -> dict[str, Any]:
             {
                 "name": one.name,
                 "question": one.question,
-                "scale": [one.lowest, one.highest],
+                "scale": [0, 1] if one.by_item else [one.lowest, one.highest],
                 "weight": one.weight,
-                "at_least": one.at_least,
+                "at_least": one.at_least / 10**9 if one.by_item and one.at_least is not None else one.at_least,
             }
             for one in spec.criteria
         ],
@@ -286,9 +293,9 @@ def _amount(measure: Measure, value: int | None) -> float | int | None:
 def _passing(spec: RubricSpec) -> dict[str, Any]:
     """When a sample passes, by the keys of [pass]."""
     rule = spec.pass_rule
-    if rule is None:
-        return {"rule": "all"}
-    return {"at_least": rule.at_least} if rule.min_score_nano is None else {"min_score": rule.min_score_nano / 10**9}
+    if rule is not None and rule.min_score_nano is not None:
+        return {"min_score": rule.min_score_nano / 10**9}
+    return {"rule": "all"} if rule is None or rule.at_least is None else {"at_least": rule.at_least}
 
 
 def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
@@ -324,7 +331,7 @@ def _rubric_lines(shown: dict[str, Any]) -> list[str]:
         least = "any passes" if one["at_least"] is None else f"{one['at_least']} passes"
         low, high = one["scale"]
         scale = f"{low} to {high}, {least}; weight {one['weight']}"
-        lines.append(f"  {one['name']}: {scale}: {one_line(one['question'])}")
+        lines.append(f"  {one['name']}: {scale}: {one_line(one['question'] or 'criteria that each item brings')}")
     for one in shown["measures"]:
         amount = _dollars if one["name"] == "cost" else "{:,}".format
         limit = "no limit" if one["at_most"] is None else f"at most {amount(one['at_most'])}"

@@ -15,6 +15,7 @@ import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.item_criteria import CRITERIA
 from benchbook.evalsets.items import ALIASES, MESSAGES, Item, decode_plain, read_item
 from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, Line, encoding_fault, read_line_json, read_lines
 from benchbook.evalsets.set_contents import SetContents
@@ -28,7 +29,7 @@ SetForm = Literal["jsonl", "csv", "parquet"]
 
 # Tables often number what they hold; elsewhere a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
-_JSON_CELLS = (*ALIASES["context"], MESSAGES)
+_JSON_CELLS = (*ALIASES["context"], MESSAGES, CRITERIA)
 
 
 def set_form(path: str | Path) -> SetForm:

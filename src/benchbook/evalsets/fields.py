@@ -8,6 +8,7 @@ from typing import Any
 from benchbook.evalsets.composition import Profile, vocabulary
 from benchbook.evalsets.conversations import MessageError, check_messages
 from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.item_criteria import CRITERIA, criteria_faults, holds_criteria
 from benchbook.evalsets.items import ALIASES, MESSAGES, close_to, field_meant, misspelt, too_large
 from benchbook.evalsets.lines import type_name
 from benchbook.evalsets.set_contents import stands_in
@@ -28,6 +29,7 @@ FIELDS = (
     "context",
     "group",
     "messages",
+    "criteria",
 )
 _REQUIRED: tuple[str, ...] = FIELDS[:6]
 _REQUIRED_FREE: tuple[str, ...] = FIELDS[:2]
@@ -69,6 +71,8 @@ def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile:
                 yield Fault(field, "number_range", f"found {found}; expected numbers that a double holds")
         elif field == MESSAGES:
             yield from _message_faults(value)
+        elif field == CRITERIA:
+            yield from _criteria_faults(value)
         else:
             yield from _text_faults(field, value, profile)
     if len(item) > len(required):
@@ -83,6 +87,12 @@ def _message_faults(value: Any) -> Iterator[Fault]:
         check_messages(value)
     except MessageError as error:
         yield Fault(error.field, "wrong_type", f"found {error.found}; expected {error.expected}")
+
+
+def _criteria_faults(value: Any) -> Iterator[Fault]:
+    if holds_criteria(value):
+        for field, found, expected in criteria_faults(value):
+            yield Fault(field, "bad_criteria", f"found {found}; expected {expected}")
 
 
 def _text_faults(field: str, value: Any, profile: Profile) -> Iterator[Fault]:

@@ -17,6 +17,7 @@ from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import Message, MessageError, check_messages, transcript
 from benchbook.evalsets.findings import Fault
+from benchbook.evalsets.item_criteria import CRITERIA
 from benchbook.evalsets.lines import read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
@@ -54,11 +55,11 @@ _OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group"
 
 MESSAGES = "messages"  # a conversation, instead of a prompt or beside one
 
-FIELD_NAMES = (*ALIASES, *_OPTIONAL_TEXTS, MESSAGES)
+FIELD_NAMES = (*ALIASES, *_OPTIONAL_TEXTS, MESSAGES, CRITERIA)
 
 FIELD_OF: Mapping[str, str] = {
     **{name: field for field, names in ALIASES.items() for name in names},
-    **{name: name for name in (*_OPTIONAL_TEXTS, MESSAGES)},
+    **{name: name for name in (*_OPTIONAL_TEXTS, MESSAGES, CRITERIA)},
 }
 """Ours, by every name by which it goes."""
 
@@ -124,7 +125,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     `expected_answer` is None where there is no reference (allowed under `rubric@v1` alone). `context` is any JSON
     value. `group` names what the item shares with others (a document, a template): items of one group are taken as
     one cluster in intervals. `messages` are a conversation that the model is to go on with (`evalsets.conversations`):
-    it is what is asked, and `prompt` what people and judges read; by default its transcript.
+    it is what is asked, and `prompt` what people and judges read; by default its transcript. `criteria` are what a
+    rubric with `[item_criteria]` scores it by (`evalsets.item_criteria`); under others they may be anything.
     """
 
     id: str
@@ -137,6 +139,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     answer_format: AnswerFormat | None = None
     group: str | None = None
     messages: Any = None
+    criteria: Any = None
 
 
 # What `decode_plain` can't read by itself: other names of fields, and a conversation that stands in for a prompt.
@@ -242,6 +245,7 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
         if present:
             given[field] = value[present[0]]
     _add_messages(given, value.get(MESSAGES), path, line)
+    given[CRITERIA] = value.get(CRITERIA)
     for field in ("id", "prompt"):
         if field not in given:
             raise lacking_field(path, line, field, value)

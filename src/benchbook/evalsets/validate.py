@@ -22,6 +22,7 @@ from benchbook.evalsets.composition import PROFILES, Composition, Profile, compo
 from benchbook.evalsets.evalset import SetForm, set_form, set_lines
 from benchbook.evalsets.fields import check_fields, field_order, filled_text
 from benchbook.evalsets.findings import CODES, Fault, Finding, as_json, as_line, as_sarif
+from benchbook.evalsets.item_criteria import CRITERIA, holds_criteria
 from benchbook.evalsets.lines import (
     JSON_WHITE_SPACE,
     MAX_LINE_BYTES,
@@ -146,6 +147,7 @@ class _Survey:
         self._path = path
         self._form: SetForm = form
         self._n_lines = 0
+        self._has_criteria = False
         self._contents = SetTally(texts=False)
         self.composition = Composition()
         self.n_lines_with_text = 0
@@ -178,6 +180,8 @@ class _Survey:
     def _note(self, checked: CheckedLine, number: int) -> None:
         self.composition.add(checked.item)
         self._contents.add(checked.item)
+        # By its own criteria a judge is told what an answer should do.
+        self._has_criteria = self._has_criteria or holds_criteria(checked.item.get(CRITERIA))
         if checked.id is not None:
             self.ids.note(checked.id, number)
         if checked.prompt is not None:
@@ -223,7 +227,7 @@ class _Survey:
         contents = self._contents.contents()
         for name, reason in unread(contents):
             yield Fault(shorten(name, 40), "unread_column", reason)
-        if contents.n_items and (unseen := lacking(contents)) is not None:
+        if contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
             yield Fault(None, "unseen_by_judge", unseen)
 
 

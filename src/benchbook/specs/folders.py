@@ -68,7 +68,9 @@ def kind_of_spec(folder: str | Path) -> SpecKind:
         values = tomllib.loads((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return "checks"
-    return "rubric" if "criteria" in values else "protocol" if "dimensions" in values else "checks"
+    if not values.keys().isdisjoint({"criteria", "item_criteria"}):
+        return "rubric"
+    return "protocol" if "dimensions" in values else "checks"
 
 
 def spec_path(folder: Path, starts_with: str) -> Path:

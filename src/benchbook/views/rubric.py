@@ -195,8 +195,8 @@ def _counted(report: RunReport) -> list[Lines]:
 def _measured_lines(report: RunReport) -> Iterator[str]:
     """What the judge's scores and the tokens come to, each with its n."""
     file, spec = report.aggregates, report.spec
-    n_of = {f"{one.name}_mean": sum(getattr(file, f"{one.name}_counts").values()) for one in spec.criteria}
-    for name in (name for name in (*n_of, "tokens_per_correct_answer") if name in table_of(spec)):
+    n_of = {f"{one.name}_mean": sum(getattr(file, f"{one.name}_counts").values()) for one in spec.asked}
+    for name in (name for name in (*n_of, "item_criteria_mean", "tokens_per_correct_answer") if name in table_of(spec)):
         word = aggregate_word(name)
         unknown = "not reported" if word.kind == "tokens" else "nothing was scored"
         value = numbers.show(word.kind, getattr(file.aggregates, name), n=n_of.get(name), unknown=unknown)

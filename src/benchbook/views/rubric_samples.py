@@ -18,14 +18,15 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.evaluators.rubric.further_rows import QuoteRow
+from benchbook.evaluators.rubric.further_rows import MetRow, QuoteRow
+from benchbook.evaluators.rubric.item_scores import ITEM_CRITERIA
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.digest import Asked, Digest, RunReport
-from benchbook.views.words import criterion_word, fail_reason, plural, scores_words, unscored_because
+from benchbook.views.words import criterion_word, fail_reason, plural, score_kind, scores_words, unscored_because
 
 __all__ = ["shown_samples"]
 
@@ -73,8 +74,8 @@ def _left_out(run_id: str, what: str, shown: int, n: int, key: str) -> str:
 def _sample(row: RubricRow, asked: Asked | None, report: RunReport) -> Item:
     manifest = report.manifest
     repeat = f", repeat {row.repeat + 1}" if manifest.repeats > 1 else ""
-    scores = zip(_letters(report.spec).values(), scores_of(row, report.spec), strict=True)
-    short = "  ".join(f"{letter} {numbers.show('count', score)}" for letter, score in scores)
+    scores = zip(_letters(report.spec).values(), report.spec.criteria, scores_of(row, report.spec), strict=True)
+    short = "  ".join(f"{letter} {numbers.show(score_kind(one), score)}" for letter, one, score in scores)
     unscored = row.evaluator_error
     return Item(
         f"{shorten(row.item_id, 80)}{repeat}",
@@ -145,7 +146,10 @@ def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
     no_claim = "made no claim" if row.score_origin else unscored
     rows: list[tuple[Cell, ...]] = [
         *(
-            (criterion_word(one.name), Value("count", score, unknown=no_claim if one.no_answer is None else unscored))
+            (
+                criterion_word(one.name),
+                Value(score_kind(one), score, unknown=no_claim if one.no_answer is None else unscored),
+            )
             for one, score in zip(spec.criteria, scores_of(row, spec), strict=True)
         ),
         ("Sample score", Value("score", row.sample_score, unknown=unscored)),
@@ -159,12 +163,20 @@ def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
     ]
     if isinstance(row, PanelRow):
         rows += [(f"Judge {vote.name}", _vote(vote, spec)) for vote in row.votes]
+    for one in getattr(row, ITEM_CRITERIA, ()):
+        rows.append((f"{one.number}. {shorten(one.text, 200)}", _met(one)))
     if row.cached:
         rows.append(("From the cache", "yes"))
     tags = [(name, getattr(row, name)) for name in ("section", "category", "difficulty", "group")]
     if shown := ", ".join(f"{name} {one_line(value)}" for name, value in tags if value is not None):
         rows.append(("Slices", shown))
     return table(f"Sample {row.sample}", {"What": "text", "Value": "text"}, rows, titled=True)
+
+
+def _met(one: MetRow) -> str:
+    """`met, weight 5: …`"""
+    why = f": {shorten(one.rationale, 400)}" if one.rationale else ""
+    return f"{'met' if one.met else 'not met'}, weight {one.weight:g}{why}"
 
 
 def _vote(vote: PanelVote, spec: RubricSpec) -> str:

@@ -147,10 +147,10 @@ def _method(interval: Interval) -> str:
 
 def scores_table(file: AggregatesFile, spec: RubricSpec) -> Table:
     """How often each score was given; blank beside one that is not of a criterion's scale."""
-    counts = [getattr(file, f"{one.name}_counts") for one in spec.criteria]
-    scores = sorted({score for one in spec.criteria for score in one.scores}, reverse=True)
+    counts = [getattr(file, f"{one.name}_counts") for one in spec.asked]
+    scores = sorted({score for one in spec.asked for score in one.scores}, reverse=True)
     rows = [(str(score), *(_given(one, str(score)) for one in counts)) for score in scores]
-    columns: Columns = {"Score": "text", **{criterion_word(one.name): "number" for one in spec.criteria}}
+    columns: Columns = {"Score": "text", **{criterion_word(one.name): "number" for one in spec.asked}}
     return table("How often each score was given", columns, rows)
 
 

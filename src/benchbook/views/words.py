@@ -16,7 +16,7 @@ from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import PanelVote, RubricManifest, RubricRow
-from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.statistics.results import REASONS
 from benchbook.text import one_line
 from benchbook.views import numbers
@@ -46,6 +46,7 @@ __all__ = [
     "outcome_word",
     "plural",
     "reason",
+    "score_kind",
     "scores_words",
     "settling",
     "settling_lines",
@@ -89,6 +90,11 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "total_tokens": AggregateWord("Tokens in all", "tokens", "none"),
     "tokens_per_correct_answer": AggregateWord("Tokens per fully correct answer", "tokens", "none"),
     "token_efficiency_ratio_mean": AggregateWord("Output tokens per input token, mean", "ratio", "none"),
+    "item_criteria_mean": AggregateWord("Items' own criteria, mean", "score", "scored"),
+    "item_criteria_positive": AggregateWord("Items' criteria of a positive weight", "count", "none"),
+    "item_criteria_positive_met": AggregateWord("of these, met", "count", "none"),
+    "item_criteria_negative": AggregateWord("Items' criteria of a negative weight", "count", "none"),
+    "item_criteria_negative_met": AggregateWord("of these, met though they should not be", "count", "none"),
     "cost_mean_usd": AggregateWord("Cost of an answer, mean", "usd", "none"),
     "evaluator_error_rate": AggregateWord("Evaluator errors", "rate", "samples"),
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
@@ -216,7 +222,12 @@ def criterion_word(name: str) -> str:
 def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:
     """`accuracy 2, faithfulness 1`."""
     scores = zip(spec.criteria, scores_of(row, spec), strict=True)
-    return ", ".join(f"{one.name} {numbers.show('count', score)}" for one, score in scores)
+    return ", ".join(f"{one.name} {numbers.show(score_kind(one), score)}" for one, score in scores)
+
+
+def score_kind(one: Criterion) -> Kind:
+    """How a criterion's scores are written: what an item's own criteria come to is a share of 1."""
+    return "score" if one.by_item else "count"
 
 
 def listed(words: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.rubric.quoting import Judged
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.rubric.reply import Parsed, parse_reply
-from benchbook.evaluators.rubric.requests import JudgePrompt
-from benchbook.evaluators.rubric.spec import RubricSpec, reply_schema
+from benchbook.evaluators.rubric.requests import JudgePrompt, reply_schema
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.verify import verify
 from running import benchbook_here, run
 from scripted_server import JUDGE_WORDS, OK_CANDIDATE, OK_JUDGE, running

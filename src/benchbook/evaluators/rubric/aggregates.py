@@ -23,6 +23,7 @@ from benchbook.evaluators.rubric.aggregate_kinds import (
     Sums,
     TokenRatio,
 )
+from benchbook.evaluators.rubric.further import MetCounts
 from benchbook.evaluators.rubric.scoring import Outcome, RubricScore
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, Shown
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, RubricTally
@@ -92,8 +93,15 @@ def _aggregates(criteria: tuple[Criterion, ...], correct: str | None, costs: boo
     yield _ERROR_RATE
     for number, criterion in enumerate(one for one in criteria if one.quote == "report"):
         yield _quotes_found(f"{criterion.name}_quote_found_rate", number)
+    for criterion in criteria:
+        for place, what in enumerate(MetCounts._fields if criterion.by_item else ()):
+            yield Exact(f"{criterion.name}_{what}", _met(place))
     if costs:
         yield Exact("cost_mean_usd", _cost_mean, float | None, "cost")
+
+
+def _met(place: int) -> Callable[[RubricTally], int]:
+    return lambda tally: 0 if tally.further is None else tally.further.met[place]
 
 
 def _cost_mean(tally: RubricTally) -> float | None:
@@ -189,6 +197,7 @@ def _counted(tally: RubricTally, number: int, case: Case) -> Counter[int]:
 
 def _mean_of(name: str, number: int, criterion: Criterion) -> OfSamples:
     lowest, span = criterion.lowest, criterion.span
+    shown = 1 if criterion.by_item else span  # what the mean is of: of nano-units, a share of 1
 
     def sums(tally: RubricTally, case: Case) -> Sums:
         steps = {score - lowest: n for score, n in _counted(tally, number, case).items() if n}
@@ -208,7 +217,7 @@ def _mean_of(name: str, number: int, criterion: Criterion) -> OfSamples:
         score = outcome.scores[number]
         return None if score is None else score - lowest
 
-    return OfSamples(name, sums, of_cluster, of_sample, unit=span, lowest=lowest, span=span, is_rate=False, of=number)
+    return OfSamples(name, sums, of_cluster, of_sample, unit=span, lowest=lowest, span=shown, is_rate=False, of=number)
 
 
 def _share_of(name: str, number: int, at: int, end: Literal["n_lowest", "n_highest"]) -> OfSamples:

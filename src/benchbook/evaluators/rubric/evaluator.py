@@ -127,14 +127,15 @@ class RubricEvaluator(Evaluator):
         return compared_columns(self.spec)
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
-        del started
         spec = self.spec
+        if not spec.asked:  # criteria that each item brings itself have no scale: whether the answer passes, has
+            return super().label_criteria(started)
         asked = "" if spec.id == RUBRIC_V1 else "{0.name}: {0.question}"  # its judge's words are those of its labels
         return tuple(
             LabelCriterion(
                 one.score_key, tuple(one.scores), one.score_key, asked.format(one), one.grades, one.may_not_apply
             )
-            for one in spec.criteria
+            for one in spec.asked
         )
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:

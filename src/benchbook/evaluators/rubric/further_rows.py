@@ -1,4 +1,4 @@
-"""The columns that rows have under some rubrics alone: what a judge quoted."""
+"""The columns that rows have under some rubrics alone: what a judge quoted, which of an item's criteria are met."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
+from benchbook.evaluators.rubric.item_scores import ITEM_CRITERIA, Met
 from benchbook.evaluators.rubric.quoting import Quoted
 from benchbook.evaluators.rubric.reply import Parsed
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
-__all__ = ["QuoteRow", "SpanRow", "further_columns", "further_fields"]
+__all__ = ["MetRow", "QuoteRow", "SpanRow", "further_columns", "further_fields"]
 
 
 class SpanRow(msgspec.Struct, frozen=True):
@@ -31,16 +32,39 @@ class QuoteRow(msgspec.Struct, frozen=True, kw_only=True):
     spans: list[SpanRow]  # one, or one a fragment; none where it was not found
 
 
+class MetRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One of an item's own criteria, by its number from 1, and whether it is met."""
+
+    number: int
+    text: str
+    weight: float
+    met: bool
+    rationale: str | None  # None: the rubric asks for none
+
+
 def further_fields(criteria: Sequence[Criterion]) -> list[tuple[str, Any]]:
     """Name and type of what a row, and a judge's vote, has after the rationale."""
     quoted = any(one.quote is not None for one in criteria)
-    return [("quotes", list[QuoteRow])] if quoted else []
+    by_item = [(one.name, list[MetRow]) for one in criteria if one.by_item]
+    return [*([("quotes", list[QuoteRow])] if quoted else []), *by_item]
 
 
 def further_columns(parsed: Parsed | None, spec: RubricSpec) -> dict[str, Any]:
     """The same of a sample: `parsed` is the judge's reply, None where none was read."""
-    quotes = () if parsed is None else parsed.quotes
-    return {"quotes": [_quote_row(one) for one in quotes]} if spec.quoted else {}
+    columns: dict[str, Any] = {}
+    if spec.quoted:
+        columns["quotes"] = [] if parsed is None else [_quote_row(one) for one in parsed.quotes]
+    if spec.by_item:
+        met = [] if parsed is None else [_met_row(number, one) for number, one in enumerate(parsed.met, start=1)]
+        columns[ITEM_CRITERIA] = met
+    return columns
+
+
+def _met_row(number: int, one: Met) -> MetRow:
+    criterion = one.criterion
+    return MetRow(
+        number=number, text=criterion.text, weight=float(criterion.weight), met=one.met, rationale=one.rationale
+    )
 
 
 def _quote_row(one: Quoted) -> QuoteRow:

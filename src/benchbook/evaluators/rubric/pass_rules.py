@@ -20,7 +20,8 @@ TOO_FEW_CRITERIA = "too_few_criteria"
 @dataclass(frozen=True, slots=True)
 class PassRule:
     """One of the two: a least sample score, beside all limits that there are; or how many criteria must be at their
-    `at_least`, instead of all of them. Limits of measures hold by either."""
+    `at_least`, instead of all of them. Limits of measures hold by either. By none of them all limits have to hold, and
+    an answer must have come."""
 
     min_score_nano: int | None = None
     at_least: int | None = None

@@ -16,8 +16,9 @@ from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
 from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets import EvalSet, open_evalset
+from benchbook.evalsets.item_criteria import criteria_faults
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.tables import table_form
 from benchbook.evaluators.candidate import chosen_part, four_params, model_settings
@@ -189,6 +190,8 @@ def prepare(config: RunConfig) -> PreparedRun:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
     evalset, part = chosen_part(config, open_evalset(path))
+    if spec.by_item:
+        _check_item_criteria(evalset, spec)
     inputs = {"evalset": path} | config.part.inputs | rubric.inputs
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
@@ -244,6 +247,17 @@ def _check_prices(config: RunConfig, spec: RubricSpec) -> None:
             raise ConfigError(name, "nothing", expected)
 
 
+def _check_item_criteria(evalset: EvalSet, spec: RubricSpec) -> None:
+    """Every item has criteria of its own, without fault. Raises: InputError with the line and the field."""
+    with evalset:
+        for index, item in enumerate(evalset):
+            if (fault := next(criteria_faults(item.criteria), None)) is not None:
+                found = "nothing" if item.criteria is None else fault.found
+                expected = f"{fault.expected}: {spec.id} scores each item by its own"
+                line = evalset.line_of(index)
+                raise InputError(evalset.path, line=line, field=fault.field, found=found, expected=expected)
+
+
 def _check_settings(config: RunConfig) -> None:
     """What does not go together, told before any file is read. Raises: ConfigError."""
     if config.max_cost_usd is not None and not config.has_prices:
@@ -292,6 +306,10 @@ def _check_panel(config: RunConfig, spec: RubricSpec) -> None:
     """Refuses a panel whose judges might differ on what applies: no rule says what then counts."""
     if config.panel_rule is None:
         return
+    if spec.by_item:
+        raise ConfigError(
+            "judges", f"a panel, under {spec.id}, which scores items by criteria of their own", "one judge"
+        )
     if names := [one.name for one in spec.criteria if one.may_not_apply]:
         raise ConfigError("judges", f"a panel, under a rubric whose {names[0]} may not apply", "one judge")
 

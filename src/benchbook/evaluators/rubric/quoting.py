@@ -83,7 +83,7 @@ def read_quotes(
     found.
     """
     found: list[Quoted] = []
-    for one, score in zip(spec.criteria, scores, strict=False):
+    for one, score in zip(spec.asked, scores, strict=True):
         if one.quote is None or score is None:
             continue
         quote = _read_quote(value, one, judged)

@@ -19,7 +19,7 @@ from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.pass_rules import PassRule
-from benchbook.evaluators.rubric.reading_criteria import read_criteria
+from benchbook.evaluators.rubric.reading_criteria import read_criteria, read_item_criteria
 from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.spec import (
     MEASURES,
@@ -60,9 +60,14 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
     name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
-    criteria, weights = read_criteria(table)
+    criteria_tables = table.tables("criteria")
+    criteria, weights = read_criteria(table, criteria_tables)
+    by_item = read_item_criteria(table, criteria_tables)
+    if by_item is not None:
+        criteria.append(by_item[0])
+        weights.append(by_item[1])
     measures, more_weights = _read_measures(table)
-    _check_names(table, criteria, measures)
+    _check_names(criteria_tables, criteria, measures)
     whole = whole_weights([*weights, *more_weights])
     criteria = [replace(one, weight=weight) for one, weight in zip(criteria, whole, strict=False)]
     measures = [replace(one, weight=weight) for one, weight in zip(measures, whole[len(weights) :], strict=True)]
@@ -75,10 +80,11 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
         gates=(),
         correct=_read_correct(table, [one.name for one in criteria]),
         max_rationale_words=_read_max_words(table),
-        messages=_read_messages(table, files, faults, needs_transcript=any(one.from_transcript for one in criteria)),
+        messages=_read_messages(table, files, faults, criteria),
         prompt_sha256="",
         generation=read_generation(table, _GENERATION),
-        pass_rule=_read_pass(table, n_limited=sum(one.at_least is not None for one in criteria)),
+        item_rationales=by_item is not None and by_item[2],
+        pass_rule=_read_pass(table, criteria),
     )
     gates = _read_gates(table, table_of(spec))
     table.say_unknown()
@@ -113,10 +119,10 @@ def _read_measures(table: Table) -> tuple[list[Measure], list[Fraction]]:
     return measures, weights
 
 
-def _check_names(table: Table, criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
+def _check_names(tables: Sequence[Table], criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
     """No criterion's column is called as that of a measure which not every record has."""
     norms = {one.norm for one in measures}
-    for one, criterion in zip(table.tables("criteria"), criteria, strict=True):
+    for one, criterion in zip(tables, criteria, strict=False):
         if criterion.norm in norms:
             one.fault("name", f"{quoted(criterion.name)}, which is measured, too", "another name")
 
@@ -150,11 +156,12 @@ def _read_usd(value: Any) -> int:
 # ── when a sample passes ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_pass(table: Table, *, n_limited: int) -> PassRule | None:
-    """`n_limited`: how many criteria have an at_least."""
+def _read_pass(table: Table, criteria: Sequence[Criterion]) -> PassRule | None:
     inner = table.table("pass")
+    by_default = PassRule() if any(one.by_item for one in criteria) else None
     if inner is None:
-        return None
+        return by_default
+    n_limited = sum(one.at_least is not None for one in criteria)
     inner.read("rule", partial(of_these, words=("all",)))
     min_score = inner.read("min_score", _read_min_score)
     at_least = inner.read("at_least", partial(_read_number_met, n_limited=n_limited))
@@ -163,7 +170,7 @@ def _read_pass(table: Table, *, n_limited: int) -> PassRule | None:
     if len(given) != 1:
         found = f"{' and '.join(given)}" if given else "nothing"
         inner.fault(None, found, 'one of rule = "all", min_score and at_least')
-    return None if min_score is None and at_least is None else PassRule(min_score, at_least)
+    return by_default if min_score is None and at_least is None else PassRule(min_score, at_least)
 
 
 def _read_min_score(value: Any) -> int:
@@ -255,7 +262,7 @@ def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple
 
 
 def _read_messages(
-    table: Table, files: Mapping[str, bytes], faults: Faults, *, needs_transcript: bool
+    table: Table, files: Mapping[str, bytes], faults: Faults, criteria: Sequence[Criterion]
 ) -> tuple[PromptMessage, ...]:
     """Those that `[[judge.messages]]` lists, or prompt.txt as one of the user's."""
     judge = table.table("judge")
@@ -267,7 +274,10 @@ def _read_messages(
     text = "".join(one.text for one in messages)
     if messages and "{{answer}}" not in text and "{{transcript}}" not in text:
         table.fault("judge", "no {{answer}} in what the judge is asked", "{{answer}} where the answer is to stand")
-    elif messages and needs_transcript and "{{transcript}}" not in text:
+    elif messages and any(one.from_transcript for one in criteria) and "{{transcript}}" not in text:
         expected = "{{transcript}}, which numbers the turns that quotes are from"
         table.fault("judge", "no {{transcript}} in what the judge is asked", expected)
+    if messages and any(one.by_item for one in criteria) and "{{criteria}}" not in text:
+        expected = "{{criteria}}, which numbers the item's own"
+        table.fault("judge", "no {{criteria}} in what the judge is asked", expected)
     return tuple(messages)

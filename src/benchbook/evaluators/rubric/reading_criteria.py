@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, get_args, get_type_hints
 
+from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.aggregates import RubricAggregates
+from benchbook.evaluators.rubric.item_scores import ITEM_CRITERIA
 from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
 from benchbook.evaluators.rubric.spec import MEASURES, Criterion, QuoteRule, Shown
 from benchbook.specs.faults import Table
@@ -15,6 +18,7 @@ from benchbook.specs.fields import (
     MOST_STEPS,
     NAME_WORDS,
     WrongValueError,
+    as_fraction,
     of_these,
     read_name,
     read_steps,
@@ -25,7 +29,7 @@ from benchbook.specs.fields import (
 )
 from benchbook.text import quoted
 
-__all__ = ["read_criteria"]
+__all__ = ["read_criteria", "read_item_criteria"]
 
 
 _GRADE = re.compile(r"[^\W_][\w -]{0,47}")
@@ -37,10 +41,10 @@ _TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type
 }
 
 
-def read_criteria(table: Table) -> tuple[list[Criterion], list[Fraction]]:
-    tables = table.tables("criteria")
-    if table.raw("criteria") in (None, []):
-        table.fault("criteria", "nothing", "at least one [[criteria]] table")
+def read_criteria(table: Table, tables: Sequence[Table]) -> tuple[list[Criterion], list[Fraction]]:
+    """Those that are asked of every answer, in the order of their `tables`, with their weights."""
+    if table.raw("criteria") in (None, []) and ITEM_CRITERIA not in table:
+        table.fault("criteria", "nothing", f"at least one [[criteria]] table, or [{ITEM_CRITERIA}]")
     found = [_read_criterion(one) for one in tables]
     taken: set[str] = set()
     for one, (criterion, _) in zip(tables, found, strict=True):
@@ -48,6 +52,30 @@ def read_criteria(table: Table) -> tuple[list[Criterion], list[Fraction]]:
             one.fault("name", f"{quoted(criterion.name)} a second time", "a name of its own for each criterion")
         taken.add(criterion.name)
     return [criterion for criterion, _ in found], [weight for _, weight in found]
+
+
+def read_item_criteria(table: Table, tables: Sequence[Table]) -> tuple[Criterion, Fraction, bool] | None:
+    """What the criteria that items bring themselves come to, as a criterion of its own; its weight, and whether the
+    judge gives a reason for each. None where items are not scored by criteria of their own."""
+    inner = table.table(ITEM_CRITERIA)
+    if inner is None:
+        return None
+    weight = inner.read("weight", read_weight)
+    at_least = inner.read("at_least", _read_share)
+    rationale = inner.read("rationale", read_truth)
+    inner.say_unknown()
+    for one in tables:
+        if one.raw("name") == ITEM_CRITERIA:
+            one.fault("name", quoted(ITEM_CRITERIA), f"another name: it is that of [{ITEM_CRITERIA}]")
+    made = Criterion(ITEM_CRITERIA, "", 0, NANO, 0, at_least, no_answer=0, by_item=True)
+    return made, weight or Fraction(1), rationale or False
+
+
+def _read_share(value: Any) -> int:
+    exact = as_fraction(value)
+    if exact is None or not 0 < exact <= 1 or (exact * NANO).denominator != 1:
+        raise WrongValueError(said(value), "a number above 0, at most 1, of at most nine decimals; or no at_least")
+    return int(exact * NANO)
 
 
 def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:

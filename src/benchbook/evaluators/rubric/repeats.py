@@ -155,7 +155,7 @@ class Slices:
     """Sums over the samples that share one value of a field."""
 
     def __init__(self, spec: RubricSpec) -> None:
-        self._names = [one.name for one in spec.criteria]
+        self._criteria = spec.criteria
         self._slice = slice_type(spec)
         self._sums: dict[str, dict[str, _Sums]] = {field: {} for field in FIELDS}
 
@@ -166,7 +166,7 @@ class Slices:
                 continue
             one = sums.get(value)
             if one is None:
-                one = sums[value] = _Sums(len(self._names))
+                one = sums[value] = _Sums(len(self._criteria))
             one.n_samples += 1
             one.n_passed += row.passed
             if score_nano is not None:
@@ -187,8 +187,8 @@ class Slices:
 
     def _row(self, field: str, value: str, sums: _Sums) -> Slice:
         means = {
-            f"{name}_mean": as_float(ratio(total, n))
-            for name, total, n in zip(self._names, sums.scores, sums.n_given, strict=True)
+            f"{one.name}_mean": as_float((mean if one.by_item else ratio)(total, n))
+            for one, total, n in zip(self._criteria, sums.scores, sums.n_given, strict=True)
         }
         return self._slice(
             field=field,

@@ -9,8 +9,9 @@ import msgspec
 
 from benchbook.ask.requests import split_reasoning
 from benchbook.canonical import JsonFault, StrictJsonError, parse_strict
+from benchbook.evaluators.rubric.item_scores import Met, read_met, score_of
 from benchbook.evaluators.rubric.quoting import Judged, Quoted, read_quotes
-from benchbook.evaluators.rubric.reply_faults import ParseErrorReason, Rejected, json_type
+from benchbook.evaluators.rubric.reply_faults import ParseErrorReason, Rejected, json_type, rationale_fault
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
 __all__ = ["ParseErrorReason", "Parsed", "Rejected", "parse_reply"]
@@ -23,6 +24,7 @@ class Parsed(msgspec.Struct, frozen=True):
     rationale: str
     reasoning: str | None = None
     quotes: tuple[Quoted, ...] = ()
+    met: tuple[Met, ...] = ()  # of the item's own criteria, by their numbers
 
 
 def parse_reply(
@@ -47,7 +49,7 @@ def parse_reply(
     rejected = _check(value, spec)
     if rejected is not None:
         return rejected
-    scores = tuple([_score(value[one.score_key], one) for one in spec.criteria])
+    scores = tuple([_score(value[one.score_key], one) for one in spec.asked])
     parsed = Parsed(scores, value["rationale"], reasoning)
     return _with_more(parsed, value, spec, judged) if spec.asks_more else parsed
 
@@ -56,7 +58,14 @@ def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: 
     """With what a rubric asks for beside scores, looked up in what was judged."""
     assert judged is not None  # noqa: S101 - nobody reads such a reply without
     quotes = read_quotes(value, parsed.scores, spec, judged)
-    return quotes if isinstance(quotes, Rejected) else msgspec.structs.replace(parsed, quotes=quotes)
+    if isinstance(quotes, Rejected):
+        return quotes
+    if not spec.by_item:
+        return msgspec.structs.replace(parsed, quotes=quotes)
+    met = read_met(value, judged.item, spec)
+    if isinstance(met, Rejected):
+        return met
+    return msgspec.structs.replace(parsed, scores=(*parsed.scores, score_of(met)), quotes=quotes, met=met)
 
 
 def _score(given: Any, criterion: Criterion) -> int | None:
@@ -68,8 +77,8 @@ def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
     for key in spec.reply_keys:
         if key not in value:
             return Rejected("missing_key", f"there is no {key!r}")
-    asked_of = [one for one in spec.criteria if not (one.may_not_apply and value[one.score_key] is None)]
-    if not asked_of:
+    asked_of = [one for one in spec.asked if not (one.may_not_apply and value[one.score_key] is None)]
+    if not asked_of and not spec.by_item:
         return Rejected("bad_score_type", "every score is null; at least one criterion must apply")
     for one in asked_of:
         asked, words = (str, "a grade's name") if one.grades else (int, "an integer")
@@ -80,19 +89,8 @@ def _check(value: dict[str, Any], spec: RubricSpec) -> Rejected | None:
         if value[one.score_key] not in one.given:
             scale = ", ".join(map(str, one.given))
             return Rejected("score_out_of_range", f"{one.score_key} is outside {scale}")
-    return _check_rationale(value["rationale"], spec.max_rationale_words)
-
-
-def _check_rationale(rationale: Any, max_words: int) -> Rejected | None:
-    """R3.3."""
-    if not isinstance(rationale, str):
-        return Rejected("bad_rationale", f"rationale is {json_type(rationale)}, not a string")
-    words = len(rationale.split())
-    if not words:
-        return Rejected("bad_rationale", "rationale is empty")
-    if words > max_words:
-        return Rejected("bad_rationale", f"rationale has {words} words, over {max_words}")
-    return None
+    fault = rationale_fault(value["rationale"], spec.max_rationale_words)  # R3.3
+    return None if fault is None else Rejected("bad_rationale", fault)
 
 
 def _reason_for(fault: JsonFault) -> ParseErrorReason:

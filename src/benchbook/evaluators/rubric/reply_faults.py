@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-__all__ = ["ParseErrorReason", "Rejected", "json_type"]
+__all__ = ["ParseErrorReason", "Rejected", "json_type", "rationale_fault"]
 
 
 ParseErrorReason = Literal[
@@ -30,6 +30,16 @@ class Rejected(msgspec.Struct, frozen=True):
 
     reason: ParseErrorReason
     detail: str
+
+
+def rationale_fault(rationale: Any, max_words: int) -> str | None:
+    """What is wrong with a rationale (R3.3); None for nothing."""
+    if not isinstance(rationale, str):
+        return f"rationale is {json_type(rationale)}, not a string"
+    words = len(rationale.split())
+    if not words:
+        return "rationale is empty"
+    return f"rationale has {words} words, over {max_words}" if words > max_words else None
 
 
 def json_type(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.evalsets.item_criteria import criteria_faults
 from benchbook.evalsets.items import item_from_json
 from benchbook.evaluators.rubric.further_rows import further_columns
 from benchbook.evaluators.rubric.quoting import Judged
@@ -31,7 +32,8 @@ def parse_line(case: Mapping[str, Any], spec: RubricSpec) -> dict[str, Any]:
     found = parse_reply(reply or "", spec, tags, judged=_judged(case, spec) if spec.asks_more else None)
     if not isinstance(found, Parsed):
         return {"id": case.get("id"), "ok": False, "parse_error_reason": found.reason, "detail": found.detail}
-    scores = {one.score_key: score for one, score in zip(spec.criteria, found.scores, strict=True)}
+    shown = spec.shown_scores(found.scores)
+    scores = {one.score_key: score for one, score in zip(spec.criteria, shown, strict=True)}
     result = {"id": case.get("id"), "ok": True, **scores, "rationale": found.rationale}
     result |= {name: msgspec.to_builtins(rows) for name, rows in further_columns(found, spec).items()}
     return result if found.reasoning is None else result | {"reasoning": found.reasoning}
@@ -45,7 +47,10 @@ def _judged(case: Mapping[str, Any], spec: RubricSpec) -> Judged:
         return Judged(answer, None)
     if not isinstance(item, dict):
         raise UsageError(f"item: expected the item, as the eval set has it, which replies under {spec.id} are about")
-    return Judged(answer, item_from_json(item, "item", 1))
+    judged = item_from_json(item, "item", 1)
+    if spec.by_item and (fault := next(criteria_faults(judged.criteria), None)) is not None:
+        raise UsageError(f"item.{fault.field}: found {fault.found}; expected {fault.expected}")
+    return Judged(answer, judged)
 
 
 def unparsed_line(case_id: Any, detail: str) -> dict[str, Any]:

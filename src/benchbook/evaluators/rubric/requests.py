@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets import Item
 from benchbook.evalsets.conversations import Message, transcript, with_answer
 from benchbook.evaluators.candidate import CandidateRequests
 from benchbook.evaluators.prompt_templates import PromptTemplate
+from benchbook.evaluators.rubric.item_scores import item_criteria_reply, item_criteria_text, n_criteria
 from benchbook.evaluators.rubric.plan import Plan
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, reply_schema
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.specs import as_text
 
-__all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "placeholders"]
+__all__ = ["PLACEHOLDER", "JudgePrompt", "Requests", "placeholders", "reply_schema"]
 
 
 PLACEHOLDER = re.compile(
@@ -58,9 +60,11 @@ def placeholders() -> tuple[str, ...]:
     return ("answer", "transcript", "criteria", "reply", *(f"item.{one}" for one in Item.__struct_fields__))
 
 
-def criteria_text(spec: RubricSpec) -> str:
-    """What `{{criteria}}` stands for: each with what it is called in the reply, its scale and its question."""
-    return "\n".join(f"- {one.score_key} ({_scale_text(one)}): {one.question}" for one in spec.criteria)
+def criteria_text(spec: RubricSpec, item: Item | None = None) -> str:
+    """What `{{criteria}}` stands for: each with what it is called in the reply, its scale and its question; then the
+    item's own, where it is scored by those."""
+    lines = [f"- {one.score_key} ({_scale_text(one)}): {one.question}" for one in spec.asked]
+    return "\n".join([*lines, *([item_criteria_text(item)] if spec.by_item and item is not None else [])])
 
 
 def _scale_text(one: Criterion) -> str:
@@ -75,9 +79,11 @@ def _quote_words(one: Criterion) -> str:
     return f"words of one turn that show it, copied letter by letter, and {one.turn_key}, the number of that turn"
 
 
-def reply_text(spec: RubricSpec) -> str:
+def reply_text(spec: RubricSpec, item: Item | None = None) -> str:
     """What `{{reply}}` stands for: the form of the JSON object that the judge is to answer with."""
-    parts = [part for one in spec.criteria for part in _reply_parts(one)]
+    parts = [part for one in spec.asked for part in _reply_parts(one)]
+    if spec.by_item and item is not None:
+        parts.append(item_criteria_reply(item, spec))
     return "{" + ", ".join([*parts, f'"rationale": "<why, in at most {spec.max_rationale_words} words>"']) + "}"
 
 
@@ -88,13 +94,58 @@ def _reply_parts(one: Criterion) -> Iterator[str]:
         yield f'"{key}": {what}'
 
 
+# ── the schema of the reply ──────────────────────────────────────────────────────────────────────────────────
+
+
+def reply_schema(spec: RubricSpec, n_item_criteria: int = 0) -> dict[str, Any]:
+    """The JSON Schema of a judge's reply, as it is asked for where a server takes one (R2.3). `n_item_criteria`: how
+    many criteria of its own the item has."""
+    of_criteria = {key: schema for one in spec.asked for key, schema in _criterion_schema(one)}
+    of_criteria |= {one.name: _item_schema(spec, n_item_criteria) for one in spec.criteria if one.by_item}
+    return {
+        "type": "object",
+        "properties": of_criteria | {"rationale": {"type": "string"}},
+        "required": list(spec.reply_keys),
+        "additionalProperties": False,
+    }
+
+
+def _item_schema(spec: RubricSpec, n_criteria: int) -> dict[str, Any]:
+    parts: dict[str, Any] = {"rationale": {"type": "string"}} if spec.item_rationales else {}
+    parts |= {"met": {"type": "boolean"}}
+    one = {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+    numbers = [str(number) for number in range(1, n_criteria + 1)]
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(numbers, one),
+        "required": numbers,
+        "additionalProperties": False,
+    }
+
+
+def _criterion_schema(one: Criterion) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield one.score_key, _score_schema(one)
+    for key, kind in zip(one.reply_keys[1:], ("string", "integer"), strict=False):
+        yield key, {"type": [kind, "null"] if one.may_not_apply else kind}
+
+
+def _score_schema(one: Criterion) -> dict[str, Any]:
+    kind = "string" if one.grades else "integer"
+    if one.may_not_apply:
+        return {"type": [kind, "null"], "enum": [*one.given, None]}
+    return {"type": kind, "enum": list(one.given)}
+
+
 def _value(name: str, spec: RubricSpec) -> Callable[[Item, str], str]:
     if name == "answer":
         return lambda _, answer: answer
     if name == "transcript":
         return lambda item, answer: transcript(with_answer(item.messages, item.prompt, answer))
     if name in ("criteria", "reply"):
-        text = criteria_text(spec) if name == "criteria" else reply_text(spec)
+        render = criteria_text if name == "criteria" else reply_text
+        if spec.by_item:
+            return lambda item, _: render(spec, item)
+        text = render(spec)
         return lambda *_: text
     field = name.removeprefix("item.")
 
@@ -111,6 +162,7 @@ class Requests(CandidateRequests):
     def __init__(self, plan: Plan, spec: RubricSpec, template: PromptTemplate) -> None:
         super().__init__(plan, template)
         schema = reply_schema(spec)
+        self._spec = spec
         self._judges = [(judge, generation_of(judge, schema)) for judge in plan.judges]
         self._judge_prompt = JudgePrompt(spec)
 
@@ -121,4 +173,6 @@ class Requests(CandidateRequests):
     def judge(self, item: Item, answer: str, judge: int = 0) -> bytes:
         """What the plan's judge of this number is asked."""
         role, generation = self._judges[judge]
+        if self._spec.by_item:
+            generation = generation_of(role, reply_schema(self._spec, n_criteria(item)))
         return body_of(role, self.judge_prompt(item, answer), generation)

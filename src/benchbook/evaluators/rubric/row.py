@@ -46,6 +46,8 @@ class Rows:
             columns |= self._of_panel(history, outcome, self._plan.panel.names)
         if self._spec.asks_more:
             columns |= further_columns(history.parsed, self._spec)
+        if self._spec.by_item:
+            columns |= zip(self._score_keys, self._spec.shown_scores(outcome.scores), strict=True)
         if self._spec.measures_cost:
             columns["cost_usd"] = as_float(outcome.cost_nano_usd)
         if self._caused:

@@ -81,7 +81,7 @@ def aggregates_file_type(spec: RubricSpec) -> type[AggregatesFile]:
 
 @cache
 def _file_type(criteria: _Criteria, aggregates: type[RubricAggregates]) -> type[AggregatesFile]:
-    counts = [(f"{one.name}_counts", dict[str, int]) for one in criteria]
+    counts = [(f"{one.name}_counts", dict[str, int]) for one in criteria if not one.by_item]
     return made(
         AggregatesFile, {"fail_reasons": counts}, {"aggregates": aggregates, "slices": _list_of(_slice_type(criteria))}
     )
@@ -92,4 +92,4 @@ def _list_of(kind: type[Any]) -> Any:
 
 
 def _scores(criteria: _Criteria) -> list[tuple[str, Any]]:
-    return [(one.score_key, int | None) for one in criteria]
+    return [(one.score_key, float | None if one.by_item else int | None) for one in criteria]

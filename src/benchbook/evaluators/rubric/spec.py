@@ -6,7 +6,7 @@ among others: its frozen files are of a form of their own, which `rubric_v1` com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -17,7 +17,7 @@ from typing import Any, Literal
 from benchbook.errors import ConfigError
 from benchbook.evalsets.set_contents import SHOWN_TO_JUDGES
 from benchbook.evaluators.costs import Prices
-from benchbook.evaluators.exact import NANO, divide
+from benchbook.evaluators.exact import NANO, as_float, divide
 from benchbook.evaluators.gates import Threshold, threshold_of
 from benchbook.evaluators.rubric.pass_rules import PassRule
 from benchbook.specs import FrozenSpec, load_spec
@@ -32,7 +32,6 @@ __all__ = [
     "QuoteRule",
     "RubricSpec",
     "Shown",
-    "reply_schema",
     "rubric_v1",
     "whole_weights",
 ]
@@ -61,6 +60,7 @@ class Criterion:
     may_not_apply: bool = False  # the judge may give null: the sample is then scored by the others
     quote: QuoteRule | None = None  # the judge quotes what shows it; what if that is not found. None: it need not
     from_transcript: bool = False  # it quotes any turn of the conversation, and says which; else the answer
+    by_item: bool = False  # its score is what an item's own criteria come to, in nano-units: no judge gives it as one
     score_key: str = ""  # what the judge's reply, and the column of a row, calls its score
     norm: str = ""  # what a row calls the part of 1 that it is worth
 
@@ -86,6 +86,8 @@ class Criterion:
     @property
     def reply_keys(self) -> tuple[str, ...]:
         """What a judge's reply has of it."""
+        if self.by_item:
+            return (self.name,)
         if self.quote is None:
             return (self.score_key,)
         return (self.score_key, self.quote_key, *((self.turn_key,) if self.from_transcript else ()))
@@ -168,8 +170,9 @@ class RubricSpec:
     prompt_sha256: str
     generation: Mapping[str, Any]  # the parameters that model and judge are asked with, unless others are given (R2.3)
     unmeasured: frozenset[str] = field(default_factory=frozenset)  # declared so (R1.4)
-    pass_rule: PassRule | None = None  # None: a sample passes if all limits hold
+    pass_rule: PassRule | None = None  # None: a sample passes if all limits hold, as under rubric@v1
     prices: Prices | None = None  # what the run's model costs, where that is measured and known
+    item_rationales: bool = False  # the judge says of each of an item's own criteria why it is met, or not
 
     def without(self, unmeasured: Iterable[str]) -> RubricSpec:
         """The same with measures declared unmeasured: no limit, and a weight that the others share (R1.4).
@@ -214,6 +217,22 @@ class RubricSpec:
         return (*(key for one in self.criteria for key in one.reply_keys), "rationale")
 
     @cached_property
+    def asked(self) -> tuple[Criterion, ...]:
+        """The criteria that a judge gives a score for; in the order of `criteria`, of which they are the first."""
+        return tuple(one for one in self.criteria if not one.by_item)
+
+    @cached_property
+    def by_item(self) -> bool:
+        """Items are scored by criteria of their own, too; what they come to is the last of `criteria`."""
+        return any(one.by_item for one in self.criteria)
+
+    def shown_scores(self, scores: Sequence[int | None]) -> tuple[int | float | None, ...]:
+        """Scores as tables have them: what an item's own criteria come to is a share of 1."""
+        return tuple(
+            as_float(score) if one.by_item else score for one, score in zip(self.criteria, scores, strict=True)
+        )
+
+    @cached_property
     def quoted(self) -> tuple[Criterion, ...]:
         """The criteria whose judge quotes what shows them."""
         return tuple(one for one in self.criteria if one.quote is not None)
@@ -226,17 +245,17 @@ class RubricSpec:
     @cached_property
     def counts_more(self) -> bool:
         """More is counted than scores, latency and tokens."""
-        return bool(self.counted_quotes) or self.measures_cost
+        return bool(self.counted_quotes) or self.measures_cost or self.by_item
 
     @cached_property
     def asks_more(self) -> bool:
         """A judge's reply holds more than scores and a rationale."""
-        return bool(self.quoted)
+        return bool(self.quoted) or self.by_item
 
     @cached_property
     def needs_item(self) -> bool:
         """A judge's reply can't be read without the item that it is about."""
-        return any(one.from_transcript for one in self.quoted)
+        return self.by_item or any(one.from_transcript for one in self.quoted)
 
     @cached_property
     def steps(self) -> int:
@@ -257,7 +276,9 @@ class RubricSpec:
     def norms_nano(self) -> tuple[Mapping[int | None, int | None], ...]:
         """By criterion, the part of 1 that each score is worth, in nano-units."""
         return tuple(
-            {None: None} | {score: divide((score - one.lowest) * NANO, one.span) for score in one.scores}
+            _AsItIs({None: None})
+            if one.by_item
+            else {None: None} | {score: divide((score - one.lowest) * NANO, one.span) for score in one.scores}
             for one in self.criteria
         )
 
@@ -294,28 +315,11 @@ class RubricSpec:
         return tuple(one.no_answer for one in self.criteria)
 
 
-def reply_schema(spec: RubricSpec) -> dict[str, Any]:
-    """The JSON Schema of a judge's reply, as it is asked for where a server takes one (R2.3)."""
-    of_criteria = {key: schema for one in spec.criteria for key, schema in _criterion_schema(one)}
-    return {
-        "type": "object",
-        "properties": of_criteria | {"rationale": {"type": "string"}},
-        "required": list(spec.reply_keys),
-        "additionalProperties": False,
-    }
+class _AsItIs(dict[int | None, int | None]):
+    """Each score is in nano-units already."""
 
-
-def _criterion_schema(one: Criterion) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield one.score_key, _score_schema(one)
-    for key, kind in zip(one.reply_keys[1:], ("string", "integer"), strict=False):
-        yield key, {"type": [kind, "null"] if one.may_not_apply else kind}
-
-
-def _score_schema(one: Criterion) -> dict[str, Any]:
-    kind = "string" if one.grades else "integer"
-    if one.may_not_apply:
-        return {"type": [kind, "null"], "enum": [*one.given, None]}
-    return {"type": kind, "enum": list(one.given)}
+    def __missing__(self, score: int | None) -> int | None:
+        return score
 
 
 def whole_weights(weights: Iterable[int | Fraction]) -> tuple[int, ...]:

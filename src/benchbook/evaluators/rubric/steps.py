@@ -18,6 +18,7 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.derivation import DERIVATION, ONLY_THE_MODEL
 from benchbook.evaluators.panel_rules import panel_score
 from benchbook.evaluators.rubric.further import Further
+from benchbook.evaluators.rubric.item_scores import counts_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.quoting import Judged
 from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
@@ -322,4 +323,5 @@ def _further(history: History) -> Further:
         cost_nano_usd=None
         if candidate is None or prices is None
         else prices.cost_nano_usd(candidate.input_tokens, candidate.output_tokens),
+        met=None if parsed is None or not history.spec.by_item else counts_of(parsed.met),
     )

@@ -249,7 +249,8 @@ class _Counts:
     def _count_scores(self, history: History) -> None:
         for given, judging in zip(self.given.values(), history.judges, strict=True):
             if judging.parsed is not None:
-                given[judging.parsed.scores] += 1
+                scores = judging.parsed.scores
+                given[self.spec.shown_scores(scores) if self.spec.by_item else scores] += 1
 
     def _count_paid(self, history: History) -> None:
         if history.candidate is not None:
@@ -281,7 +282,7 @@ class _Counts:
         first = [*(one.words for one in unanswered), *of_set, *self.signs.first_warnings()] if by_model else []
         counts = {
             f"{one.name}_counts": {str(score): counted[score] for score in one.scores}
-            for one, counted in zip(self.spec.criteria, tally.counts, strict=True)
+            for one, counted in zip(self.spec.asked, tally.counts, strict=False)
         }
         return aggregates_file_type(self.spec)(
             spec=self.plan.spec,

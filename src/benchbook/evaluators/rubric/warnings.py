@@ -30,7 +30,7 @@ _FEW_JUDGED = 5  # fewer say nothing about whether scores vary
 _FEW_SCORED = 22
 
 
-Given = Counter[tuple[int | None, ...]]
+Given = Counter[tuple[int | float | None, ...]]
 """How often a judge gave these scores, by criterion."""
 
 
