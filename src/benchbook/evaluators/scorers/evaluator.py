@@ -108,7 +108,10 @@ def evaluator_to_resume(record: Record, scorer: Scorer) -> ScorerEvaluator:
 
     Raises: UsageError for another scorer than the record's, and for one that was changed.
     """
-    kept = _spec_kept_in(record, record.started())
+    started = record.started()
+    if started.identity.get("evaluator") != SOURCE:
+        raise UsageError(f"{record.path}: is scored by {started.spec}, and by no function; resume it without one")
+    kept = _spec_kept_in(record, started)
     if scorer.spec.id != kept.id:
         raise UsageError(f"{record.path}: is scored by {kept.id}, not by {scorer.spec.id}; resume it with that")
     if scorer.spec.source_sha256 != kept.source_sha256:

@@ -23,6 +23,7 @@ from benchbook.evaluators.scorers.rows import (
     ScorerDecision,
     ScorerManifest,
     ScorerRow,
+    ScorerSaid,
     Unscoreds,
 )
 from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
@@ -162,10 +163,8 @@ class _OfRun(ScorerMetric):
         self._failed = state.started.identity["run_status"] != "completed"
         self.is_rate = state.outcomes.are_truths
         self.named = _Named()
-        self.identity = {
-            "evaluator": SOURCE,
-            "scorer": msgspec.to_builtins(self.spec) | {"python": sorted(state.outcomes.pythons)},
-        }
+        said = ScorerSaid(**msgspec.structs.asdict(self.spec), python=sorted(state.outcomes.pythons))
+        self.identity = {"evaluator": SOURCE, "scorer": said}
 
     def score_sample(
         self, sample: int, item: Item, fields: Mapping[str, Any], predicted: str | None
