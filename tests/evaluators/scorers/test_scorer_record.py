@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
-import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,49 +14,13 @@ import benchbook as bb
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.tables import DERIVED_FILES
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.evaluators.scorers import scoring
 from benchbook.evaluators.scorers.outcome import EXPECTED
-from benchbook.evaluators.scorers.scorer import Scorer
-from benchbook.record import journal as journals
-from benchbook.record.facts import Outcomes, RunEnded
+from benchbook.record.facts import Outcome, Outcomes, RunEnded
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal, segment_files
+from own_scorers import ITEMS, PREDICTIONS, Asking, changed, equal, near, scored
 from running import benchbook_here, write_items
-
-ITEMS = [{"id": f"i{n}", "prompt": f"What is {n} + 1?", "expected_answer": str(n + 1), "level": n} for n in range(6)]
-# By `near`: 1, 1 / (1 + 1) = 0.5, no number, not in 0 to 1, blank, nothing. Of the four that count: 1.5 / 4 = 0.375.
-ANSWERS = {"i0": "1", "i1": "3", "i2": "three", "i3": "nan", "i4": " "}
-PREDICTIONS = [{"item_id": name, "predicted": text} for name, text in ANSWERS.items()]
-
-
-@bb.scorer(name="near", passes_at=0.75)
-def near(item: Any, answer: str) -> Any:
-    off = abs(float(answer) - float(item.expected_answer))
-    score = 1 / (1 + off)
-    return score if off != off else {"score": score, "off": off, "why": f"off by {off:g}"}
-
-
-def scored(folder: Path, by: Any = near, predictions: Any = PREDICTIONS, run_id: str = "run", **more: Any) -> bb.Run:
-    return bb.score(by, ITEMS, predictions, runs=folder / "runs", run_id=run_id, **more)
-
-
-def outcomes_in(path: Path) -> list[int]:
-    """The samples of the outcomes in a journal, in its order."""
-    facts = (line.fact for line in read_journal(path / "journal"))
-    return [one.sample for fact in facts if isinstance(fact, Outcomes) for one in fact.outcomes]
-
-
-def cut(path: Path, keeps: Callable[[int, Any], bool]) -> None:
-    """A record as a kill leaves it: its journal ends before the first fact that it does not keep."""
-    (segment,) = segment_files(path / "journal")
-    lines = segment.read_bytes().splitlines(keepends=True)
-    facts = [line.fact for line in read_journal(path / "journal")]
-    n = next(place for place, fact in enumerate(facts) if not keeps(place, fact))
-    segment.write_bytes(b"".join(lines[:n]))
-    for name in DERIVED_FILES:
-        (path / name).unlink()
-
 
 # ── what a run is ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -94,16 +55,12 @@ def test_a_run_by_hand(tmp_path: Path) -> None:
 
 
 def test_truths_are_a_share_and_have_its_interval(tmp_path: Path) -> None:
-    equal = bb.scorer(name="equal")(_equal)
+    by = bb.scorer(name="equal")(equal)
     texts = [{"item_id": f"i{n}", "predicted": str(n + n % 2)} for n in range(6)]
-    by_function = scored(tmp_path, equal, texts, "ours")
+    by_function = scored(tmp_path, by, texts, "ours")
     by_checks = bb.score(ITEMS, texts, spec="contains@v1", runs=tmp_path / "runs", run_id="theirs")
     assert by_function.aggregates.primary_score == by_checks.aggregates.primary_score == 0.5
     assert by_function.aggregates.intervals["primary_score"] == by_checks.aggregates.intervals["primary_score"]
-
-
-def _equal(item: Any, answer: str) -> bool:
-    return bool(item["expected_answer"] == answer)
 
 
 def test_one_that_always_raises_gives_no_score_at_all(tmp_path: Path) -> None:
@@ -216,8 +173,6 @@ def test_outcomes_that_do_not_belong_are_found_with_an_unbroken_chain(
 def test_an_outcome_of_no_sample_is_damage(tmp_path: Path) -> None:
     made = scored(tmp_path)
     with JournalWriter(made.path / "journal") as writer:
-        from benchbook.record.facts import Outcome
-
         writer.append(Outcomes(scorer="near@v1", source_sha256="", python="3", outcomes=[Outcome(sample=6, score=1)]))
     found = [str(one) for one in bb.verify(made.path).findings]
     assert any("sample 6 is none of the 6 that were planned" in one for one in found)
@@ -269,194 +224,13 @@ def test_a_record_that_does_not_say_what_scored_it_is_refused(tmp_path: Path) ->
         evaluator_of(Record(made.path))
 
 
-# ── a model that is asked, and later sittings ────────────────────────────────────────────────────────────────
-
-
-class Asking:
-    """A model that knows the answers, but for some that it fails on, and a scorer that counts its calls."""
-
-    def __init__(self) -> None:
-        self.broken: set[int] = set()
-        self.scored: list[str] = []
-
-    def model(self) -> Callable[[str], str]:
-        def model(prompt: str) -> str:
-            number = int(prompt.split()[2])
-            if number in self.broken:
-                raise ConnectionError("gone")
-            return str(number + 1)
-
-        return model
-
-    def scorer(self) -> Scorer:
-        @bb.scorer(name="exact")
-        def exact(item: Any, answer: str) -> bool:
-            self.scored.append(item["id"])
-            return bool(item["expected_answer"] == answer)
-
-        return exact
-
-
-def test_it_goes_on_asking_and_scores_what_has_no_outcome(tmp_path: Path) -> None:
-    asking = Asking()
-    model, exact = asking.model(), asking.scorer()
-    asking.broken = {2, 4}
-    stopped = bb.score(exact, ITEMS, model=model, runs=tmp_path, run_id="run", max_retries=0)
-    assert stopped.stopped is not None
-    assert (stopped.decision.verdict, stopped.aggregates.primary_score) == ("incomplete", 1.0)
-    assert asking.scored == ["i0", "i1", "i3", "i5"]
-    asking.broken = set()
-    whole = bb.resume(stopped.path, scorer=exact, model=model)
-    assert (whole.stopped, whole.decision.verdict, whole.aggregates.n_scored) == (None, "pass", 6)
-    assert asking.scored[4:] == ["i2", "i4"]
-    assert outcomes_in(whole.path) == [0, 1, 3, 5, 2, 4]
-    assert bb.verify(whole.path).holds
-
-
-@pytest.mark.parametrize("n_kept", [0, 1, 2, 3])
-def test_it_goes_on_scoring_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_kept: int) -> None:
-    monkeypatch.setattr(scoring, "CHUNK", 2)
-    asking = Asking()
-    model, exact = asking.model(), asking.scorer()
-    made = bb.score(exact, ITEMS, model=model, runs=tmp_path, run_id="run")
-    samples = (made.path / "samples.parquet").read_bytes()
-    asking.scored.clear()
-    kept = iter(range(n_kept))
-
-    def keeps(_: int, fact: Any) -> bool:
-        return not isinstance(fact, RunEnded) and (not isinstance(fact, Outcomes) or next(kept, None) is not None)
-
-    cut(made.path, keeps)
-    assert outcomes_in(made.path) == [*range(2 * n_kept)]
-    asked_in_vain = bb.resume(made.path, scorer=exact, model=model)
-    assert asking.scored == [f"i{n}" for n in range(2 * n_kept, 6)]
-    assert outcomes_in(made.path) == [*range(6)]
-    assert (asked_in_vain.path / "samples.parquet").read_bytes() == samples
-    assert bb.verify(made.path).holds
-
-
-def test_what_was_not_scored_yet_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "CHUNK", 2)
-    asking = Asking()
-    made = bb.score(asking.scorer(), ITEMS, model=asking.model(), runs=tmp_path, run_id="run")
-    n = iter(range(1))
-    cut(made.path, lambda _, fact: not isinstance(fact, Outcomes) or next(n, None) is not None)
-    assert benchbook_here("rescore", str(made.path), "--reports", "none").returncode == 0
-    found = bb.load(made.path)
-    assert found.aggregates.warnings[0] == "4 of 6 items are answered and not scored yet, and left out."
-    assert (found.aggregates.n_scored, found.aggregates.n_unscored, found.decision.verdict) == (2, 4, "incomplete")
-
-
-def test_a_person_who_interrupts_the_scoring_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "CHUNK", 2)
-    asking = Asking()
-    model, exact = asking.model(), asking.scorer()
-    whole = scoring.score_answers_of_sitting
-
-    async def interrupted(scorer: Scorer, record: Record, journal: JournalWriter, stop: Any) -> bool:
-        append = journal.append
-
-        def append_and_stop(fact: Any) -> str:
-            stop.interrupted = isinstance(fact, Outcomes)
-            stop.because("interrupted by Ctrl-C")
-            return append(fact)
-
-        monkeypatch.setattr(journal, "append", append_and_stop)
-        return await whole(scorer, record, journal, stop)
-
-    monkeypatch.setattr("benchbook.evaluators.scorers.metric.score_answers_of_sitting", interrupted)
-    stopped = bb.score(exact, ITEMS, model=model, runs=tmp_path, run_id="run")
-    assert (stopped.stopped, stopped.decision.verdict) == ("interrupted by Ctrl-C", "incomplete")
-    assert outcomes_in(stopped.path) == [0, 1]
-    monkeypatch.setattr("benchbook.evaluators.scorers.metric.score_answers_of_sitting", whole)
-    assert bb.resume(stopped.path, scorer=exact, model=model).decision.verdict == "pass"
-    assert asking.scored == [f"i{n}" for n in range(6)]
-
-
-def changed(item: Any, answer: str) -> bool:
-    return bool(item["expected_answer"] != answer)
-
-
-def test_a_changed_source_does_not_go_on(tmp_path: Path) -> None:
-    asking = Asking()
-    model, exact = asking.model(), asking.scorer()
-    asking.broken = {2}
-    stopped = bb.score(exact, ITEMS, model=model, runs=tmp_path, run_id="run", max_retries=0)
-    other = bb.scorer(name="exact")(changed)
-    with pytest.raises(UsageError) as found:
-        bb.resume(stopped.path, scorer=other, model=model)
-    assert str(found.value) == (
-        f"{stopped.path}: its exact@v1 has the source sha256 {exact.spec.source_sha256}, and the one that is given "
-        f"{other.spec.source_sha256}: a change is a new version, and a new run"
-    )
-    with pytest.raises(UsageError, match="is scored by exact@v1, not by exact@v2; resume it with that"):
-        bb.resume(stopped.path, scorer=bb.scorer(name="exact", version=2)(changed), model=model)
-    with pytest.raises(UsageError, match=r"its exact@v1 has passes_at 1, .*, and the one that is given passes_at 0.5"):
-        bb.resume(stopped.path, scorer=bb.scorer(name="exact", passes_at=0.5)(exact.function), model=model)
-    with pytest.raises(
-        UsageError, match=r"is scored by a function, exact@v1, that is not here .*bb.resume\(path, scorer="
-    ):
-        bb.resume(stopped.path, model=model)
-    checks = bb.score(ITEMS, model=model, spec="contains@v1", runs=tmp_path, run_id="checks", max_retries=0)
-    with pytest.raises(UsageError, match="is scored by contains@v1, and by no function; resume it without one"):
-        bb.resume(checks.path, scorer=exact, model=model)
-
-
-def test_scoring_goes_on_while_segments_are_sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "CHUNK", 1)
-    monkeypatch.setattr(journals, "SEGMENT_BYTES", 700)
-    made = scored(tmp_path)
-    assert len(segment_files(made.path / "journal")) > 3
-    assert made.samples["score"].to_list() == [1.0, 0.5, None, None, 0.0, 0.0]
-    assert bb.verify(made.path).holds
-
-
-def test_long_outcomes_come_in_facts_of_a_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "CHUNK_CHARACTERS", 16)  # of `off by 0` two
-    made = scored(tmp_path, predictions=[{"item_id": f"i{n}", "predicted": str(n + 1)} for n in range(5)])
-    facts = [line.fact for line in read_journal(made.path / "journal")]
-    assert [len(one.outcomes) for one in facts if isinstance(one, Outcomes)] == [2, 2, 1]
-
-
-# ── one that is awaited ──────────────────────────────────────────────────────────────────────────────────────
-
-
-@bb.scorer(name="awaited")
-async def awaited(item: Any, answer: str) -> Any:
-    for _ in range(6 - item["level"]):
-        await asyncio.sleep(0)  # the last come first
-    if answer == "three":
-        raise TimeoutError("slow")
-    return item["expected_answer"] == answer
-
-
-def test_one_that_is_awaited_scores_in_the_order_of_the_set(tmp_path: Path) -> None:
-    made = scored(tmp_path, awaited)
-    assert made.samples["score"].to_list() == [1.0, 0.0, None, 0.0, 0.0, 0.0]
-    assert made.samples["unscored"].to_list()[2] == "TimeoutError: slow"
-    assert outcomes_in(made.path) == [0, 1, 2, 3]
-
-
-def test_within_an_event_loop(tmp_path: Path) -> None:
-    asking = Asking()
-
-    async def both() -> tuple[Any, Any]:
-        asked = await bb.score_async(ITEMS, spec=awaited, model=asking.model(), runs=tmp_path, run_id="asked")
-        return asked, scored(tmp_path, awaited, run_id="read")  # as in a notebook, where a loop runs already
-
-    asked, read = asyncio.run(both())
-    assert asked.samples["score"].to_list() == [1.0] * 6
-    assert read.samples["score"].to_list() == [1.0, 0.0, None, 0.0, 0.0, 0.0]
-    assert threading.active_count() == 1
-
-
 # ── beside other runs ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_runs_are_compared_and_a_version_used_twice_is_told(tmp_path: Path) -> None:
-    first = scored(tmp_path, bb.scorer(name="own")(_equal), run_id="first")
+    first = scored(tmp_path, bb.scorer(name="own")(equal), run_id="first")
     second = scored(tmp_path, bb.scorer(name="own")(changed), run_id="second")
-    third = scored(tmp_path, bb.scorer(name="own")(_equal), PREDICTIONS[:1], run_id="third")
+    third = scored(tmp_path, bb.scorer(name="own")(equal), PREDICTIONS[:1], run_id="third")
     same = bb.compare(first, third)
     assert same.pairs[0].measured == ()
     assert same.pairs[0].counts["same_correct"] == 1
