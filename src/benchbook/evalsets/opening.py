@@ -44,7 +44,8 @@ _LENT: dict[str, Path] = {}
 
 @contextmanager
 def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
-    """What settings call an eval set while the block runs: a path, or `@NAME`, as it is; rows as `memory:NAME`.
+    """What settings call an eval set, or rows of another `name`, while the block runs: a path, or `@NAME`, as it is;
+    rows as `memory:NAME`.
 
     Rows are a list of mappings, a Polars or pandas frame, or a Hugging Face data set. Raises: InputError.
     """
@@ -54,7 +55,7 @@ def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="benchbook-items-") as folder:
         path = Path(folder) / f"{name}.jsonl"
         with path.open("wb") as file:
-            for number, row in enumerate(_rows(evalset), start=1):
+            for number, row in enumerate(_rows(evalset, "evalset" if name == "items" else name), start=1):
                 file.write(_line(row, number, path) + b"\n")
         lent, number = f"{_IN_MEMORY}{name}", 1
         while _LENT.setdefault(lent, path) is not path:  # another run of this process has a set of that name
@@ -71,7 +72,7 @@ def path_in_memory(name: str) -> Path | None:
     return _LENT.get(name)
 
 
-def _rows(evalset: Any) -> Iterator[Any]:
+def _rows(evalset: Any, called: str) -> Iterator[Any]:
     if hasattr(evalset, "iter_rows"):  # Polars
         yield from evalset.iter_rows(named=True)
     elif hasattr(evalset, "to_dict") and hasattr(evalset, "iloc"):  # pandas
@@ -80,7 +81,7 @@ def _rows(evalset: Any) -> Iterator[Any]:
         yield from evalset
     else:
         found = type(evalset).__name__
-        raise InputError("evalset", found=found, expected="a path, a list of mappings, a frame, or a data set")
+        raise InputError(called, found=found, expected="a path, a list of mappings, a frame, or a data set")
 
 
 def _line(row: Any, number: int, path: Path) -> bytes:

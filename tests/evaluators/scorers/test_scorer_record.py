@@ -19,8 +19,10 @@ from benchbook.record.facts import Outcome, Outcomes, RunEnded
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal, segment_files
+from benchbook.server.running import make_app
 from own_scorers import ITEMS, PREDICTIONS, Asking, changed, equal, near, scored
 from running import benchbook_here, write_items
+from server.making import Api, settings
 
 # ── what a run is ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -315,3 +317,20 @@ def test_settings_that_come_from_elsewhere_run_no_file(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("raise SystemExit('it was run')\n", encoding="utf-8")
     with pytest.raises(UsageError):
         bb.score(ITEMS, PREDICTIONS, spec=str(tmp_path / "own.py:right"), runs=tmp_path / "runs")
+
+
+def test_the_server_lists_and_shows_it(tmp_path: Path) -> None:
+    scored(tmp_path)
+    app = make_app(settings(tmp_path / "runs", str(tmp_path / "catalog.sqlite")))
+    api = Api(app)
+    listed = api.json("/api/v1/runs")["runs"]
+    assert [(one["spec"], one["primary"]) for one in listed] == [("near@v1", 0.375)]
+    assert api.json("/api/v1/runs/run/aggregates")["n_unscored"] == 2
+    assert api.json("/api/v1/runs/run/manifest")["scorer"]["name"] == "near"
+    assert api.json("/api/v1/runs/run/samples/2")["row"]["unscored"].startswith("ValueError")
+    missed = api.json("/api/v1/runs/run/samples?outcome=failed")["samples"]
+    unscored = api.json("/api/v1/runs/run/samples?outcome=unscored")["samples"]
+    assert [[one["item_id"] for one in found] for found in (missed, unscored)] == [["i1", "i4", "i5"], ["i2", "i3"]]
+    rows = api.json("/api/tunix/runs/run/predictions")["predictions"]
+    assert [one["correctness"] for one in rows] == [1.0, 0.5, None, None, 0.0, 0.0]
+    app.stop()
