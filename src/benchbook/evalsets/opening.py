@@ -44,10 +44,10 @@ _LENT: dict[str, Path] = {}
 
 @contextmanager
 def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
-    """What settings call an eval set, or rows of another `name`, while the block runs: a path, or `@NAME`, as it is;
-    rows as `memory:NAME`.
+    """What settings call an eval set while the block runs: a path, or `@NAME`, as it is; rows as `memory:NAME`.
 
-    Rows are a list of mappings, a Polars or pandas frame, or a Hugging Face data set. Raises: InputError.
+    Rows are a list of mappings, a Polars or pandas frame, or a Hugging Face data set; `name` says what they are, where
+    they are no eval set. Raises: InputError.
     """
     if isinstance(evalset, str | Path):
         yield str(evalset)

@@ -9,6 +9,7 @@ from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManif
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
 from benchbook.evaluators.rubric.rows import RubricManifest
 from benchbook.evaluators.rubric.spec import rubric_v1
+from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
 from benchbook.server import (
     comparison_downloads,
     comparison_types,
@@ -51,12 +52,15 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
         summary="manifest.json: who, what, when, with what (R7.1).", handler=runs.get_manifest,
-        answers=(RubricManifest, CorrectnessManifest, ChecksManifest, ProtocolManifest),
+        answers=(RubricManifest, CorrectnessManifest, ChecksManifest, ScorerManifest, ProtocolManifest),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/aggregates", name="getAggregates", summary="aggregates.json.",
         handler=runs.get_aggregates,
-        answers=(aggregates_file_type(rubric_v1()), CorrectnessAggregates, ChecksAggregates, ProtocolAggregates),
+        answers=(
+            aggregates_file_type(rubric_v1()), CorrectnessAggregates, ChecksAggregates, ScorerAggregates,
+            ProtocolAggregates,
+        ),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",

@@ -304,4 +304,5 @@ def verify_run(call: Call) -> VerificationAnswer:
         n_facts=result.n_facts,
         journal_sha256=result.sha256,
         findings=tuple(FindingRow(file=one.file, line=one.line, message=one.what) for one in result.findings),
+        not_computed=result.not_computed,
     )

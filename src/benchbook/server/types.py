@@ -187,6 +187,7 @@ class VerificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     n_facts: int
     journal_sha256: str
     findings: tuple[FindingRow, ...]
+    not_computed: str | None  # what was held byte for byte alone, for nobody can compute it again, in words
 
 
 # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────

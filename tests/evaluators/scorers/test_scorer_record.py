@@ -20,8 +20,9 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal, segment_files
 from benchbook.server.running import make_app
-from own_scorers import ITEMS, PREDICTIONS, Asking, changed, equal, near, scored
+from own_scorers import ITEMS, PREDICTIONS, Asking, changed, equal, near, outcomes_in, scored
 from running import benchbook_here, write_items
+from scripted_server import Reply, running
 from server.making import Api, settings
 
 # ── what a run is ────────────────────────────────────────────────────────────────────────────────────────────
@@ -311,6 +312,37 @@ def test_the_command_line_takes_a_function_of_a_file(tmp_path: Path) -> None:
     refused = benchbook_here("score", f"{tmp_path / 'own.py'}:left", "--evalset", str(items), "--predictions", "p")
     assert refused.returncode == 2
     assert b"left is no scorer; expected" in refused.stderr
+
+
+def test_the_command_line_resumes_with_the_function(tmp_path: Path) -> None:
+    items = write_items(tmp_path / "items.jsonl", 2)
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import benchbook as bb\n\n@bb.scorer(name='own')\ndef right(item, answer):\n"
+        "    return item.expected_answer == answer\n", encoding="utf-8",
+    )  # fmt: skip
+    runs, broken = ("--runs", str(tmp_path / "runs")), [True]
+
+    def answer(role: str, n: int, request: dict[str, Any]) -> Reply:
+        del role, n
+        if "What is 1" in request["messages"][-1]["content"] and broken[0]:
+            return {"status": 500, "body": {}}
+        return {"status": 200, "content": "1", "usage": {"prompt_tokens": 5, "completion_tokens": 1}}
+
+    with running(answer) as server:
+        asked = ("--model", "openai/m@2026-01-01", "--model-base-url", server.base_url, "--max-retries", "0")
+        by = f"{own}:right"
+        stopped = benchbook_here("score", by, "--evalset", str(items), *asked, *runs, "--run-id", "run", "--quiet")
+        assert stopped.returncode == 3
+        broken[0] = False
+        without = benchbook_here("score", "--resume", "run", *runs)
+        assert without.returncode == 2
+        assert b"is scored by a function, own@v1, that is not here" in without.stderr
+        whole = benchbook_here("score", by, "--resume", "run", *runs, "--reports", "none")
+    assert whole.returncode == 0, whole.stderr.decode()
+    assert b"Score 0.5000 by own@v1" in whole.stdout
+    assert outcomes_in(tmp_path / "runs" / "run") == [0, 1]
+    assert bb.load(tmp_path / "runs" / "run").manifest.config["spec"] == "own@v1"
 
 
 def test_settings_that_come_from_elsewhere_run_no_file(tmp_path: Path) -> None:

@@ -1245,6 +1245,12 @@ export interface Minimums {
   evaluations: number;
 }
 
+/** A number that the scorer named, over the items that have it; true and false count 1 and 0. */
+export interface NamedMean {
+  mean: number | null;
+  n: number;
+}
+
 /**
  * Whether B is not worse than A by more than `margin`, at the one-sided `confidence`.
  *
@@ -1705,6 +1711,93 @@ export interface ScorecardSlice {
   n_unscored?: number;
 }
 
+/**
+ * aggregates.json: the scorecard of A4 over the items' scores, and beside it what passed.
+ *
+ * `intervals` has those of `primary_score` and `pass_rate`; their bounds are null where the run failed. `unscored` has
+ * the most frequent reasons first, `values` the first numbers that were named.
+ */
+export interface ScorerAggregates {
+  n_items: number;
+  n_scored: number;
+  n_skipped: number;
+  primary_score: number | null;
+  stddev: number | null;
+  metrics: Record<string, number | null>;
+  misses: Record<string, number>;
+  section: ScorecardSlice[];
+  category: ScorecardSlice[];
+  difficulty: ScorecardSlice[];
+  n_unanswered?: number;
+  n_unscored?: number;
+  spec: string;
+  n_passed: number;
+  pass_rate: number | null;
+  unscored: Unscoreds[];
+  values: Record<string, NamedMean>;
+  intervals: Record<string, Interval>;
+  errors: Record<string, number>;
+  warnings: string[];
+  unanswered?: Unanswered[];
+  n_warnings_first?: number;
+}
+
+/** manifest.json: who, what, when, with what, and the hash that names the record. */
+export interface ScorerManifest {
+  run_id: string;
+  timestamp_utc: string;
+  ended_utc: string | null;
+  state: string;
+  state_detail: string | null;
+  spec: string;
+  spec_sha256: string;
+  dataset_id: string;
+  dataset_version_or_hash: string;
+  repeats: number;
+  code_version: Record<string, unknown>;
+  environment: Record<string, unknown>;
+  config: Record<string, unknown>;
+  plan_sha256: string;
+  inputs: Record<string, string>;
+  journal_segments: number;
+  journal_facts: number;
+  journal_sha256: string;
+  derived: Record<string, string>;
+  derived_by: Record<string, string>;
+  manifest_sha256: string;
+  project_version?: Record<string, unknown>;
+  run_status: "completed" | "crashed" | "timed_out";
+  run_status_reason: string | null;
+  dry_run: boolean;
+  n_items: number;
+  benchmark: boolean;
+  model_id: string;
+  model_version: string | null;
+  prompt_template_id: string | null;
+  prompt_template_version_or_hash: string | null;
+  generation_params: Record<string, unknown>;
+  generation_params_effective: Record<string, unknown>;
+  prediction_form: string | null;
+  prediction_columns: Record<string, string>;
+  reasoning_tags: string[];
+  part?: PartSaid;
+  evaluator: string;
+  scorer: ScorerSaid;
+}
+
+/**
+ * The scorer: what it is called, from which score on it passes an answer, and the hash of its source, which is
+ * among the inputs. `python` are the versions that it ran under.
+ */
+export interface ScorerSaid {
+  name: string;
+  version: number;
+  function: string;
+  passes_at: number;
+  source_sha256: string;
+  python: string[];
+}
+
 /** `same` and `deleted` ones make up A's text, `same` and `inserted` ones B's. */
 export interface Segment {
   op: "deleted" | "inserted" | "same";
@@ -1855,6 +1948,12 @@ export interface Unanswered {
   advice: string;
 }
 
+/** Answers without a score, by why: what the scorer raised, or returned instead of one. */
+export interface Unscoreds {
+  why: string;
+  n_items: number;
+}
+
 /**
  * What samples vary by: how much items differ, and how much one item's repeats do; in squared units.
  *
@@ -1883,6 +1982,7 @@ export interface VerificationAnswer {
   n_facts: number;
   journal_sha256: string;
   findings: FindingRow[];
+  not_computed: string | null;
 }
 
 /** Who asks, and what they may do. `login_needed`: this server asks for a token. `via`: how it knows who it is. */
@@ -1897,8 +1997,8 @@ export interface WhoAmI {
 export interface Gets {
   "/runs": { takes: "text" | "spec" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
   "/runs/{run_id}": { takes: never; answers: RunRow };
-  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ProtocolManifest };
-  "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ProtocolAggregates };
+  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ProtocolManifest };
+  "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ProtocolAggregates };
   "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | CorrectnessDecisionOfRun | ChecksDecisionOfRun };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };
   "/runs/{run_id}/samples": { takes: "outcome" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: SamplesPage };
