@@ -86,8 +86,8 @@ def _aggregate(value: Any) -> Aggregate:
 def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Headline:
     """The headline of a finished run; `primary` is the aggregate that stands for it.
 
-    Items without a prediction count as unscored (n_skipped), though they score 0 (A3); those that are unanswered do as
-    well.
+    Items without a prediction count as unscored (n_skipped), though they score 0 (A3); those that are unanswered, or that a
+    scorer could not score, do as well.
     """
 
     def nano(name: str) -> int | None:
@@ -98,7 +98,7 @@ def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Hea
         return None if value is None else value // NANO
 
     n_skipped, n_unanswered = count("n_skipped"), count("n_unanswered")
-    without = None if n_skipped is None else n_skipped + (n_unanswered or 0)
+    without = None if n_skipped is None else n_skipped + (n_unanswered or 0) + (count("n_unscored") or 0)
     n_attempted = count("ledger.n_attempted", "n_attempted", "n_items")
     if n_attempted is not None and count("n_evaluations") is not None:
         n_attempted -= n_unanswered or 0  # of judges, what was asked in vain is no evaluation
@@ -109,7 +109,7 @@ def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Hea
         primary_high_nano=_first(nano(f"intervals.{primary}.high"), nano("interval.high")),
         n_attempted=n_attempted,
         n_scored=count("n_scored", "n_valid"),
-        n_unscored=_first(count("n_unscored"), without, count("n_invalid")),
+        n_unscored=_first(without, count("n_unscored"), count("n_invalid")),
     )
 
 

@@ -356,7 +356,9 @@ def test_the_server_lists_and_shows_it(tmp_path: Path) -> None:
     app = make_app(settings(tmp_path / "runs", str(tmp_path / "catalog.sqlite")))
     api = Api(app)
     listed = api.json("/api/v1/runs")["runs"]
-    assert [(one["spec"], one["primary"]) for one in listed] == [("near@v1", 0.375)]
+    assert [(one["spec"], one["primary"], one["n_scored"], one["n_unscored"]) for one in listed] == [
+        ("near@v1", 0.375, 2, 4)
+    ]
     assert api.json("/api/v1/runs/run/aggregates")["n_unscored"] == 2
     assert api.json("/api/v1/runs/run/manifest")["scorer"]["name"] == "near"
     assert api.json("/api/v1/runs/run/samples/2")["row"]["unscored"].startswith("ValueError")
