@@ -86,8 +86,8 @@ def _aggregate(value: Any) -> Aggregate:
 def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Headline:
     """The headline of a finished run; `primary` is the aggregate that stands for it.
 
-    Items without a prediction count as unscored (n_skipped), though they score 0 (A3); those that are unanswered, or that a
-    scorer could not score, do as well.
+    Items without a prediction count as unscored (n_skipped), though they score 0 (A3); those that are unanswered, or
+    that a scorer could not score, do as well.
     """
 
     def nano(name: str) -> int | None:

@@ -13,6 +13,8 @@ import benchbook as bb
 from benchbook.evalsets import Item
 from benchbook.evaluators.scorers.metric import ScorerMetric, _nano
 from benchbook.evaluators.scorers.outcome import EXPECTED, outcome_of, raised_outcome
+from benchbook.evaluators.scorers.scorer import ScoredItem
+from benchbook.evaluators.scorers.scoring import outcome_by
 from benchbook.record.facts import Outcome
 
 ITEM = Item(id="a", prompt="?")
@@ -101,6 +103,17 @@ def test_what_is_none_and_what_would_be_right(returned: Any, said: str) -> None:
 )
 def test_what_it_raised_is_on_one_line(error: Exception, said: str) -> None:
     assert raised_outcome(3, error) == Outcome(sample=3, fault=said)
+
+
+def test_one_that_should_have_been_awaited() -> None:
+    async def later(item: Any, answer: str) -> bool:
+        return bool(item and answer)
+
+    @bb.scorer(name="forgets")
+    def forgets(item: Any, answer: str) -> Any:
+        return later(item, answer)
+
+    assert outcome_by(forgets, 3, ScoredItem(ITEM, {}), "x").fault == f"returned coroutine; expected {EXPECTED}"
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,20 @@ def test_outcomes_that_do_not_belong_are_found_with_an_unbroken_chain(
     assert [one.what for one in bb.verify(made.path).findings if said in one.what]
 
 
+def test_a_score_that_no_scorer_gives_is_found(tmp_path: Path) -> None:
+    made = scored(tmp_path)
+    facts = [line.fact for line in read_journal(made.path / "journal")]
+    shutil.rmtree(made.path / "journal")
+    (made.path / "journal").mkdir()
+    with JournalWriter(made.path / "journal") as writer:
+        for fact in facts:
+            other = [Outcome(sample=1, score=7)]
+            writer.append(msgspec.structs.replace(fact, outcomes=other) if isinstance(fact, Outcomes) else fact)
+    found = [one.what for one in bb.verify(made.path).findings]
+    assert found == ["sample 1: its outcome has a score beyond 0 to 1, which no scorer gives"]
+    assert benchbook_here("rescore", str(made.path)).returncode == 3
+
+
 def test_an_outcome_of_no_sample_is_damage(tmp_path: Path) -> None:
     made = scored(tmp_path)
     with JournalWriter(made.path / "journal") as writer:

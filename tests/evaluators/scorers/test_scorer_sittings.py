@@ -141,6 +141,36 @@ def test_long_outcomes_come_in_facts_of_a_few(tmp_path: Path, monkeypatch: pytes
     assert [len(one.outcomes) for one in facts if isinstance(one, Outcomes)] == [2, 2, 1]
 
 
+def test_a_slow_one_is_recorded_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "CHUNK_SECONDS", 0)
+    made = scored(tmp_path)
+    facts = [line.fact for line in read_journal(made.path / "journal")]
+    assert [len(one.outcomes) for one in facts if isinstance(one, Outcomes)] == [1, 1, 1, 1]
+
+
+def test_what_ends_the_scoring_loses_no_outcome(tmp_path: Path) -> None:
+    """Of a run of a model: what was asked stays, and what was scored before."""
+    asking = Asking()
+    is_ended = [True]
+
+    @bb.scorer(name="ending")
+    async def ending(item: Any, answer: str) -> bool:
+        if item["id"] == "i3" and is_ended[0]:
+            raise SystemExit(answer)
+        await asyncio.sleep(0)
+        return True
+
+    model = asking.model()
+    with pytest.raises(SystemExit):
+        bb.score(ending, ITEMS, model=model, runs=tmp_path, run_id="run")
+    is_ended[0] = False
+    n_before = len(outcomes_in(tmp_path / "run"))
+    whole = bb.resume(tmp_path / "run", scorer=ending, model=model)
+    assert n_before <= 3
+    assert outcomes_in(whole.path) == [*range(6)]
+    assert whole.aggregates.primary_score == 1.0
+
+
 # ── one that is awaited ──────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -174,6 +174,8 @@ class _OfRun(ScorerMetric):
             return _without_text()
         outcome = self._outcomes.of(sample)
         if outcome is not None and outcome.score is not None:
+            if not 0 <= outcome.score <= 1:
+                raise RecordError(f"sample {sample}: its outcome has a score beyond 0 to 1, which no scorer gives")
             self.named.add(outcome.values)
             return self._scored(outcome, outcome.score)
         why = NOT_SCORED if outcome is None else outcome.fault or "no score"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import platform
-from collections.abc import Iterator
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from itertools import islice
 from typing import NamedTuple
 
@@ -26,9 +29,11 @@ from benchbook.record.state import read_state
 __all__ = ["has_text", "outcome_by", "score_answers", "score_answers_of_sitting"]
 
 
-# A fact holds so many outcomes, or so many characters of them: a kill loses no more of the scorer's work than one.
+# A fact holds so many outcomes at most, or so many characters of them, or those of so long: a kill loses no more of the
+# scorer's work than that.
 CHUNK = 256
 CHUNK_CHARACTERS = 64 << 10
+CHUNK_SECONDS = 1.0
 AT_ONCE = 32  # calls of a scorer that is awaited
 
 
@@ -46,9 +51,9 @@ def has_text(answer: str | None) -> bool:
 def score_answers(scorer: Scorer, record: Record, journal: JournalWriter) -> None:
     """Score every answer that has no outcome yet. One that is awaited gets an event loop, beside any that runs here."""
     if not scorer.is_async:
-        with _lacking(record) as lacking:
-            while chunk := list(islice(lacking, CHUNK)):
-                _append(scorer, journal, _called(scorer, chunk))
+        with _lacking(record) as lacking, _facts(scorer, journal) as facts:
+            for one in lacking:
+                facts.add(outcome_by(scorer, *one))
         return
     whole = score_answers_of_sitting(scorer, record, journal, Stop())
     if _is_in_a_loop():
@@ -60,17 +65,12 @@ def score_answers(scorer: Scorer, record: Record, journal: JournalWriter) -> Non
 
 async def score_answers_of_sitting(scorer: Scorer, record: Record, journal: JournalWriter, stop: Stop) -> bool:
     """The same within an event loop; whether all are scored, which they aren't where a person interrupts it."""
-    with _lacking(record) as lacking:
-        while not stop.interrupted:
-            chunk = list(islice(lacking, CHUNK))
-            if not chunk:
-                return True
-            if scorer.is_async:
-                outcomes = await _gathered(scorer, chunk)
-            else:
-                outcomes = await asyncio.to_thread(_called, scorer, chunk)
-            _append(scorer, journal, outcomes)
-    return False
+    outcomes = _awaited if scorer.is_async else _called
+    with _lacking(record) as lacking, _facts(scorer, journal) as facts:
+        async with aclosing(outcomes(scorer, lacking, stop)) as found:
+            async for outcome in found:
+                facts.add(outcome)
+    return not stop.interrupted
 
 
 @contextmanager
@@ -92,21 +92,43 @@ def _lacking(record: Record) -> Iterator[Iterator[_Asked]]:
         yield found()
 
 
+# ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def outcome_by(scorer: Scorer, sample: int, item: ScoredItem, answer: str) -> Outcome:
     """What a scorer that is not awaited says of one answer."""
     try:
         returned = scorer.function(item, answer)
+        if inspect.iscoroutine(returned):
+            returned.close()  # nobody awaits it; that it came is told as what it is
     except Exception as error:
         return raised_outcome(sample, error)
     return outcome_of(sample, returned)
 
 
-def _called(scorer: Scorer, chunk: list[_Asked]) -> list[Outcome]:
-    return [outcome_by(scorer, *one) for one in chunk]
+async def _called(scorer: Scorer, lacking: Iterator[_Asked], stop: Stop) -> AsyncGenerator[Outcome, None]:
+    """One after the other, in a thread: meanwhile a person can interrupt it."""
+    while not stop.interrupted:
+        outcomes = await asyncio.to_thread(_some, scorer, lacking)
+        if not outcomes:
+            return
+        for outcome in outcomes:
+            yield outcome
 
 
-async def _gathered(scorer: Scorer, chunk: list[_Asked]) -> list[Outcome]:
-    """Outcomes in the order of the chunk, whichever came first."""
+def _some(scorer: Scorer, lacking: Iterator[_Asked]) -> list[Outcome]:
+    """As many as belong in one fact; none where none are left."""
+    outcomes: list[Outcome] = []
+    until = time.monotonic() + CHUNK_SECONDS
+    for one in islice(lacking, CHUNK):
+        outcomes.append(outcome_by(scorer, *one))
+        if time.monotonic() >= until:
+            break
+    return outcomes
+
+
+async def _awaited(scorer: Scorer, lacking: Iterator[_Asked], stop: Stop) -> AsyncGenerator[Outcome, None]:
+    """Many at once, their outcomes in the order of the plan, whichever came first."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def outcome(one: _Asked) -> Outcome:
@@ -117,26 +139,17 @@ async def _gathered(scorer: Scorer, chunk: list[_Asked]) -> list[Outcome]:
                 return raised_outcome(one.sample, error)
         return outcome_of(one.sample, returned)
 
-    return await asyncio.gather(*map(outcome, chunk))
-
-
-def _append(scorer: Scorer, journal: JournalWriter, outcomes: list[Outcome]) -> None:
-    """As facts, each of a size that a line of the journal should have."""
-    part: list[Outcome] = []
-    n_characters = 0
-    for one in outcomes:
-        part.append(one)
-        n_characters += sum(len(text) for text in one.values.values() if isinstance(text, str))
-        if n_characters >= CHUNK_CHARACTERS:
-            _append_fact(scorer, journal, part)
-            part, n_characters = [], 0
-    if part:
-        _append_fact(scorer, journal, part)
-
-
-def _append_fact(scorer: Scorer, journal: JournalWriter, outcomes: list[Outcome]) -> None:
-    spec, python = scorer.spec, platform.python_version()
-    journal.append(Outcomes(scorer=spec.id, source_sha256=spec.source_sha256, python=python, outcomes=outcomes))
+    under_way: deque[asyncio.Task[Outcome]] = deque()
+    try:
+        while True:
+            room = 0 if stop.interrupted else 2 * AT_ONCE - len(under_way)
+            under_way.extend(asyncio.create_task(outcome(one)) for one in islice(lacking, room))
+            if not under_way:
+                return
+            yield await under_way.popleft()
+    finally:
+        for task in under_way:
+            task.cancel()
 
 
 def _is_in_a_loop() -> bool:
@@ -145,3 +158,43 @@ def _is_in_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+# ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _facts(scorer: Scorer, journal: JournalWriter) -> Iterator[_Facts]:
+    """What takes outcomes; at the block's end, whatever ends it, all of them are appended."""
+    facts = _Facts(scorer, journal)
+    try:
+        yield facts
+    finally:
+        facts.append()
+
+
+class _Facts:
+    """Outcomes that come one by one, appended as facts of a size that a line of the journal should have."""
+
+    def __init__(self, scorer: Scorer, journal: JournalWriter) -> None:
+        self._spec = scorer.spec
+        self._journal = journal
+        self._waiting: list[Outcome] = []
+        self._n_characters = 0
+        self._until = 0.0
+
+    def add(self, outcome: Outcome) -> None:
+        if not self._waiting:
+            self._until = time.monotonic() + CHUNK_SECONDS
+        self._waiting.append(outcome)
+        self._n_characters += sum(len(text) for text in outcome.values.values() if isinstance(text, str))
+        is_full = len(self._waiting) >= CHUNK or self._n_characters >= CHUNK_CHARACTERS
+        if is_full or time.monotonic() >= self._until:
+            self.append()
+
+    def append(self) -> None:
+        outcomes, self._waiting, self._n_characters = self._waiting, [], 0
+        if outcomes:
+            spec, python = self._spec, platform.python_version()
+            fact = Outcomes(scorer=spec.id, source_sha256=spec.source_sha256, python=python, outcomes=outcomes)
+            self._journal.append(fact)
