@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbook.cli.output import json_option, print_json
-from benchbook.errors import ConfigError, RecordError, UsageError
+from benchbook.cli.spec_start import start_spec
+from benchbook.errors import ConfigError
 
 if TYPE_CHECKING:
     from benchbook.evaluators.checks.metric import ChecksMetric
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["checks", "rubric"]
 
-
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 
 _CHECKS = """\
 # An evaluator of your own, without a judge. `benchbook checks check` names every fault; docs/reference/checks.md has
@@ -58,9 +54,7 @@ def checks() -> None:
 @json_option
 def init_checks(name: str, as_json: bool) -> None:
     """Write NAME@v1/spec.toml, commented, to start from."""
-    spec = _new_spec(name)
-    path = Path(spec) / "spec.toml"
-    _write_new({path: _CHECKS.format(name=name)})
+    spec, (path,) = start_spec(name, {"spec.toml": _CHECKS.format(name=name)})
     if as_json:
         print_json({"file": str(path), "spec": spec})
     else:
@@ -223,10 +217,7 @@ def rubric() -> None:
 @json_option
 def init_rubric(name: str, as_json: bool) -> None:
     """Write NAME@v1/spec.toml and prompt.txt, commented, to start from."""
-    spec = _new_spec(name)
-    folder = Path(spec)
-    files = {folder / "spec.toml": _RUBRIC.format(name=name), folder / "prompt.txt": _PROMPT}
-    _write_new(files)
+    spec, files = start_spec(name, {"spec.toml": _RUBRIC.format(name=name), "prompt.txt": _PROMPT})
     if as_json:
         print_json({"files": [str(path) for path in files], "spec": spec})
     else:
@@ -348,29 +339,3 @@ def _rubric_lines(shown: dict[str, Any]) -> list[str]:
     for message in shown.get("first_judge_messages", ()):
         lines += [f"--- {message['role']}", visible(message["content"]).rstrip("\n")]
     return [*lines, f"may be limited: {', '.join(shown['aggregates'])}", f"sha256 {shown['sha256']}"]
-
-
-def _new_spec(name: str) -> str:
-    """The id of a first version under this name. Raises: ConfigError for a name that can't be, or is shipped."""
-    from benchbook.specs import FROZEN
-
-    if not _NAME.fullmatch(name):
-        raise ConfigError("NAME", repr(name[:60]), "small letters, digits and _, a letter first, at most 48")
-    spec = f"{name}@v1"
-    if spec in FROZEN:
-        raise ConfigError("NAME", repr(name), f"another name: {spec} is shipped")
-    return spec
-
-
-def _write_new(files: Mapping[Path, str]) -> None:
-    """Write the files of a spec's folder. Raises: UsageError where one is there already, and then writes none."""
-    for path in files:
-        if path.exists():
-            raise UsageError(f"{path}: is there already; nothing was written")
-    for path, text in files.items():
-        try:
-            path.parent.mkdir(exist_ok=True)
-            with path.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except OSError as error:
-            raise RecordError(f"{path}: can't be written ({error.strerror})") from None

@@ -99,10 +99,13 @@ def _say_what_would_be_asked(config: str | None, options: dict[str, Any]) -> Non
 
 def _checked(config: str | None, options: dict[str, Any]) -> JudgingConfig:
     from benchbook.evaluators.protocol.config import judging_config_from_mapping
+    from benchbook.evaluators.protocol.folders import protocol_asked_for
     from benchbook.evaluators.settings import read_config_file
 
     values = read_config_file(config) if config is not None else {}
-    return judging_config_from_mapping(values | _given(options), config or "options")
+    checked = judging_config_from_mapping(values | _given(options), config or "options")
+    protocol_asked_for(checked.spec)  # its faults are told by who reads protocols, whatever its spec.toml lacks
+    return checked
 
 
 def _started(config: str | None, options: dict[str, Any]) -> Any:
@@ -162,7 +165,7 @@ def print_judging_dry_run(prepared: PreparedJudging, *, as_json: bool) -> None:
         f"{plural(plan.repeats, 'repeat')}, and {plan.n_probes * len(plan.judges)} about probes"
     )
     if plan.task == "unknown":
-        click.echo(f"! {task_warning(judged_elsewhere=False)}")
+        click.echo(f"! {task_warning(prepared.spec.protocol, judged_elsewhere=False)}")
     click.echo(f"plan   {plan_sha256(plan)}")
     click.echo("Nothing was asked.")
 

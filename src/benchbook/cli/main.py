@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "parse": "Read judges' replies strictly, one JSON line each.",
     "plan": "Say how many items a comparison needs, before it is run.",
     "position": "Say of judges of pairs whether the answer wins, or the place in which it was shown.",
+    "protocol": "Make a judge protocol of your own: dimensions, verdicts, evidence, prompts.",
     "rescore": "Compute a record's numbers again, without calling a model.",
     "rubric": "Make a rubric of your own: what a judge is asked, and what passes.",
     "run": "Ask a model, have its answers judged, and decide.",

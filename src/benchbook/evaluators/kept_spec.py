@@ -9,6 +9,7 @@ from benchbook.errors import RecordError
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs.folders import SPEC_FILE
+from benchbook.text import quoted
 
 __all__ = ["check_kept", "kept_files", "kept_hashes", "spec_inputs"]
 
@@ -32,6 +33,9 @@ def kept_files(record: Record, started: RunStarted) -> tuple[dict[str, bytes], P
     hashes = kept_hashes(started)
     if SPEC_FILE not in hashes:
         raise RecordError(f"{record.path}: its inputs have no {SPEC_FILE} of {started.spec[:80]!r}")
+    for name in hashes:
+        if name != Path(name).name or not name.isprintable():  # an archive has these files by their names
+            raise RecordError(f"{record.path}: its spec's files: found {quoted(name)}; expected a file's name")
     try:
         files = {name: record.input(sha256).read_bytes() for name, sha256 in hashes.items()}
     except OSError as error:

@@ -270,10 +270,11 @@ def _scored(result: RunResult[Any]) -> Run:
 
 
 def judge(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
-    """Ask judges about every output of an evaluation set, as `benchbook judge run` does, under judge_protocol@v1.
+    """Ask judges about every output of an evaluation set, as `benchbook judge run` does.
 
     `config` is a TOML file; `settings` have the same names and win: `judge(set="drift", prompts="asked.csv",
-    judges=[{"model": "openai/gpt-4.1@2025-04-14"}])` needs no file.
+    judges=[{"model": "openai/gpt-4.1@2025-04-14"}])` needs no file. `spec` is the folder of a judge protocol of your
+    own; by default it is judge_protocol@v1.
 
     Raises: UsageError and its kin before anything is asked; RecordError where the record can't be written.
     """
@@ -285,7 +286,11 @@ async def judge_async(
 ) -> Run:
     """As `judge`, inside an event loop."""
     from benchbook.evaluators.protocol.config import judging_config_from_mapping
+    from benchbook.evaluators.protocol.folders import protocol_asked_for
 
-    values = read_config_file(config) if config is not None else {}
-    checked = judging_config_from_mapping(values | settings, str(config or "judge"))
+    values = (read_config_file(config) if config is not None else {}) | settings
+    if "spec" in values:
+        values["spec"] = str(values["spec"])
+    checked = judging_config_from_mapping(values, str(config or "judge"))
+    protocol_asked_for(checked.spec)
     return _loaded(await start_run(checked, on_progress, config), Run)

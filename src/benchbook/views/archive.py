@@ -87,8 +87,20 @@ def _strangers(target: Path) -> Iterator[Path]:
             yield path
     for name in (VALID, INVALID):
         yield from _below(target / name)
+    yield from _beside_the_spec(target / SPEC)
     for path in sorted((target / PROMPTS).rglob("*")):
         if not _PROMPT.fullmatch(path.name) or path.is_symlink() or path.is_dir():
+            yield path
+
+
+def _beside_the_spec(folder: Path) -> Iterator[Path]:
+    """What is no file of the archived protocol; all of them, where they are none."""
+    try:
+        known = set(load_protocol(folder).protocol.files) if folder.is_dir() else set[str]()
+    except UsageError:
+        known = set()
+    for path in sorted(folder.rglob("*")):
+        if path.name not in known or path.is_symlink() or path.is_dir():
             yield path
 
 

@@ -58,7 +58,7 @@ class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_f
 
 
 JUDGING_SETTINGS: Mapping[str, str] = {
-    "spec": "the evaluator",
+    "spec": "the judge protocol: judge_protocol@v1, or the folder of one of your own",
     "set": "the evaluation set, made by `benchbook judge init`",
     "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema, tools, web_access",  # noqa: E501
     "prompts": "what the targets were asked: a table with question_id, prompt and, where it differs, prompt_variant",

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchbook.errors import ConfigError
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.evaluators.protocol.reading import read_protocol
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
+from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import sha256_of_files
 from benchbook.specs.folders import FilesBeside, check_own, spec_path
+from benchbook.text import shorten
 
 __all__ = ["ProtocolFolder", "kept_protocol", "load_protocol", "protocol_asked_for", "protocol_of"]
 
@@ -36,8 +39,12 @@ class ProtocolFolder:
 
 
 def protocol_asked_for(spec: str) -> ProtocolFolder:
-    """The protocol that settings name. Raises: as `load_protocol`."""
-    return ProtocolFolder(protocol_v1(), {}) if spec == SPEC_ID else load_protocol(spec)
+    """The protocol that settings name. Raises: ConfigError for another evaluator; as `load_protocol`."""
+    if spec == SPEC_ID:
+        return ProtocolFolder(protocol_v1(), {})
+    if not is_spec_folder(spec):
+        raise ConfigError("spec", repr(shorten(spec, 80)), f"{SPEC_ID}, or the folder of a judge protocol of your own")
+    return load_protocol(spec)
 
 
 def load_protocol(folder: str | Path) -> ProtocolFolder:

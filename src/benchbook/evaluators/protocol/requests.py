@@ -75,6 +75,7 @@ def evidence_text(protocol: Protocol) -> str:
         f"1 to {protocol.max_quote_words} words. Every quote is looked up in the judged text.\n"
         '- To quote two places, join them with " ... " in the order in which they stand in the text, each at least '
         f"{protocol.length.min_length} characters long.\n"
+        "- Where something is missing, quote what stands where it should have been. Never leave a quote empty.\n"
         "- reason: one short sentence saying why the quote supports the score."
     )
 

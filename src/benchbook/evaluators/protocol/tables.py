@@ -56,6 +56,7 @@ __all__ = [
 def warnings_of(
     state: JournalState,
     plan: ProtocolPlan,
+    protocol: Protocol,
     judges: Sequence[JudgeCounts],
     unanswered: Sequence[Unanswered],
     *,
@@ -70,7 +71,7 @@ def warnings_of(
         then = "the run was ended as it is" if accepted else "resuming the run asks for it again"
         yield f"What is unanswered is not invalid, and no gap of a judge's making: {then}."
     if plan.task == "unknown":
-        yield task_warning(judged_elsewhere=plan.judgements_sha256 is not None)
+        yield task_warning(protocol, judged_elsewhere=plan.judgements_sha256 is not None)
     for judge in judges:
         if judge.reported.changed:
             yield f"The judge {judge.plan.name} changed during the run."
@@ -86,14 +87,16 @@ def warnings_of(
         yield f"The run is {state.state}: {n_answered} of {plan.n_samples} samples."
 
 
-def task_warning(*, judged_elsewhere: bool) -> str:
+def task_warning(protocol: Protocol, *, judged_elsewhere: bool) -> str:
     """P4.3: without the task nobody can say whether its instructions were kept."""
+    name = "INSTRUCTION_COMPLIANCE"  # as judge_protocol@v1 calls what is scored so; of another it may be anything
+    judged = name if name in protocol.names else "everything"
     if judged_elsewhere:
         return (
             "What the targets were asked is not known here, nor whether the judges were shown it: "
-            "INSTRUCTION_COMPLIANCE may have been judged without the instructions."
+            f"{judged} may have been judged without the instructions."
         )
-    return "What the targets were asked is not known: INSTRUCTION_COMPLIANCE was judged without the instructions."
+    return f"What the targets were asked is not known: {judged} was judged without the instructions."
 
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "manifest.json")
@@ -296,7 +299,7 @@ class _Counts:
     def _warnings(self, n_valid: int) -> list[str]:
         found = [] if self.derivation < 3 else self._causes.found()
         counts = {"n_attempted": self._n_attempted, "n_rows": len(self._rows), "n_valid": n_valid}
-        return list(warnings_of(self.state, self.plan, self.judges, found, **counts))
+        return list(warnings_of(self.state, self.plan, self.protocol, self.judges, found, **counts))
 
     def _gaps(self) -> list[CoverageGap]:
         gaps = coverage_gaps(self.samples.cells, self._rows, [judge.name for judge in self.plan.judges])

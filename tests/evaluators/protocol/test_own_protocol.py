@@ -1,0 +1,356 @@
+"""A user's own judge protocol, with dimensions, scales, thresholds and prompts of its own: judged, stopped and resumed,
+verified, archived, shown; and its folder is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+import pytest
+
+import benchbook as bb
+from benchbook.ask.loop import run_async
+from benchbook.ask.progress import Progress
+from benchbook.ask.starting import RunResult
+from benchbook.errors import ConfigError, RecordError, UsageError
+from benchbook.evaluators.protocol.config import judging_config_from_mapping
+from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
+from benchbook.evaluators.protocol.validity import Options, validate
+from benchbook.evaluators.registry import evaluator_of, resume_run, start_run
+from benchbook.evaluators.verify import verify
+from benchbook.record.folder import Record
+from benchbook.views.archive import read_archive
+from judging import make_set
+from running import benchbook_here
+from scripted_server import ScriptedServer, running
+
+SPEC = """
+name = "shop"
+version = 2
+about = "Right, and kind."
+
+[[dimensions]]
+name = "Right"
+question = "Is it right?"
+scale = [1, 2, 3, 4, 5]
+
+[[dimensions]]
+name = "kind"
+question = "Is it kind?"
+scale = [0, 1]
+must_quote = false
+
+[verdict]
+fail_at_most = 2
+pass_at_least = 5
+
+[evidence]
+max_quote_words = 3
+
+[probes]
+empty = "Right"
+
+[[prompts]]
+name = "others"
+methods = ["cross_judge"]
+file = "others.txt"
+
+[[prompts]]
+name = "own"
+methods = ["self_judge"]
+[[prompts.messages]]
+role = "system"
+file = "system.txt"
+[[prompts.messages]]
+role = "user"
+file = "others.txt"
+
+[generation]
+max_tokens = 512
+"""
+TEXTS = {
+    "others.txt": "{{dimensions}}\nMETA\n{{meta}}\nTASK {{task}}\nTEXT {{fence}}\n{{output_text}}\nEND {{fence}}\n",
+    "system.txt": "You judge your own text. {{verdict}}\n{{evidence}}\n{{reply}}",
+}
+
+
+def written(folder: Path, spec: str = SPEC, texts: Mapping[str, str] = TEXTS) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "spec.toml").write_text(spec, encoding="utf-8")
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def reply_to(request: dict[str, Any], scores: tuple[int, int], quote: str | None = None) -> str:
+    """A sound reply; the first words of the judged text are quoted."""
+    prompt = request["messages"][-1]["content"]
+    meta = json.loads(re.search(r"^META\n(.*)$", prompt, re.MULTILINE)[1])  # type: ignore[index]
+    text = re.split(r"\nTEXT \w{32}\n", prompt)[1]
+    total = sum(scores)
+    return json.dumps(
+        {
+            "meta": meta,
+            "scores": dict(zip(("Right", "kind"), scores, strict=True)) | {"overall_score": total},
+            "verdict": "FAIL" if total <= 2 else "PASS" if total >= 5 else "PARTIAL",
+            "flags": [],
+            "evidence": [{"dimension": "Right", "quote": quote or " ".join(text.split()[:3]), "reason": "So."}],
+            "notes": "",
+        }
+    )
+
+
+def judged(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+    """The judge j gives (5, 1) to what the other says, and (4, 0) to its own; of q1 it quotes too much."""
+    del role, n
+    own = len(request["messages"]) == 2
+    long = "The shop of m opens" if '"question_id":"q1"' in request["messages"][-1]["content"] and not own else None
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return {"status": 200, "content": reply_to(request, (4, 0) if own else (5, 1), long), "usage": usage}
+
+
+def experiment(folder: Path, server: ScriptedServer, spec: Path, **more: Any) -> RunResult:
+    values = {
+        "spec": str(spec), "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "run_id": "run",
+        "runs": str(folder / "runs"), "judges": [{"model": "openai/j@2026-01-01", "base_url": server.base_url}],
+        "max_connections": 1,
+    }  # fmt: skip
+    return run_async(start_run(judging_config_from_mapping(values | more, "test")))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, list[dict[str, Any]]]:
+    """Two questions under two variants by two targets; the user's folder is gone. And what the judge was asked."""
+    folder = tmp_path_factory.mktemp("own")
+    make_set(folder)
+    spec = written(folder / "shop@v2")
+    with running(judged) as server:
+        record = experiment(folder, server, spec, probes=1).record
+        asked = list(server.asked["candidate"])
+    shutil.rmtree(spec)
+    return record, asked
+
+
+def test_rows_have_its_dimensions(made: tuple[Record, list[dict[str, Any]]]) -> None:
+    record, _ = made
+    rows = pl.read_parquet(record.samples)
+    columns = rows.columns
+    assert columns[columns.index("verdict") + 1 : columns.index("overall_score")] == ["Right", "kind"]
+    found = {
+        (row["question_id"], row["target_model"]): (row["valid"], row["verdict"], row["Right"], row["kind"])
+        for row in rows.iter_rows(named=True)
+    }
+    assert found == {  # 5 + 1 passes, 4 + 0 is between 2 and 5
+        ("q0", "m"): (True, "PASS", 5, 1), ("q1", "m"): (False, "PASS", 5, 1),
+        ("q0", "j"): (True, "PARTIAL", 4, 0), ("q1", "j"): (True, "PARTIAL", 4, 0),
+    }  # fmt: skip
+    (codes,) = {tuple(one["code"] for one in row["details"]) for row in rows.iter_rows(named=True) if row["details"]}
+    assert codes == ("quote_too_long",)
+
+
+def test_each_method_has_its_prompt(made: tuple[Record, list[dict[str, Any]]]) -> None:
+    record, asked = made
+    protocol = evaluator_of(record).protocol  # type: ignore[attr-defined]
+    rows = pl.read_parquet(record.samples)
+    used = {(row["method"], row["prompt_sha256"]) for row in rows.iter_rows(named=True)}
+    assert used == {(method, protocol.prompt_of(method).sha256) for method in ("cross_judge", "self_judge")}
+    assert {len(request["messages"]) for request in asked} == {1, 2}
+    own = next(request["messages"] for request in asked if len(request["messages"]) == 2)
+    assert own[0]["role"] == "system"
+    assert "PASS if overall_score >= 5" in own[0]["content"]
+    assert '"Right": 1|2|3|4|5,' in own[0]["content"]
+    assert all("- kind (0 or 1): Is it kind?" in request["messages"][-1]["content"] for request in asked)
+    assert {request["max_tokens"] for request in asked} == {512}
+
+
+def test_it_is_analysed_on_its_scales(made: tuple[Record, list[dict[str, Any]]]) -> None:
+    record, _ = made
+    analysis = json.loads(record.aggregates.read_bytes())["analysis"]
+    (target,) = {one["target_model"] for one in analysis["targets"]}
+    assert target == "m"  # by cross-judging alone
+    assert all(one["overall"]["value"] == 6 for one in analysis["targets"])
+    assert analysis["rules"]["severity_at_most"] == 5 / 8  # an eighth of the points from 1 to 6
+    probes = {one["probe"]: (one["passed"], one["expected"], one["found"]) for one in analysis["probes"]}
+    assert probes["empty"] == (False, "FAIL, with Right 1", "PARTIAL 4, Right 4")  # by j, of its own first output
+    assert probes["padded"][2] == "4 of 6, and 4 as it is"
+    assert probes["other_question"][1] == "no PASS"
+
+
+def test_the_record_needs_no_folder(made: tuple[Record, list[dict[str, Any]]], tmp_path: Path) -> None:
+    record, _ = made
+    assert verify(record).holds
+    started = record.started()
+    kept = {name: value for name, value in started.inputs.items() if name.startswith("spec/")}
+    assert sorted(kept) == ["spec/others.txt", "spec/spec.toml", "spec/system.txt"]
+    manifest = json.loads(record.manifest.read_bytes())
+    assert (manifest["spec"], manifest["spec_sha256"]) == ("shop@v2", evaluator_of(record).spec_sha256)
+    path = str(record.path)
+    for words in (
+        ("rescore", path, "--reports", str(tmp_path)), ("verify", path), ("show", path),
+        ("show", path, "--sample", "0"), ("runs", "--runs", str(record.path.parent)),
+        ("judge", "archive", path, "--out", str(tmp_path / "archive")),
+        ("judge", "archive", path, "--check", str(tmp_path / "archive")),
+    ):  # fmt: skip
+        done = benchbook_here(*words)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+    page = next(tmp_path.rglob("report.html")).read_text("utf-8")
+    assert "with the overall score of 6" in page
+    assert "kind" in page
+
+
+def test_the_archive_is_whole_by_itself(made: tuple[Record, list[dict[str, Any]]], tmp_path: Path) -> None:
+    record, _ = made
+    folder = tmp_path / "archive"
+    assert benchbook_here("judge", "archive", str(record.path), "--out", str(folder)).returncode == 0
+    assert sorted(path.name for path in (folder / "used_spec").iterdir()) == ["others.txt", "spec.toml", "system.txt"]
+    readme = (folder / "valid_evaluations" / "README.md").read_text("utf-8")
+    assert "- Each dimension is scored: `Right` 1, 2, 3, 4 or 5, `kind` 0 or 1." in readme
+    assert "`FAIL` up to 2, `PASS` from 5 on" in readme
+    assert "- Evidence is there for `Right`: a quote of at most 3 words, or 6 characters" in readme
+    prompts = (folder / "used_prompt_manifest.md").read_text("utf-8")
+    assert re.findall("^## (.*)$", prompts, re.MULTILINE) == ["shop&#64;v2 others", "shop&#64;v2 own"]
+    found = read_archive(folder)
+    assert found.protocol.names == ("Right", "kind")
+    assert {row.verdict for row in found.rows} == {"PASS", "PARTIAL"}
+    spec = folder / "used_spec" / "spec.toml"
+    spec.write_bytes(spec.read_bytes().replace(b"pass_at_least = 5", b"pass_at_least = 6"))
+    with pytest.raises(RecordError, match=r"run_log\.json names another"):
+        read_archive(folder)
+
+
+def test_a_strangers_file_beside_the_archived_spec_is_not_lost(
+    made: tuple[Record, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    words = ("judge", "archive", str(made[0].path), "--out", str(tmp_path / "archive"))
+    assert benchbook_here(*words).returncode == 0
+    assert benchbook_here(*words).returncode == 0  # in its own place
+    (tmp_path / "archive" / "used_spec" / "mine.txt").write_text("x", encoding="utf-8")
+    done = benchbook_here(*words)
+    assert (done.returncode, b"used_spec/mine.txt" in done.stderr) == (2, True)
+
+
+def test_no_name_of_a_kept_file_leads_elsewhere(made: tuple[Record, list[dict[str, Any]]], tmp_path: Path) -> None:
+    """A record is somebody's file: what it calls the files of its spec is not written to where that leads."""
+    started = made[0].started()
+    hostile = {"spec/../../out.txt": started.inputs["spec/others.txt"]}
+    changed = msgspec.structs.replace(started, inputs={**started.inputs, **hostile})
+    with pytest.raises(RecordError, match=r"found '\.\./\.\./out\.txt'; expected a file's name"):
+        kept_protocol(made[0], changed)
+
+
+def test_an_archived_file_is_read_again(made: tuple[Record, list[dict[str, Any]]], tmp_path: Path) -> None:
+    record, _ = made
+    folder = tmp_path / "archive"
+    benchbook_here("judge", "archive", str(record.path), "--out", str(folder))
+    protocol = load_protocol(folder / "used_spec").protocol
+    files = sorted((folder / "valid_evaluations").rglob("*.json"))
+    texts = {sha256: record.input(sha256).read_text("utf-8") for name, sha256 in record.started().inputs.items()
+             if name.startswith("text/")}  # fmt: skip
+    assert files
+    for file in files:
+        text = texts[json.loads(file.read_bytes())["text_sha256"]]
+        assert validate(file.read_text("utf-8"), output_text=text, options=Options(protocol=protocol)).valid
+
+
+def test_an_interrupted_experiment_goes_on_without_the_folder(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    spec = written(tmp_path / "shop@v2")
+
+    def stop(progress: Progress) -> None:
+        if progress.done == 2 and not progress.stopping:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with running(judged) as server:
+        values = {
+            "spec": str(spec), "set": str(tmp_path / "set"), "task": "unknown", "run_id": "run",
+            "runs": str(tmp_path / "runs"), "judges": [{"model": "openai/j@2026-01-01", "base_url": server.base_url}],
+            "max_connections": 1,
+        }  # fmt: skip
+        first = run_async(start_run(judging_config_from_mapping(values, "test"), stop))
+        assert first.derived.aggregates.n_evaluations < 8
+        shutil.rmtree(spec)
+        second = run_async(resume_run(first.record))
+        assert len(server.asked["candidate"]) == 8
+    assert second.derived.aggregates.n_evaluations == 8
+    assert second.derived.aggregates.warnings == [
+        "What the targets were asked is not known: everything was judged without the instructions."
+    ]
+    assert verify(second.record).holds
+
+
+def test_the_library_takes_a_folder(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    spec = written(tmp_path / "shop@v2")
+    with running(judged) as server:
+        found = bb.judge(
+            spec=spec, set=str(tmp_path / "set"), prompts=str(tmp_path / "prompts.jsonl"), runs=str(tmp_path / "runs"),
+            judges=[{"model": "openai/j@2026-01-01", "base_url": server.base_url}],
+        )  # fmt: skip
+    assert found.aggregates.n_valid == 6
+
+
+def test_other_thresholds_are_another_experiment(tmp_path: Path) -> None:
+    one = load_protocol(written(tmp_path / "one")).protocol
+    other = load_protocol(written(tmp_path / "other", SPEC.replace("pass_at_least = 5", "pass_at_least = 6"))).protocol
+    assert one.sha256 != other.sha256
+    assert (one.verdict((4, 1)), other.verdict((4, 1)), other.verdict((5, 1))) == ("PASS", "PARTIAL", "PASS")
+
+
+@pytest.mark.parametrize("spec", ["rubric@v1", "judge_protocol@v2", "nowhere"])
+def test_another_evaluator_does_not_judge_outputs(spec: str, tmp_path: Path) -> None:
+    make_set(tmp_path)
+    with pytest.raises(ConfigError, match="expected judge_protocol@v1, or the folder of a judge protocol of your own"):
+        bb.judge(spec=spec, set=str(tmp_path / "set"), task="unknown", judges=[{"model": "openai/j@2026-01-01"}])
+
+
+def test_a_folder_of_another_kind_does_not_judge_outputs(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "spec.toml").write_text('name = "x"\nversion = 1\nabout = "x"\n', encoding="utf-8")
+    with pytest.raises(UsageError, match="dimensions: found nothing; expected at least one"):
+        bb.judge(
+            spec=tmp_path / "own", set=str(tmp_path / "set"), task="unknown", judges=[{"model": "openai/j@2026-01-01"}]
+        )
+
+
+def test_judgements_made_elsewhere_are_read_by_it(tmp_path: Path) -> None:
+    outputs = make_set(tmp_path)
+    spec = written(tmp_path / "shop@v2")
+    rows = [
+        output.cell | {
+            "judge_model": "z", "method": "cross_judge", "reply": {
+                "meta": output.cell | {"judge_model": "z", "method": "cross_judge", "timestamp": "2026-01-01"},
+                "scores": {"Right": 3, "kind": 1, "overall_score": 4}, "verdict": "PARTIAL", "flags": [],
+                "evidence": [{"dimension": "Right", "quote": "# Answer", "reason": "So."}],
+            },
+        }
+        for output in outputs.outputs
+    ]  # fmt: skip
+    table = tmp_path / "replies.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = (
+        "judge",
+        "import",
+        str(table),
+        "--set",
+        str(tmp_path / "set"),
+        "--record",
+        "r",
+        "--runs",
+        str(tmp_path / "runs"),
+    )
+    done = benchbook_here(*words, "--spec", str(spec), "--reports", "none")
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(spec)
+    record = Record(tmp_path / "runs" / "r")
+    assert verify(record).holds
+    found = pl.read_parquet(record.samples)
+    assert (found["valid"].all(), set(found["Right"]), set(found["verdict"])) == (True, {3}, {"PARTIAL"})
