@@ -12,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.statistics.results import REASONS, WARNINGS
@@ -111,6 +112,8 @@ def ts_type(schema: dict[str, Any]) -> str:
 # ── the words of reports ─────────────────────────────────────────────────────────────────────────────────────
 
 LABELS = {name: (one.label, one.kind) for name, one in AGGREGATES.items()}
+# The page shows the points of judge_protocol@v1.
+RULES_OF_V1 = {name: (words.format(points=protocol_v1().span), kind) for name, (words, kind) in RULES.items()}
 TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "AGGREGATES": ("An aggregate's label, and how its value is written.", LABELS),
     "FAIL_REASONS": ("Why a sample did not pass (R5.1).", FAIL_REASONS),
@@ -124,7 +127,7 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "HISTORIES": ("An item's way through the runs.", HISTORY_WORDS),
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),
     "STANDINGS": ("Whether a judge can be used.", STANDINGS),
-    "RULES": ("A rule for judges, and how its limit is written.", RULES),
+    "RULES": ("A rule for judges, and how its limit is written.", RULES_OF_V1),
 }  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def _read_dimension(table: Table) -> Dimension:
     scale = table.read("scale", _read_scale, needed="a scale such as [0, 1, 2]")
     must_quote = table.read("must_quote", read_truth)
     table.say_unknown()
-    lowest, highest = scale or (0, 1)
+    lowest, highest = scale or (0, 0)
     return Dimension(name or "", question or "", lowest, highest, must_quote is not False)
 
 
@@ -132,8 +132,9 @@ def _read_verdict(table: Table, dimensions: tuple[Dimension, ...]) -> tuple[int,
         if "verdict" not in table:
             table.fault("verdict", "nothing", "a table [verdict] with fail_at_most and pass_at_least")
         return lowest, highest
-    sums = f"a sum of the scores, {lowest} to {highest}"
-    read = partial(_read_sum, lowest=lowest, highest=highest)
+    known = bool(dimensions) and all(one.lowest < one.highest for one in dimensions)
+    sums = f"a sum of the scores{f', {lowest} to {highest}' if known else ''}"
+    read = partial(_read_sum, sums=range(lowest, highest + 1) if known else None, expected=sums)
     fail_at_most = inner.read("fail_at_most", read, needed=sums)
     pass_at_least = inner.read("pass_at_least", read, needed=sums)
     inner.say_unknown()
@@ -142,9 +143,10 @@ def _read_verdict(table: Table, dimensions: tuple[Dimension, ...]) -> tuple[int,
     return fail_at_most or 0, pass_at_least or 0
 
 
-def _read_sum(value: Any, lowest: int, highest: int) -> int:
-    if type(value) is not int or not lowest <= value <= highest:
-        raise WrongValueError(said(value), f"a sum of the scores, {lowest} to {highest}")
+def _read_sum(value: Any, sums: range | None, expected: str) -> int:
+    """`sums` are those that there are; None where that is not known, for the dimensions are faulty."""
+    if type(value) is not int or (sums is not None and value not in sums):
+        raise WrongValueError(said(value), expected)
     return value
 
 
