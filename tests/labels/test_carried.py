@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from benchbook.errors import RecordDamagedError, UsageError
+from benchbook.labels.carried import LabelsOfRun, labels_of_run
 from benchbook.labels.judge_card import judge_card
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels, give_labels, open_labels
-from benchbook.labels.sheet import LabelsOfRun, derived_anew, labels_of_run, sample_labels
+from benchbook.labels.sheet import derived_anew, sample_labels
 from benchbook.labels.state import FIELDS, Given
 from benchbook.record.facts import LabelsStarted
 from benchbook.record.folder import Record

@@ -35,9 +35,9 @@ __all__ = ["calibrate", "panel", "parse", "position"]
 @click.argument("file", metavar="FILE.jsonl")
 @click.option("--json", "as_json", is_flag=True, help="Accepted as by every command: the output is JSON lines anyway.")
 def parse(spec: str, file: str, as_json: bool) -> None:
-    """Read judges' replies under SPEC (rubric@v1, judge_protocol@v1, a rubric's folder) and say what each is worth.
+    """Read judges' replies under SPEC (rubric@v1, judge_protocol@v1, or a folder) and say what each is worth.
 
-    FILE holds a JSON object a line: {"id", "reply", "options"?}, and for judge_protocol@v1 also {"output_text",
+    FILE holds a JSON object a line: {"id", "reply", "options"?}, and under a judge protocol also {"output_text",
     "asked"?, "evaluation_set"?}. A line comes out for each, in order. Under rubric@v1:
     {"id", "ok": true, "accuracy_score", "faithfulness_score", "rationale"}, or
     {"id", "ok": false, "parse_error_reason", "detail"}. Under judge_protocol@v1:
@@ -174,6 +174,7 @@ def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -
 @click.command()
 @click.argument("run")
 @click.option("--labels", required=True, metavar="DIR", help="The folder with people's labels.")
+@click.option("--judge", metavar="NAME", help="Of a judged experiment: whose scores; by default its only judge's.")
 @confidence_option
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals by resampling.")
 @click.option("--html", metavar="FILE", help="Write the judge's card as one HTML page.")
@@ -181,20 +182,28 @@ def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -
 @runs_option
 @json_option
 def calibrate(
-    run: str, labels: str, confidence: float, seed: int, html: str | None, markdown: bool, runs: str, as_json: bool
+    run: str,
+    labels: str,
+    judge: str | None,
+    confidence: float,
+    seed: int,
+    html: str | None,
+    markdown: bool,
+    runs: str,
+    as_json: bool,
 ) -> None:
     """Hold RUN's scores against people's labels: agreement, bias, and the numbers corrected for its errors.
 
     Everything is derived again from the two journals. Labels belong to answers: they may be drawn from another run, and
-    those of answers that RUN gave too are used. Of a rubric's run the decision is corrected, too. The card says all of
-    it: `--html`, `--markdown`, `--json`.
+    those of answers that RUN gave too are used. Of a rubric's run the decision is corrected, too; of a judged
+    experiment each judge has a card of its own (`--judge`). The card says all of it: `--html`, `--markdown`, `--json`.
     """
     from benchbook.labels.labels import open_labels
     from benchbook.record.folder import write_file
 
     if markdown and as_json:
         raise click.UsageError("--json and --markdown: one of them")
-    card, forms = _card(find_record(run, runs), open_labels(labels), confidence, seed)
+    card, forms = _card(find_record(run, runs), open_labels(labels), judge, confidence, seed)
     if html is not None:
         write_file(Path(html), "".join(forms.html(card)).encode("utf-8"))
     if as_json:
@@ -215,7 +224,7 @@ class _Forms:
     lines: Callable[[Any], Iterator[str]]
 
 
-def _card(record: Record, book: LabelBook, confidence: float, seed: int) -> tuple[Any, _Forms]:
+def _card(record: Record, book: LabelBook, judge: str | None, confidence: float, seed: int) -> tuple[Any, _Forms]:
     """A judge's card where one is made of the run, else that of its evaluator's scores."""
     from benchbook.labels.answer_card import answer_card
     from benchbook.labels.judge_card import has_judge_card, judge_card
@@ -226,4 +235,4 @@ def _card(record: Record, book: LabelBook, confidence: float, seed: int) -> tupl
         forms = _Forms(card_html, card_markdown, card_lines)
         return judge_card(record, book, confidence=confidence, seed=seed), forms
     forms = _Forms(answer_card_html, answer_card_markdown, answer_card_lines)
-    return answer_card(record, book, confidence=confidence, seed=seed), forms
+    return answer_card(record, book, judge=judge, confidence=confidence, seed=seed), forms

@@ -13,8 +13,9 @@ from benchbook.evaluators.contract import LabelCriterion
 from benchbook.labels.calibration import FEW_LABELS, agreements
 from benchbook.labels.calibration_corrected import Pair, bias_of, corrected_scores
 from benchbook.labels.calibration_results import AgreementName, Bias
+from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import CarriedFrom, LabelledRun, LabelsOfRun, derived_anew, is_as_drawn, labels_of_run
+from benchbook.labels.sheet import JudgedRun, LabelledRun, derived_anew, is_as_drawn, judge_on_trial
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
 
@@ -71,6 +72,7 @@ class AnswerCard(msgspec.Struct, frozen=True, kw_only=True):
     labels_sha256: str
     as_drawn: bool  # the labelled samples are those that the seed draws from this run
     carried: CarriedFrom | None
+    judge: str | msgspec.UnsetType  # of an experiment's judges the one that is on trial
     n_scored: int
     n_labelled: int
     n_labellers: int
@@ -107,13 +109,20 @@ class _Drawing:
 
 
 def answer_card(
-    record: Record, book: LabelBook, *, confidence: float = 0.95, seed: int = 0, n_resamples: int = 10_000
+    record: Record,
+    book: LabelBook,
+    *,
+    judge: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_resamples: int = 10_000,
 ) -> AnswerCard:
-    """Derive a run of any evaluator again, hold its scores against the labels, and say what follows.
+    """Derive a run of any evaluator again, hold its scores against the labels, and say what follows. Of a
+    judged experiment they are those of one `judge`, which is to be named where it has several.
 
     Raises: UsageError where people can't label its answers, or labelled none of them.
     """
-    with derived_anew(record) as run:
+    with derived_anew(record, judge_on_trial(record, judge)) as run:
         labels, manifest = labels_of_run(book, run), run.derived.manifest
         answers = _answers(run, clustered=manifest.repeats > 1)
         as_drawn = labels.carried is None and is_as_drawn(run, book.started)
@@ -131,6 +140,7 @@ def answer_card(
         labels_sha256=book.sha256,
         as_drawn=as_drawn,
         carried=labels.carried,
+        judge=run.judge or msgspec.UNSET if isinstance(run, JudgedRun) else msgspec.UNSET,
         n_scored=len(answers),
         n_labelled=len(labels.gold),
         n_labellers=len(book.state.labellers),

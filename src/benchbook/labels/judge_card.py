@@ -21,8 +21,9 @@ from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import Counted, agreements, calibrate
 from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
+from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import CarriedFrom, LabelsOfRun, derived_anew, is_as_drawn, labels_of_run
+from benchbook.labels.sheet import derived_anew, is_as_drawn
 from benchbook.record.facts import Stratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows

@@ -6,32 +6,32 @@ import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion
+from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
+from benchbook.evaluators.protocol.labelled import judged_answers, judges_of, one_of_each
+from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
-from benchbook.labels.state import scores_words
 from benchbook.record.facts import LabelScale, LabelsStarted, RunStarted, Stratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
+from benchbook.text import quoted
 
 __all__ = [
-    "CarriedFrom",
     "Drawn",
+    "JudgedRun",
     "LabelledRun",
-    "LabelsOfRun",
     "derived_anew",
     "draw",
     "is_as_drawn",
-    "labels_of_run",
+    "judge_on_trial",
     "sample_labels",
 ]
 
@@ -145,6 +145,15 @@ class LabelledRun:
         ]
 
     @property
+    def by_answer(self) -> bool:
+        """Whether one answer may have several rows, so that a label of it holds for all of them."""
+        return False
+
+    def to_draw(self) -> Iterator[Any]:
+        """The scored rows that a draw is made from."""
+        return self.scored()
+
+    @property
     def stratifiable(self) -> dict[str, str]:
         """By what a draw can be stratified, with the columns of samples.parquet."""
         own = {one.name: one.column for one in self.criteria}
@@ -158,18 +167,81 @@ class LabelledRun:
         return [*dict.fromkeys(names), "model_id", "labels of others"]
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedRun(LabelledRun):
+    """A judged experiment: people label outputs, and the scores of `judge` are held against that.
+
+    Without a `judge` its rows are those of all: for a draw, which takes one row an output.
+    """
+
+    protocol: Protocol
+    judge: str | None
+
+    def rows(self) -> Iterator[Any]:
+        for row in judged_answers(self.record, self.started, self.samples, self.protocol):
+            if self.judge in (None, row.judge_model):
+                yield row
+
+    @property
+    def by_answer(self) -> bool:
+        return True
+
+    def to_draw(self) -> Iterator[Any]:
+        return one_of_each(replace(self, judge=None).rows())
+
+    def sheet(self, answers: Mapping[int, str | None]) -> list[SheetRow]:
+        rows = {row.sample: row for row in self.rows() if row.sample in answers}
+        return [
+            SheetRow(sample=sample, item_id=rows[sample].item_id, prompt=rows[sample].prompt, answer=answer or "")
+            for sample, answer in answers.items()
+        ]
+
+    @property
+    def stratifiable(self) -> dict[str, str]:
+        own = {one.name: one.column for one in self.criteria}
+        cell = {"question_id": "item_id", "prompt_variant": "category", "target_model": "section"}
+        return own | cell | {"passed": self.columns.passed}
+
+    @property
+    def hidden(self) -> list[str]:
+        return [*self.protocol.names, "verdict", "evidence", "judge_model", "target_model", "labels of others"]
+
+
 def _whole(value: float | None) -> int | None:
     """A score as people give it; none where it lies between two of theirs."""
     return None if value is None or int(value) != value else int(value)
 
 
-@contextmanager
-def derived_anew(record: Record) -> Iterator[LabelledRun]:
-    """A run as people label it, while the block lasts.
+def judge_on_trial(record: Record, judge: str | None) -> str | None:
+    """Whose scores are meant: of a judged experiment with one judge that judge's, without its name.
 
-    Raises: UsageError for a run of whose answers people can say nothing.
+    Raises: UsageError where several could be.
+    """
+    started = record.started()
+    if judge is not None or not isinstance(evaluator_of(record), ProtocolEvaluator):
+        return judge
+    judges = judges_of(started)
+    if len(judges) > 1:
+        raise UsageError(f"{record.path}: has several judges; name one: {', '.join(judges)}")
+    return judges[0]
+
+
+_JUDGED = ComparedColumns(score="passed", passed="passed", answer="answer")  # of judged_answers
+
+
+@contextmanager
+def derived_anew(record: Record, judge: str | None = None) -> Iterator[LabelledRun]:
+    """A run as people label it, while the block lasts. `judge` is one of an experiment's, whose scores are meant.
+
+    Raises: UsageError for a run of whose answers people can say nothing, or for a judge that it does not have.
     """
     started, evaluator = record.started(), evaluator_of(record)
+    if isinstance(evaluator, ProtocolEvaluator):
+        with _judged_anew(record, started, evaluator, judge) as judged:
+            yield judged
+        return
+    if judge is not None:
+        raise UsageError(f"{record.path}: no judge of several is meant; {started.spec} is no judge protocol")
     criteria, columns = evaluator.label_criteria(started), evaluator.compared
     if not criteria or columns is None:
         raise UsageError(f"{record.path}: people label answers to the items of an eval set; {started.spec} has none")
@@ -179,6 +251,20 @@ def derived_anew(record: Record) -> Iterator[LabelledRun]:
         folder = Path(name)
         derived = evaluator.derive(record, folder)
         yield LabelledRun(record, started, evaluator, criteria, columns, derived, folder / "samples.parquet")
+
+
+@contextmanager
+def _judged_anew(
+    record: Record, started: RunStarted, evaluator: ProtocolEvaluator, judge: str | None
+) -> Iterator[JudgedRun]:
+    judges = judges_of(started)
+    if judge is not None and judge not in judges:
+        raise UsageError(f"{record.path}: found judge {quoted(judge)}; expected {', '.join(judges)}")
+    criteria, protocol = evaluator.label_criteria(started), evaluator.protocol
+    with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as name:
+        folder = Path(name)
+        derived, samples = evaluator.derive(record, folder), folder / "samples.parquet"
+        yield JudgedRun(record, started, evaluator, criteria, _JUDGED, derived, samples, protocol, judge)
 
 
 def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence[str], seed: int) -> LabelBook:
@@ -235,7 +321,7 @@ def is_as_drawn(run: LabelledRun, started: LabelsStarted) -> bool:
 
 def _strata(run: LabelledRun, stratify: Sequence[str]) -> dict[int, str]:
     columns = {name: run.stratifiable[name] for name in stratify}
-    return {row.sample: " / ".join(_value(row, *one) for one in columns.items()) for row in run.scored()}
+    return {row.sample: " / ".join(_value(row, *one) for one in columns.items()) for row in run.to_draw()}
 
 
 def _value(row: Any, name: str, column: str) -> str:
@@ -243,93 +329,3 @@ def _value(row: Any, name: str, column: str) -> str:
     if value is None:
         return "none"
     return str(bool(value) if name == "passed" else value)
-
-
-class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):
-    """The run that the labels were drawn from, where it is another; and how many of its labelled answers this one has.
-
-    Both runs have an answer where item, prompt, context, expected answer and text are the same.
-    """
-
-    run_id: str
-    run_sha256: str
-    n_labelled: int
-    n_used: int
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsOfRun:
-    """What people say of a run's answers, by its samples and by criterion; what is in dispute is left out.
-
-    None is that a criterion does not apply to the answer.
-    """
-
-    gold: Mapping[int, Mapping[str, int | None]]
-    carried: CarriedFrom | None  # None: they were drawn from this run
-
-
-def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:
-    """The labels as they hold for a run: the one that they were drawn from, or another with some of its answers.
-
-    Raises: UsageError where people were asked something else than the run was scored by, or no labelled answer is among
-        the run's.
-    """
-    _same_criteria(book, run)
-    started, of_samples = book.started, _gold(book)
-    if started.run_sha256 == run.derived.manifest.journal_sha256:
-        return LabelsOfRun(of_samples, None)
-    of_answers = _by_answer(book, of_samples)
-    gold = {sample: of_answers[answer] for sample, answer in _answers(book, run) if answer in of_answers}
-    used = {id(labels) for labels in gold.values()}  # an answer may be given in several repeats
-    if not gold:
-        none = f"none of its {len(of_answers)} labelled answers is there" if of_answers else "nobody labelled an answer"
-        raise UsageError(
-            f"{book.path}: labels run {started.run_id} with hash {started.run_sha256}; {run.record.path} has "
-            f"{run.derived.manifest.journal_sha256}, and {none}"
-        )
-    carried = CarriedFrom(
-        run_id=started.run_id, run_sha256=started.run_sha256, n_labelled=len(of_answers), n_used=len(used)
-    )
-    return LabelsOfRun(gold, carried)
-
-
-def _same_criteria(book: LabelBook, run: LabelledRun) -> None:
-    asked = {name: one.scores for name, one in book.state.criteria.items()}
-    for one in run.criteria:
-        if asked.get(one.name) != one.scores:
-            found = ", ".join(f"{name} ({scores_words(scores)})" for name, scores in asked.items())
-            raise UsageError(
-                f"{book.path}: found labels of {found}; expected {one.name} ({scores_words(one.scores)}), "
-                f"by which {run.record.path} was scored under {run.started.spec}"
-            )
-
-
-def _gold(book: LabelBook) -> dict[int, dict[str, int | None]]:
-    gold: dict[int, dict[str, int | None]] = {}
-    for sample in book.started.samples:
-        for name in book.state.criteria:
-            if (found := book.state.gold(sample, name)).is_settled:
-                gold.setdefault(sample, {})[name] = found.score
-    return gold
-
-
-def _by_answer(book: LabelBook, gold: Mapping[int, Mapping[str, int | None]]) -> dict[str, dict[str, int | None]]:
-    """By the answer's hash. Of one that was drawn twice, in two repeats, what people say differently is left out."""
-    found: dict[str, dict[str, int | None]] = {}
-    doubtful: set[tuple[str, str]] = set()
-    for sample, labels in gold.items():
-        answer = answer_sha256(book.sheet[sample])
-        of_answer = found.setdefault(answer, {})
-        for name, score in labels.items():
-            if of_answer.setdefault(name, score) != score:
-                doubtful.add((answer, name))
-    for answer, name in doubtful:
-        del found[answer][name]
-    return {answer: labels for answer, labels in found.items() if labels}
-
-
-def _answers(book: LabelBook, run: LabelledRun) -> list[tuple[int, str]]:
-    """The scored samples of a run whose text is that of a labelled answer, with their answers' hashes."""
-    texts = {row.answer for row in book.sheet.values()}
-    answers = {row.sample: answer for row in run.scored() if (answer := run.answer(row)) in texts}
-    return [(row.sample, answer_sha256(row)) for row in run.sheet(answers)]

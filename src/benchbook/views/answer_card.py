@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import UnsetType
+
 from benchbook.evaluators.document import (
     Block,
     Cell,
@@ -58,7 +60,7 @@ def answer_card_words(card: AnswerCard) -> CardWords:
 
 def answer_card_lines(card: AnswerCard) -> Iterator[str]:
     """The card in short, for a terminal."""
-    yield f"{one_line(card.spec)}, held against {card.n_labelled:,} labelled answers of {card.n_scored:,}"
+    yield f"{one_line(_on_trial(card))}, held against {card.n_labelled:,} labelled answers of {card.n_scored:,}"
     for one in card.criteria:
         yield _sentence(one)
         kappa = one.agreement["cohens_kappa"]
@@ -75,6 +77,7 @@ def answer_card_lines(card: AnswerCard) -> Iterator[str]:
 def _document(card: AnswerCard) -> Document:
     facts = (
         Fact("Evaluator", card.spec),
+        *([] if isinstance(card.judge, UnsetType) else [Fact("Judge", card.judge)]),
         Fact("Eval set", card.dataset_id),
         Fact("Run", card.run_id, digest=card.run_sha256),
         Fact("Labels", digest=card.labels_sha256),
@@ -82,7 +85,12 @@ def _document(card: AnswerCard) -> Document:
     headline = f"{plural(card.n_labelled, 'labelled answer')} of {card.n_scored:,}"
     opening = Opening(headline, "none", None, tuple(_sentence(one) for one in card.criteria), facts=facts)
     blocks: list[Block] = [opening, Notices(tuple(_notices(card))), *_sections(card)]
-    return Document(f"{card.spec}, held against people", card.spec, blocks, digest=card.run_sha256)
+    return Document(f"{_on_trial(card)}, held against people", card.spec, blocks, digest=card.run_sha256)
+
+
+def _on_trial(card: AnswerCard) -> str:
+    """The evaluator; of an experiment the judge, by its protocol."""
+    return card.spec if isinstance(card.judge, UnsetType) else f"{card.judge} by {card.spec}"
 
 
 def _sentence(one: CriterionTrial) -> str:

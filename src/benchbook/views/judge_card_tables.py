@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from benchbook.evaluators.document import Cell, Column, Columns, Kind, Section, Table, Value, table
 from benchbook.labels.calibration_results import AgreementName, Corrected, CorrectedGate, FieldTrial
+from benchbook.labels.carried import CarriedFrom
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard
-from benchbook.labels.sheet import CarriedFrom
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers

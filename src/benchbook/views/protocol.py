@@ -56,6 +56,8 @@ def archive_of(
         ended_utc=manifest.ended_utc,
         journal_sha256=manifest.journal_sha256,
         gaps=aggregates.gaps,
+        minimums=aggregates.analysis.minimums,
+        rules=aggregates.analysis.rules,
     )
     if derivation >= 3:
         log = msgspec.structs.replace(log, **_since_derivation_3(manifest, aggregates))

@@ -14,12 +14,13 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
-from benchbook.evaluators.contract import Evaluator, Tables
+from benchbook.evaluators.contract import Evaluator, LabelCriterion, Tables
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
 from benchbook.evaluators.protocol.imported import read_judgements
+from benchbook.evaluators.protocol.labelled import criteria_of_labels
 from benchbook.evaluators.protocol.plan import ProtocolPlan, protocol_plan_of
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
@@ -108,6 +109,10 @@ class ProtocolEvaluator(Evaluator):
                 msgspec.json.decode(record.manifest.read_bytes(), type=ready(ProtocolManifest)),
                 msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
             )
+
+    def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
+        del started
+        return criteria_of_labels(self.protocol)
 
     # ── its items ────────────────────────────────────────────────────────────────────────────────────────────
 

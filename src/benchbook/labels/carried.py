@@ -1,0 +1,108 @@
+"""Labels belong to answers: those that were drawn from one run hold for another that gave the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from benchbook.errors import UsageError
+from benchbook.labels.labels import LabelBook, answer_sha256
+from benchbook.labels.sheet import LabelledRun
+from benchbook.labels.state import scores_words
+
+__all__ = ["CarriedFrom", "LabelsOfRun", "labels_of_run"]
+
+
+class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """The run that the labels were drawn from, where it is another; and how many of its labelled answers this one has.
+
+    Both runs have an answer where item, prompt, context, expected answer and text are the same.
+    """
+
+    run_id: str
+    run_sha256: str
+    n_labelled: int
+    n_used: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsOfRun:
+    """What people say of a run's answers, by its samples and by criterion; what is in dispute is left out.
+
+    None is that a criterion does not apply to the answer.
+    """
+
+    gold: Mapping[int, Mapping[str, int | None]]
+    carried: CarriedFrom | None  # None: they were drawn from this run
+
+
+def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:
+    """The labels as they hold for a run: the one that they were drawn from, or another with some of its answers.
+
+    Raises: UsageError where people were asked something else than the run was scored by, or no labelled answer is among
+        the run's.
+    """
+    _same_criteria(book, run)
+    started, of_samples = book.started, _gold(book)
+    drawn_here = started.run_sha256 == run.derived.manifest.journal_sha256
+    if drawn_here and not run.by_answer:
+        return LabelsOfRun(of_samples, None)
+    of_answers = _by_answer(book, of_samples)
+    gold = {sample: of_answers[answer] for sample, answer in _answers(book, run) if answer in of_answers}
+    used = {id(labels) for labels in gold.values()}  # an answer may be given in several repeats
+    if not gold:
+        none = f"none of its {len(of_answers)} labelled answers is there" if of_answers else "nobody labelled an answer"
+        raise UsageError(
+            f"{book.path}: labels run {started.run_id} with hash {started.run_sha256}; {run.record.path} has "
+            f"{run.derived.manifest.journal_sha256}, and {none}"
+        )
+    if drawn_here:
+        return LabelsOfRun(gold, None)
+    carried = CarriedFrom(
+        run_id=started.run_id, run_sha256=started.run_sha256, n_labelled=len(of_answers), n_used=len(used)
+    )
+    return LabelsOfRun(gold, carried)
+
+
+def _same_criteria(book: LabelBook, run: LabelledRun) -> None:
+    asked = {name: one.scores for name, one in book.state.criteria.items()}
+    for one in run.criteria:
+        if asked.get(one.name) != one.scores:
+            found = ", ".join(f"{name} ({scores_words(scores)})" for name, scores in asked.items())
+            raise UsageError(
+                f"{book.path}: found labels of {found}; expected {one.name} ({scores_words(one.scores)}), "
+                f"by which {run.record.path} was scored under {run.started.spec}"
+            )
+
+
+def _gold(book: LabelBook) -> dict[int, dict[str, int | None]]:
+    gold: dict[int, dict[str, int | None]] = {}
+    for sample in book.started.samples:
+        for name in book.state.criteria:
+            if (found := book.state.gold(sample, name)).is_settled:
+                gold.setdefault(sample, {})[name] = found.score
+    return gold
+
+
+def _by_answer(book: LabelBook, gold: Mapping[int, Mapping[str, int | None]]) -> dict[str, dict[str, int | None]]:
+    """By the answer's hash. Of one that was drawn twice, in two repeats, what people say differently is left out."""
+    found: dict[str, dict[str, int | None]] = {}
+    doubtful: set[tuple[str, str]] = set()
+    for sample, labels in gold.items():
+        answer = answer_sha256(book.sheet[sample])
+        of_answer = found.setdefault(answer, {})
+        for name, score in labels.items():
+            if of_answer.setdefault(name, score) != score:
+                doubtful.add((answer, name))
+    for answer, name in doubtful:
+        del found[answer][name]
+    return {answer: labels for answer, labels in found.items() if labels}
+
+
+def _answers(book: LabelBook, run: LabelledRun) -> list[tuple[int, str]]:
+    """The scored samples of a run whose text is that of a labelled answer, with their answers' hashes."""
+    texts = {row.answer for row in book.sheet.values()}
+    answers = {row.sample: answer for row in run.scored() if (answer := run.answer(row)) in texts}
+    return [(row.sample, answer_sha256(row)) for row in run.sheet(answers)]
