@@ -19,6 +19,7 @@ from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given
 from benchbook.record.folder import Record
 from judging import DIMENSIONS, make_set, sound_reply
+from labelled import judged_run
 from running import benchbook_here
 from scripted_server import running
 
@@ -123,6 +124,13 @@ def test_by_commands(made: tuple[Path, Record], tmp_path: Path) -> None:
     sheet = benchbook_here("label", "export", out, cwd=folder).stdout
     assert b"target_model" not in sheet
     assert b"judge" not in sheet
+
+
+def test_no_judge_of_another_evaluators_run_is_on_trial(made: tuple[Path, Record], tmp_path: Path) -> None:
+    record = judged_run(tmp_path, [(2, 2), (1, 2)])
+    book = labelled(made[1], tmp_path / "labels", 1)
+    with pytest.raises(UsageError, match="rubric@v1 is no judge protocol"):
+        answer_card(record, book, judge="j")
 
 
 def test_what_people_are_asked_is_the_protocols(made: tuple[Path, Record]) -> None:

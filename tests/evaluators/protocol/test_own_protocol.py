@@ -31,6 +31,7 @@ from benchbook.views.archive import read_archive
 from judging import make_set
 from running import benchbook_here
 from scripted_server import ScriptedServer, running
+from server.making import api_over
 
 SPEC = """
 name = "shop"
@@ -206,6 +207,17 @@ def test_the_record_needs_no_folder(made: tuple[Record, list[dict[str, Any]]], t
     assert "kind" in page
 
 
+def test_the_server_shows_its_evaluations(made: tuple[Record, list[dict[str, Any]]], tmp_path: Path) -> None:
+    api = api_over(made[0].path.parent, str(tmp_path / "catalog.sqlite"))
+    try:
+        first = api.json("/api/v1/evaluations/0?run=run")
+        assert (first["scores"], first["overall_score"]) == ({"Right": 4, "kind": 0}, 4)
+        assert api.json("/api/v1/evaluations?run=run")["n"] == 8
+        assert api.json("/api/v1/judges/run")["spec"] == "shop@v2"
+    finally:
+        api.app.stop()
+
+
 def test_the_archive_is_whole_by_itself(made: tuple[Record, list[dict[str, Any]]], tmp_path: Path) -> None:
     record, _ = made
     folder = tmp_path / "archive"
@@ -295,6 +307,23 @@ def test_the_library_takes_a_folder(tmp_path: Path) -> None:
             judges=[{"model": "openai/j@2026-01-01", "base_url": server.base_url}],
         )  # fmt: skip
     assert found.aggregates.n_valid == 6
+
+
+def test_replies_are_parsed_by_a_folder(tmp_path: Path) -> None:
+    written(tmp_path / "shop@v2")
+    meta = {"judge_model": "j", "target_model": "t", "question_id": "q", "prompt_variant": "v", "output_id": "o",
+            "method": "cross_judge", "timestamp": "2026-01-01"}  # fmt: skip
+    reply = {
+        "meta": meta, "scores": {"Right": 5, "kind": 2, "overall_score": 7}, "verdict": "PASS", "flags": [],
+        "evidence": [{"dimension": "Right", "quote": "We open at nine.", "reason": "So."}],
+    }  # fmt: skip
+    line = {"id": 1, "reply": json.dumps(reply), "output_text": "We open at nine."}
+    (tmp_path / "replies.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    done = benchbook_here("parse", "shop@v2", "replies.jsonl", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert [(one["code"], one["message"]) for one in found["details"]] == [
+        ("score_out_of_range", "found 2; expected 0 or 1"), ("quote_too_long", "4 words, over 3"),
+    ]  # fmt: skip
 
 
 def test_other_thresholds_are_another_experiment(tmp_path: Path) -> None:
