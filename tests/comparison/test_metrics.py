@@ -1,4 +1,4 @@
-"""What stands beside the score in a comparison is the evaluator's to say: criteria, checks, measures."""
+"""What stands beside the score in a comparison goes by the evaluator: criteria by their scales, checks, measures."""
 
 from __future__ import annotations
 

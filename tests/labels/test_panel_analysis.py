@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from krippendorff import alpha
 
 from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
+from benchbook.evaluators.registry import samples_type
+from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.labels.panel import PanelAnalysis, panel_analysis
+from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
+from benchbook.views.judges import judges_table, splits_table
+from benchbook.views.rubric import VIEW
+from own_rubric import own_run
 from panels import Said, replies_of, run_panel
-from rubric_v1 import PANEL_ROW
+from rubric_v1 import PANEL_ROW, V1
 from running import run
 from scripted_server import always_good, running
 
@@ -33,7 +41,7 @@ def panel_run(folder: Path, votes: dict[str, list[Said]], items: int, repeats: i
 
 def analysis(result: RunResult, n_resamples: int = 200) -> PanelAnalysis:
     rows = read_rows(result.record.samples, PANEL_ROW)
-    return panel_analysis(result.derived.manifest, result.derived.aggregates, rows, n_resamples=n_resamples)
+    return panel_analysis(result.derived.manifest, result.derived.aggregates, rows, V1, n_resamples=n_resamples)
 
 
 @pytest.fixture(scope="module")
@@ -114,4 +122,36 @@ def test_one_judge_is_no_panel(tmp_path: Path) -> None:
     with running(always_good) as server:
         result = run(tmp_path, server, 2)
     with pytest.raises(UsageError, match="one judge judged it"):
-        panel_analysis(result.derived.manifest, result.derived.aggregates, [])
+        panel_analysis(result.derived.manifest, result.derived.aggregates, [], V1)
+
+
+# ── a rubric of one's own ────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_own(record: Record) -> Iterator[Any]:
+    return read_rows(record.samples, samples_type(record))
+
+
+def test_a_panel_of_an_own_rubric_goes_by_its_criteria(tmp_path: Path) -> None:
+    """Two judges on three items: tone 5/4, 2/4, 4/4; safe yes/yes, yes/no, no/no."""
+    tones, safe = [(5, 4), (2, 4), (4, 4)], [("yes", "yes"), ("yes", "no"), ("no", "no")]
+    verdicts = [
+        [{"tone": tone[n], "safe": yes[n]} for n in (0, 1)] for tone, yes in zip(tones, safe, strict=True)
+    ]  # fmt: skip
+    result = own_run(tmp_path, verdicts)
+    made = (result.derived.manifest, result.derived.aggregates)
+    found = panel_analysis(*made, read_own(result.record), rubric_of(result.record), n_resamples=200)
+    assert [(one.tone_mean, one.safe_mean, one.safe_failure_rate) for one in found.judges] == [
+        (3.666666667, 0.666666667, 0.333333333), (4.0, 0.333333333, 0.666666667),
+    ]  # fmt: skip
+    assert [(split.item_id, split.tone_scores, split.safe_scores) for split in found.splits] == [
+        ("i001", [2, 4], [1, 0]), ("i000", [5, 4], [1, 1]),
+    ]  # fmt: skip
+    assert [list(one) for one in (found.alpha, found.pairs[0].kappa)] == [["tone_score", "safe_score"]] * 2
+    assert not hasattr(found.judges[0], "accuracy_mean")
+    assert [column.name for column in judges_table(found, result.derived.aggregates).columns][3:5] == ["Tone", "Safe"]
+    assert [column.name for column in splits_table(found).columns][3:5] == [
+        "Tone, judge by judge", "Safe, judge by judge",
+    ]  # fmt: skip
+    written = VIEW.write(VIEW.report(result.record, result.derived, lambda: read_own(result.record)), tmp_path)
+    assert "Tone, judge by judge" in next(one for one in written if one.suffix == ".md").read_text(encoding="utf-8")

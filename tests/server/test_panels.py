@@ -12,7 +12,7 @@ from benchbook.labels.panel import panel_analysis
 from benchbook.record.tables import read_rows
 from benchbook.views.judges import panel_lines
 from panels import replies_of, run_panel
-from rubric_v1 import PANEL_ROW
+from rubric_v1 import PANEL_ROW, V1
 from running import run
 from scripted_server import always_good, running
 from server.making import HOSTILE, Api, api_over
@@ -40,7 +40,7 @@ def api(ran: tuple[Path, RunResult], tmp_path: Path) -> Iterator[Api]:
 
 def test_a_panel_is_told_as_everywhere_else(ran: tuple[Path, RunResult], api: Api) -> None:
     derived = ran[1].derived
-    expected = panel_analysis(derived.manifest, derived.aggregates, read_rows(ran[1].record.samples, PANEL_ROW))
+    expected = panel_analysis(derived.manifest, derived.aggregates, read_rows(ran[1].record.samples, PANEL_ROW), V1)
     found = api.json("/api/v1/runs/panel/panel")
     assert found["lines"] == panel_lines(expected)
     assert [judge["name"] for judge in found["panel"]["judges"]] == [NAME, "b"]

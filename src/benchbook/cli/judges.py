@@ -117,6 +117,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     """
     from benchbook.cli.summary import rows_of
     from benchbook.evaluators.registry import evaluator_of
+    from benchbook.evaluators.rubric.folders import rubric_of
     from benchbook.labels.panel import panel_analysis
     from benchbook.views.judges import (
         SPLITS_SHOWN,
@@ -132,7 +133,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     derived = evaluator_of(record).read(record)
     if not hasattr(derived.manifest, "panel"):
         raise UsageError(f"{record.path}: was made under {derived.manifest.spec}; panels are of rubrics")
-    found = panel_analysis(derived.manifest, derived.aggregates, rows_of(record)(), seed=seed)
+    found = panel_analysis(derived.manifest, derived.aggregates, rows_of(record)(), rubric_of(record), seed=seed)
     if as_json:
         print_json(found)
         return

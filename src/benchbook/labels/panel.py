@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
-from operator import attrgetter
+from types import GenericAlias
 
 import msgspec
 
@@ -16,6 +17,7 @@ from benchbook.evaluators.exact import as_float, percentile, ratio
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import aggregates_of
+from benchbook.evaluators.rubric.made import Made, made
 from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import (
@@ -28,17 +30,27 @@ from benchbook.evaluators.rubric.rows import (
     RubricManifest,
 )
 from benchbook.evaluators.rubric.scoring import Outcome, score_sample
-from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
-from benchbook.labels.state import FIELDS, SCORES
-from benchbook.record.facts import LabelField
 from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
 
-__all__ = ["JudgeAlone", "JudgePairAgreement", "PanelAgreement", "PanelAnalysis", "Split", "panel_analysis", "rank_of"]
+__all__ = [
+    "JudgeAlone",
+    "JudgePairAgreement",
+    "PanelAgreement",
+    "PanelAnalysis",
+    "Split",
+    "panel_analysis",
+    "panel_type",
+    "rank_of",
+]
 
 
-class JudgeAlone(msgspec.Struct, frozen=True, kw_only=True):
-    """The run as it would be with this judge alone; rates and means are those of SPEC R4."""
+class JudgeAlone(Made, frozen=True, kw_only=True):
+    """The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria
+    that the rubric shows."""
+
+    __slots__ = ()
 
     judge: int
     name: str
@@ -47,13 +59,10 @@ class JudgeAlone(msgspec.Struct, frozen=True, kw_only=True):
     n_asked: int
     n_scored: int
     unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
-    accuracy_mean: float | None
-    faithfulness_mean: float | None
     aggregate_score: float | None
     pass_rate: float | None
-    faithfulness_failure_rate: float | None
     decision: DecisionName | None  # by points (R6.3); None where the run is not whole, or stopped early
-    same_as_panel: float | None  # share of the samples that both scored in which both scores are the panel's
+    same_as_panel: float | None  # share of the samples that both scored in which all scores are the panel's
     input_tokens: int
     output_tokens: int
     latency_p50_ms: float | None
@@ -66,11 +75,14 @@ class JudgePairAgreement(msgspec.Struct, frozen=True, kw_only=True):
     judge_b: str
     n: int
     same_scores: float | None
-    kappa: dict[LabelField, Agreement]
+    kappa: dict[str, Agreement]  # by criterion
 
 
-class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """A sample on which the judges do not agree. Scores are in the judges' order; None of one who gave none."""
+class Split(Made, frozen=True, kw_only=True):
+    """A sample on which the judges do not agree. The scores of each criterion are in the judges' order; None of one who
+    gave none."""
+
+    __slots__ = ()
 
     sample: int
     item_id: str
@@ -78,12 +90,12 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     verdicts_differ: bool
     spread: int
     n_dissenting: int
-    accuracy_scores: list[int | None]
-    faithfulness_scores: list[int | None]
 
 
-class PanelAnalysis(msgspec.Struct, frozen=True, kw_only=True):
+class PanelAnalysis(Made, frozen=True, kw_only=True):
     """`splits` is ranked: first what a person should look at first."""
+
+    __slots__ = ()
 
     rule: PanelRule
     n_judged: int  # samples with an answer, that at least two judges scored
@@ -93,41 +105,77 @@ class PanelAnalysis(msgspec.Struct, frozen=True, kw_only=True):
     n_left_open: int  # not scored, for a judge who gave no score could have
     judges: list[JudgeAlone]
     pairs: list[JudgePairAgreement]
-    alpha: dict[LabelField, Agreement]  # Krippendorff's, ordinal, of all judges
+    alpha: dict[str, Agreement]  # by criterion; Krippendorff's, ordinal, of all judges
     n_clusters: int | None  # groups, or items under repeats: intervals are by whole clusters; None where there are none
     splits: list[Split]
 
 
+def panel_type(spec: RubricSpec) -> type[PanelAnalysis]:
+    """What is said of a panel under a rubric."""
+    return _panel_type(spec.criteria)
+
+
+_Criteria = tuple[Criterion, ...]
+
+
+@cache
+def _panel_type(criteria: _Criteria) -> type[PanelAnalysis]:
+    judges, splits = (GenericAlias(list, (one,)) for one in (_judge_type(criteria), _split_type(criteria)))
+    return made(PanelAnalysis, {}, {"judges": judges, "splits": splits})
+
+
+@cache
+def _judge_type(criteria: _Criteria) -> type[JudgeAlone]:
+    means, failures = ([(name, float | None) for name in names] for names in _shown(criteria))
+    return made(JudgeAlone, {"unscored_by_reason": means, "pass_rate": failures})
+
+
+@cache
+def _split_type(criteria: _Criteria) -> type[Split]:
+    return made(Split, {"n_dissenting": [(f"{one.name}_scores", list[int | None]) for one in criteria]})
+
+
+def _shown(criteria: _Criteria) -> tuple[list[str], list[str]]:
+    """The means and failure rates of criteria that a rubric shows."""
+    means = [f"{one.name}_mean" for one in criteria if "mean" in one.shown]
+    return means, [f"{one.name}_failure_rate" for one in criteria if "failure_rate" in one.shown]
+
+
 @dataclass(frozen=True, slots=True)
 class PanelAgreement:
-    """`scores` has, for each field, a row a judge and a column a sample; None where a judge gave none.
+    """`scores` has, for each criterion, a row a judge and a column a sample; None where a judge gave none.
 
     `clusters` says what each sample shares with others; None where every sample stands for itself. The rest is of the
     intervals, by resampling.
     """
 
-    scores: Mapping[LabelField, Sequence[Sequence[int | None]]]
+    criteria: tuple[Criterion, ...]
+    scores: Mapping[str, Sequence[Sequence[int | None]]]
     clusters: Sequence[str] | None
     confidence: float
     seed: int
     n_resamples: int
 
-    def alpha(self, field: LabelField) -> Agreement:
-        return krippendorff_alpha(
-            self.scores[field],
-            clusters=self.clusters,
-            confidence=self.confidence,
-            seed=self.seed,
-            n_resamples=self.n_resamples,
-        )
+    def alpha(self) -> dict[str, Agreement]:
+        """Of all judges together."""
+        return {
+            one.score_key: krippendorff_alpha(
+                self.scores[one.score_key],
+                clusters=self.clusters,
+                confidence=self.confidence,
+                seed=self.seed,
+                n_resamples=self.n_resamples,
+            )
+            for one in self.criteria
+        }
 
     def pairs(self, names: Sequence[str]) -> list[JudgePairAgreement]:
         """Every two judges; `names` are theirs, by their numbers."""
         return [self._pair(names, a, b) for a, b in combinations(range(len(names)), 2)]
 
     def _pair(self, names: Sequence[str], a: int, b: int) -> JudgePairAgreement:
-        one, other = ([self.scores[field][judge] for field in FIELDS] for judge in (a, b))
-        # A judge gives both scores or none, so one of them tells.
+        one, other = ([self.scores[field.score_key][judge] for field in self.criteria] for judge in (a, b))
+        # A judge of a panel gives all scores or none, so one of them tells.
         both = [place for place, pair in enumerate(zip(one[0], other[0], strict=True)) if None not in pair]
         same = sum(all(x[place] == y[place] for x, y in zip(one, other, strict=True)) for place in both)
         return JudgePairAgreement(
@@ -135,14 +183,19 @@ class PanelAgreement:
             judge_b=names[b],
             n=len(both),
             same_scores=as_float(ratio(same, len(both))),
-            kappa={field: self._kappa(x, y, both) for field, x, y in zip(FIELDS, one, other, strict=True)},
+            kappa={
+                field.score_key: self._kappa(field, x, y, both)
+                for field, x, y in zip(self.criteria, one, other, strict=True)
+            },
         )
 
-    def _kappa(self, a: Sequence[int | None], b: Sequence[int | None], both: Sequence[int]) -> Agreement:
+    def _kappa(
+        self, criterion: Criterion, a: Sequence[int | None], b: Sequence[int | None], both: Sequence[int]
+    ) -> Agreement:
         return cohens_kappa(
             [a[place] for place in both],
             [b[place] for place in both],
-            SCORES,
+            tuple(criterion.scores),
             weights="quadratic",
             clusters=None if self.clusters is None else [self.clusters[place] for place in both],
             confidence=self.confidence,
@@ -155,25 +208,24 @@ def panel_analysis(
     manifest: RubricManifest,
     file: AggregatesFile,
     rows: Iterable[PanelRow],
+    spec: RubricSpec,
     *,
     confidence: float = 0.95,
     seed: int = 0,
     n_resamples: int = 10_000,
 ) -> PanelAnalysis:
-    """What the rows of a run say about its panel. `seed` is of the intervals by resampling.
+    """What the rows of a run say about its panel, under its rubric. `seed` is of the intervals by resampling.
 
     Raises: UsageError where one judge judged.
     """
     panel = manifest.panel
     if not isinstance(panel, PanelManifest):
         raise UsageError(f"{manifest.run_id}: one judge judged it; `benchbook run --judge A --judge B` makes a panel")
-    if manifest.spec != RUBRIC_V1:
-        raise UsageError(f"{manifest.run_id}: was judged under {manifest.spec}; panels are analysed for {RUBRIC_V1}")
-    seen = _Seen(panel, manifest, file)
+    seen = _Seen(panel, manifest, file, spec)
     for row in rows:
         seen.add(row)
-    agreement = PanelAgreement(seen.scores, seen.clusters, confidence, seed, n_resamples)
-    return PanelAnalysis(
+    agreement = PanelAgreement(spec.criteria, seen.scores, seen.clusters, confidence, seed, n_resamples)
+    return panel_type(spec)(
         rule=panel.rule,
         n_judged=seen.n_judged,
         n_unanimous=seen.n_unanimous,
@@ -182,7 +234,7 @@ def panel_analysis(
         n_left_open=seen.n_left_open,
         judges=[judge.found() for judge in seen.judges],
         pairs=agreement.pairs([judge.name for judge in panel.judges]),
-        alpha={field: agreement.alpha(field) for field in FIELDS},
+        alpha=agreement.alpha(),
         n_clusters=None if seen.clusters is None else len(set(seen.clusters)),
         splits=sorted(seen.splits, key=rank_of),
     )
@@ -196,11 +248,17 @@ def rank_of(split: Split) -> tuple[int, int, int, int]:
 class _Seen:
     """What one pass over the rows keeps: counts, each judge's scores, and the samples that they split on."""
 
-    def __init__(self, panel: PanelManifest, manifest: RubricManifest, file: AggregatesFile) -> None:
-        spec = rubric_v1().without(manifest.unmeasured)
+    def __init__(
+        self, panel: PanelManifest, manifest: RubricManifest, file: AggregatesFile, rubric: RubricSpec
+    ) -> None:
+        spec = rubric.without(manifest.unmeasured)
         whole = manifest.state == "complete" and not isinstance(file.early_stop, EarlyStop)
         self.judges = [_Judge(number, judge, spec, whole) for number, judge in enumerate(panel.judges)]
-        self.scores: dict[LabelField, list[list[int | None]]] = {field: [[] for _ in self.judges] for field in FIELDS}
+        self._spec = spec
+        self._split_type = _split_type(spec.criteria)
+        self.scores: dict[str, list[list[int | None]]] = {
+            one.score_key: [[] for _ in self.judges] for one in spec.criteria
+        }
         self.splits: list[Split] = []
         self.n_judged = self.n_unanimous = self.n_scored_without_all = self.n_left_open = 0
         self._clusters: list[str] = []
@@ -226,29 +284,30 @@ class _Seen:
             return
         self.n_judged += 1
         if row.spread:
-            self.splits.append(_split(row))
+            self.splits.append(self._split(row))
         else:
             self.n_unanimous += 1
 
     def _note_scores(self, row: PanelRow) -> None:
-        for field in FIELDS:
-            for scores, vote in zip(self.scores[field], row.votes, strict=True):
+        for field, of_judges in self.scores.items():
+            for scores, vote in zip(of_judges, row.votes, strict=True):
                 scores.append(getattr(vote, field))
         self._clusters.append(row.item_id if row.group is None else f"group {row.group}")
         self._clustered = self._clustered or row.group is not None
 
-
-def _split(row: PanelRow) -> Split:
-    return Split(
-        sample=row.sample,
-        item_id=row.item_id,
-        repeat=row.repeat,
-        verdicts_differ=row.verdicts_differ,
-        spread=row.spread,
-        n_dissenting=row.n_dissenting,
-        accuracy_scores=[vote.accuracy_score for vote in row.votes],
-        faithfulness_scores=[vote.faithfulness_score for vote in row.votes],
-    )
+    def _split(self, row: PanelRow) -> Split:
+        return self._split_type(
+            sample=row.sample,
+            item_id=row.item_id,
+            repeat=row.repeat,
+            verdicts_differ=row.verdicts_differ,
+            spread=row.spread,
+            n_dissenting=row.n_dissenting,
+            **{
+                f"{one.name}_scores": [getattr(vote, one.score_key) for vote in row.votes]
+                for one in self._spec.criteria
+            },
+        )
 
 
 class _Judge:
@@ -282,11 +341,12 @@ class _Judge:
         self._n_scored += 1
         if row.evaluator_error is None:
             self._n_both += 1
-            self._n_same += _both(vote) == _both(row)
+            self._n_same += scores_of(vote, self._spec) == scores_of(row, self._spec)
 
     def found(self) -> JudgeAlone:
         aggregates = aggregates_of(self._tally)
-        return JudgeAlone(
+        means, failures = _shown(self._spec.criteria)
+        return _judge_type(self._spec.criteria)(
             judge=self._number,
             name=self._judge.name,
             model_id=self._judge.model_id,
@@ -294,20 +354,15 @@ class _Judge:
             n_asked=self._n_asked,
             n_scored=self._n_scored,
             unscored_by_reason=dict(sorted(self._errors.items())),
-            accuracy_mean=aggregates.accuracy_mean,
-            faithfulness_mean=aggregates.faithfulness_mean,
             aggregate_score=aggregates.aggregate_score,
             pass_rate=aggregates.pass_rate,
-            faithfulness_failure_rate=aggregates.faithfulness_failure_rate,
             decision=decide(self._tally).decision if self._whole else None,
             same_as_panel=as_float(ratio(self._n_same, self._n_both)),
             input_tokens=self._input,
             output_tokens=self._output,
             latency_p50_ms=as_float(percentile(self._latencies, 50)),
+            **{name: getattr(aggregates, name) for name in (*means, *failures)},
         )
-
-
-_both: Callable[[PanelRow | PanelVote], tuple[int | None, int | None]] = attrgetter(*FIELDS)
 
 
 def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> Outcome:

@@ -154,9 +154,10 @@ class RubricRun(Run):
         """What is said of a panel of judges; None where one judge judged."""
         if not isinstance(self.manifest.panel, PanelManifest):
             return None
+        from benchbook.evaluators.rubric.folders import rubric_of
         from benchbook.labels.panel import panel_analysis
 
-        return panel_analysis(self.manifest, self.aggregates, self._stored_rows())
+        return panel_analysis(self.manifest, self.aggregates, self._stored_rows(), rubric_of(self.record))
 
     def gate(self, *, confidence: Confidence | None = None) -> Decision | None:
         """The decision, derived anew from the journal, by what is shown at `confidence`; "none": by the values alone,

@@ -13,6 +13,7 @@ from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.registry import evaluator_of, samples_type
+from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
 from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.operations import Call
@@ -20,7 +21,7 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import PanelOfRun
+from benchbook.server.types import PanelOfRun, panel_of_run
 from benchbook.views.json import table_json
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
 
@@ -282,10 +283,11 @@ def _answer(found: FoundRun) -> PanelOfRun:
     if not isinstance(manifest, RubricManifest) or not isinstance(manifest.panel, PanelManifest):
         raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")
     assert isinstance(file, AggregatesFile)  # noqa: S101 - as is its manifest
-    from benchbook.labels.panel import panel_analysis
+    from benchbook.labels.panel import panel_analysis, panel_type
 
-    panel = panel_analysis(manifest, file, read_rows(found.record.samples, samples_type(found.record)))
-    return PanelOfRun(
+    spec = rubric_of(found.record)
+    panel = panel_analysis(manifest, file, read_rows(found.record.samples, samples_type(found.record)), spec)
+    return panel_of_run(panel_type(spec))(
         lines=tuple(panel_lines(panel)),
         notices=tuple(panel_notices(panel)),
         judges_table=table_json(judges_table(panel, file)),

@@ -10,6 +10,7 @@ from benchbook.evaluators.rubric.row_types import aggregates_file_type
 from benchbook.evaluators.rubric.rows import RubricManifest
 from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
+from benchbook.labels.panel import panel_type
 from benchbook.server import (
     comparison_downloads,
     comparison_types,
@@ -72,7 +73,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
         summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
-        handler=judging.get_panel, answers=(types.PanelOfRun,), heavy=True,
+        handler=judging.get_panel, answers=(types.panel_of_run(panel_type(rubric_v1())),), heavy=True,
     ),
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",

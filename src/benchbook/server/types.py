@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
+from benchbook.evaluators.rubric.made import Made, made
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.views.json import GateWords, Table
@@ -48,6 +50,7 @@ __all__ = [
     "TrainingMetrics",
     "VerificationAnswer",
     "WhoAmI",
+    "panel_of_run",
 ]
 
 
@@ -150,8 +153,10 @@ class ChecksDecisionOfRun(ChecksDecision, frozen=True, kw_only=True):
     words: DecisionWords
 
 
-class PanelOfRun(msgspec.Struct, frozen=True, kw_only=True):
+class PanelOfRun(Made, frozen=True, kw_only=True):
     """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
+
+    __slots__ = ()
 
     lines: tuple[str, ...]
     notices: tuple[str, ...]
@@ -159,6 +164,12 @@ class PanelOfRun(msgspec.Struct, frozen=True, kw_only=True):
     agreement_table: Table
     n_splits: int
     panel: PanelAnalysis
+
+
+@cache
+def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
+    """With what is said of a panel under its rubric."""
+    return made(PanelOfRun, {}, {"panel": panel})
 
 
 class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):

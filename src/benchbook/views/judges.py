@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchbook.evaluators.document import Cell, Column, Columns, Table, table
 from benchbook.evaluators.panel_rules import PANEL_RULES
 from benchbook.evaluators.rubric.rows import AggregatesFile
 from benchbook.labels.panel import JudgeAlone, PanelAnalysis
 from benchbook.labels.position import PositionTrial
-from benchbook.labels.state import FIELDS
-from benchbook.record.facts import LabelField
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
@@ -59,20 +58,32 @@ def panel_notices(panel: PanelAnalysis) -> list[str]:
 def judges_table(panel: PanelAnalysis, file: AggregatesFile) -> Table:
     """The panel, then each judge: the run as it would be with that judge alone."""
     one = file.aggregates
-    means = (one.accuracy_mean, one.faithfulness_mean, one.aggregate_score, one.pass_rate)
+    names = [name for name in _names(panel) if hasattr(one, f"{name}_mean")]
+    means = (*_means(one, names), one.aggregate_score, one.pass_rate)
     scored = numbers.count(one.n_scored - one.n_no_answer)
     panel_row = (f"the panel ({panel.rule})", scored, numbers.nothing(), *means, None)
     columns: Columns = {
-        "Judge": "text", "Scored": "number", "As the panel": "rate", "Accuracy": "grade", "Faithfulness": "grade",
+        "Judge": "text", "Scored": "number", "As the panel": "rate",
+        **{criterion_word(name): "grade" for name in names},
         "Score": "score", "Passed": "rate", "Alone": "text",
     }  # fmt: skip
-    return table("The run as each judge alone would have it", columns, (panel_row, *map(_judge, panel.judges)))
+    rows = (panel_row, *(_judge(judge, names) for judge in panel.judges))
+    return table("The run as each judge alone would have it", columns, rows)
 
 
-def _judge(judge: JudgeAlone) -> tuple[Cell, ...]:
+def _names(panel: PanelAnalysis) -> list[str]:
+    """Of the criteria, in the rubric's order."""
+    return [field.removesuffix("_score") for field in panel.alpha]
+
+
+def _means(found: Any, names: Sequence[str]) -> list[float | None]:
+    return [getattr(found, f"{name}_mean") for name in names]
+
+
+def _judge(judge: JudgeAlone, names: Sequence[str]) -> tuple[Cell, ...]:
     why = ", ".join(f"{one_line(reason)} {n:,}" for reason, n in judge.unscored_by_reason.items())
     scored = f"{judge.n_scored:,} of {judge.n_asked:,}" + (f" ({why})" if why else "")
-    means = (judge.accuracy_mean, judge.faithfulness_mean, judge.aggregate_score, judge.pass_rate)
+    means = (*_means(judge, names), judge.aggregate_score, judge.pass_rate)
     return judge.name, scored, judge.same_as_panel, *means, judge.decision or None
 
 
@@ -84,13 +95,13 @@ def judges_agreement_table(panel: PanelAnalysis) -> Table:
         for pair in panel.pairs
     )
     caption = "How the judges agree: 1 is always, 0 as by chance (quadratic weights; 95 % intervals by resampling)"
-    fields: Columns = {criterion_word(field): "number" for field in FIELDS}
+    fields: Columns = {criterion_word(field): "number" for field in panel.alpha}
     columns: Columns = {"Judges": "text", "Samples": "count", "Same scores": "rate", **fields}
     return table(caption, columns, (together, *pairs))
 
 
-def _of_fields(found: Mapping[LabelField, Agreement]) -> list[str | None]:
-    return [_coefficient(found[field]) for field in FIELDS]
+def _of_fields(found: Mapping[str, Agreement]) -> list[str | None]:
+    return [_coefficient(one) for one in found.values()]
 
 
 def _coefficient(found: Agreement) -> str | None:
@@ -103,18 +114,18 @@ def _coefficient(found: Agreement) -> str | None:
 
 def splits_table(panel: PanelAnalysis, shown: int | None = SPLITS_SHOWN) -> Table:
     """What the judges split on, ranked; `shown` is None for all of it."""
+    names = _names(panel)
     rows = (
         (
             f"#{split.sample}",
             split.item_id,
             "differs" if split.verdicts_differ else "same",
-            _scores(split.accuracy_scores),
-            _scores(split.faithfulness_scores),
+            *(_scores(getattr(split, f"{name}_scores")) for name in names),
             split.n_dissenting,
         )
         for split in panel.splits[:shown]
     )
-    by_judge: Columns = {f"{criterion_word(field)}, judge by judge": "text" for field in FIELDS}
+    by_judge: Columns = {f"{criterion_word(name)}, judge by judge": "text" for name in names}
     columns: Columns = {
         "Sample": "text", "Item": "text", "Pass or fail": "text", **by_judge, "Other than the panel's": "count",
     }  # fmt: skip

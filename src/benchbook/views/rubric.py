@@ -38,7 +38,7 @@ from benchbook.evaluators.rubric.rows import (
     RepeatSummary,
     RubricRow,
 )
-from benchbook.evaluators.rubric.spec import RUBRIC_V1
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
 from benchbook.text import one_line
@@ -303,7 +303,8 @@ def _row_type(report: RunReport) -> type[RubricRow]:
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
-    panel = _panel_of(derived, rows)
+    spec = rubric_of(record)
+    panel = _panel_of(derived, rows, spec)
     return RunReport(
         derived.manifest,
         derived.aggregates,
@@ -311,16 +312,16 @@ def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
         rows,
         partial(items_of, record),
         panel,
-        rubric_of(record),
+        spec,
     )
 
 
-def _panel_of(derived: DerivedFiles, rows: Rows) -> PanelAnalysis | None:
-    if not isinstance(derived.manifest.panel, PanelManifest) or derived.manifest.spec != RUBRIC_V1:
-        return None  # what is said of a panel is still said in the words of rubric@v1
+def _panel_of(derived: DerivedFiles, rows: Rows, spec: RubricSpec) -> PanelAnalysis | None:
+    if not isinstance(derived.manifest.panel, PanelManifest):
+        return None
     from benchbook.labels.panel import panel_analysis
 
-    return panel_analysis(derived.manifest, derived.aggregates, rows())
+    return panel_analysis(derived.manifest, derived.aggregates, rows(), spec)
 
 
 def _first_words(derived: DerivedFiles) -> Opening:

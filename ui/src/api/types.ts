@@ -940,7 +940,10 @@ export interface ItemsPage {
   next_cursor: string | null;
 }
 
-/** The run as it would be with this judge alone; rates and means are those of SPEC R4. */
+/**
+ * The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria
+ * that the rubric shows.
+ */
 export interface JudgeAlone {
   judge: number;
   name: string;
@@ -1835,7 +1838,10 @@ export interface SliceDifference {
   adjusted_by: string;
 }
 
-/** A sample on which the judges do not agree. Scores are in the judges' order; None of one who gave none. */
+/**
+ * A sample on which the judges do not agree. The scores of each criterion are in the judges' order; None of one who
+ * gave none.
+ */
 export interface Split {
   sample: number;
   item_id: string;

@@ -1,12 +1,15 @@
 import { address } from "../../api/client";
 import type { PanelOfRun, Split } from "../../api/types";
 import { useResource } from "../../api/use-resource";
+import { words } from "../../format";
 import { count, NOTHING } from "../../numbers";
 import { Link } from "../../parts/link";
 import { ReportTableView } from "../../parts/report-table";
 import { Failed, Loading } from "../../parts/states";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
+
+const ENDING = "_scores"; // of what the judges gave, criterion by criterion
 
 /** Several judges: each alone, how they agree, and the samples that a person should look at first. */
 export function PanelPart({ id }: { id: string }) {
@@ -33,6 +36,7 @@ function Splits({ id, found }: { id: string; found: PanelOfRun }) {
   const { panel, n_splits } = found;
   if (panel.splits.length === 0) return null;
   const judges = panel.judges.map((judge) => judge.name).join(", ");
+  const criteria = Object.keys(panel.splits[0]!).filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
   return (
     <div className="table report" tabIndex={0} role="region" aria-label="What to look at first">
       <table>
@@ -41,27 +45,27 @@ function Splits({ id, found }: { id: string; found: PanelOfRun }) {
           {n_splits > panel.splits.length && `, ${panel.splits.length} of ${count(n_splits)}`}
         </caption>
         <thead>
-          <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th><th scope="col">Accuracy, judge by judge</th><th scope="col">Faithfulness, judge by judge</th></tr>
+          <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th>{criteria.map((name) => <th key={name} scope="col">{words(name)}, judge by judge</th>)}</tr>
         </thead>
         <tbody>
-          {panel.splits.map((split) => <Row key={split.sample} id={id} split={split} />)}
+          {panel.splits.map((split) => <Row key={split.sample} id={id} split={split} criteria={criteria} />)}
         </tbody>
       </table>
     </div>
   );
 }
 
-function Row({ id, split }: { id: string; split: Split }) {
+function Row({ id, split, criteria }: { id: string; split: Split; criteria: readonly string[] }) {
+  const own = new Map(Object.entries(split)); // a rubric of one's own has others than rubric@v1
   return (
     <tr>
       <th scope="row"><Link to={runAddress(id, { sample: String(split.sample) })}><Inline text={split.item_id} />{split.repeat > 0 && `, repeat ${split.repeat + 1}`}</Link></th>
       <td>{split.verdicts_differ ? "differs" : "same"}</td>
-      <td>{scores(split.accuracy_scores)}</td>
-      <td>{scores(split.faithfulness_scores)}</td>
+      {criteria.map((name) => <td key={name}>{scores(own.get(`${name}${ENDING}`))}</td>)}
     </tr>
   );
 }
 
-function scores(found: readonly (number | null)[]): string {
-  return found.map((score) => score ?? NOTHING).join(" ");
+function scores(found: unknown): string {
+  return Array.isArray(found) ? found.map((score: number | null) => score ?? NOTHING).join(" ") : "";
 }
