@@ -101,7 +101,7 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
-VERSION = 3  # raised with every change to a table, or to what is indexed
+VERSION = 4  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
 
@@ -117,6 +117,7 @@ runs = Table(
     Column("run_id", StoredText, primary_key=True),  # the name of the record's folder
     Column("record_path", StoredText, nullable=False),  # from the folder of records
     Column("spec", StoredText),
+    Column("spec_sha256", StoredText),  # two rubrics of one name may be two
     Column("state", StoredText, nullable=False),  # running, complete, interrupted, stopped, damaged
     Column("error", StoredText),  # why the record can't be read; null for one that can
     Column("started_utc", StoredText),

@@ -39,6 +39,7 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of manifest.json that the catalog shows; those that not every spec has are optional."""
 
     spec: str
+    spec_sha256: str | None = None
     state: str
     timestamp_utc: str
     ended_utc: str | None = None
@@ -199,6 +200,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         unavailable=unavailable,
         headline=headline_of(evaluator.primary if evaluator else None, aggregates),
         spec=manifest.spec,
+        spec_sha256=manifest.spec_sha256,
         started_utc=manifest.timestamp_utc,
         ended_utc=manifest.ended_utc,
         dataset_id=manifest.dataset_id,
@@ -269,6 +271,7 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         unavailable=_unavailable(record, started.spec, _evaluator_of(record)),
         headline=Headline(n_attempted=len(samples)),
         spec=started.spec,
+        spec_sha256=started.spec_sha256,
         started_utc=started.at,
         dataset_id=_text(started.identity.get("dataset_id")),
         dataset_sha256=_set_sha256(started),
@@ -294,6 +297,7 @@ def _judges(plan: dict[str, Any]) -> str | None:
 
 _KNOWN = (
     "spec",
+    "spec_sha256",
     "started_utc",
     "ended_utc",
     "dataset_id",

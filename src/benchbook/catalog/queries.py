@@ -22,6 +22,7 @@ __all__ = [
     "MOST_ROWS",
     "SORTS",
     "EvalSetRow",
+    "EvaluatorRow",
     "LeaderboardRow",
     "Position",
     "RunFilter",
@@ -31,6 +32,7 @@ __all__ = [
     "checked_limit",
     "cursor_of",
     "eval_sets",
+    "evaluators",
     "find_run",
     "leaderboard",
     "list_runs",
@@ -133,6 +135,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which runs are listed: those that fit all that is given."""
 
     spec: str | None = None
+    spec_sha256: str | None = None
     model: str | None = None  # a model_id
     eval_set: str | None = None  # a dataset_id, or the SHA-256 of its bytes
     decision: str | None = None
@@ -156,12 +159,21 @@ class LeaderboardRow(msgspec.Struct, frozen=True, kw_only=True):
     high_nano: int | None
 
 
+class EvaluatorRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An evaluator that has runs. Two of one name, whose files differ, are two."""
+
+    spec: str
+    spec_sha256: str | None
+    n_runs: int
+
+
 class EvalSetRow(msgspec.Struct, frozen=True, kw_only=True):
     """An eval set that runs were made on, under one spec."""
 
     dataset_sha256: str
     dataset_id: str | None  # the last by name, where runs called the same bytes differently
     spec: str
+    spec_sha256: str | None
     n_runs: int
     best_nano: int | None
 
@@ -264,6 +276,7 @@ def _in_order(
 def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
     for column, value in (
         (runs.c.spec, wanted.spec),
+        (runs.c.spec_sha256, wanted.spec_sha256),
         (runs.c.model_id, wanted.model),
         (runs.c.decision, wanted.decision),
         (runs.c.state, wanted.state),
@@ -302,23 +315,43 @@ def eval_sets(catalog: Catalog) -> list[EvalSetRow]:
             runs.c.dataset_sha256,
             func.max(runs.c.dataset_id).label("dataset_id"),
             runs.c.spec,
+            runs.c.spec_sha256,
             func.count().label("n_runs"),
             func.max(runs.c.primary_nano).label("best_nano"),
         )
         .where(runs.c.dataset_sha256.is_not(None), runs.c.spec.is_not(None))
-        .group_by(runs.c.dataset_sha256, runs.c.spec)
+        .group_by(runs.c.dataset_sha256, runs.c.spec, runs.c.spec_sha256)
     )
     with catalog.read() as connection:
         rows = connection.execute(query).all()
     found = [EvalSetRow(**row._mapping) for row in rows]
-    return sorted(found, key=lambda row: (row.dataset_id or "", row.dataset_sha256, row.spec))
+    return sorted(found, key=lambda row: (row.dataset_id or "", row.dataset_sha256, row.spec, row.spec_sha256 or ""))
+
+
+def evaluators(catalog: Catalog) -> list[EvaluatorRow]:
+    """The evaluators that have runs, by name and hash."""
+    query = (
+        select(runs.c.spec, runs.c.spec_sha256, func.count().label("n_runs"))
+        .where(runs.c.spec.is_not(None))
+        .group_by(runs.c.spec, runs.c.spec_sha256)
+    )
+    with catalog.read() as connection:
+        rows = connection.execute(query).all()
+    return sorted((EvaluatorRow(**row._mapping) for row in rows), key=lambda row: (row.spec, row.spec_sha256 or ""))
 
 
 def leaderboard(
-    catalog: Catalog, dataset_sha256: str, spec: str, *, by: str | None = None, limit: int = 100
+    catalog: Catalog,
+    dataset_sha256: str,
+    spec: str,
+    *,
+    spec_sha256: str | None = None,
+    by: str | None = None,
+    limit: int = 100,
 ) -> list[LeaderboardRow]:
     """The complete runs of an eval set under a spec, the best first; alike ones by their id.
 
+    Of specs of one name the one of that hash, where it is given.
     Ranked by the spec's primary number, or by the aggregate `by`, the largest first. Runs without that number are left
     out: null is not zero. Raises: ConfigError for a limit that is none.
     """
@@ -338,6 +371,8 @@ def leaderboard(
         .order_by(number.desc(), runs.c.run_id)
         .limit(limit)
     )
+    if spec_sha256 is not None:
+        query = query.where(runs.c.spec_sha256 == spec_sha256)
     with catalog.read() as connection:
         rows = connection.execute(query).all()
     return [LeaderboardRow(**row._mapping) for row in rows]

@@ -31,6 +31,7 @@ class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     plan_sha256: str
     spec: str
+    spec_sha256: str
     model_id: str
     settings: dict[str, Any]
     runs: list[str]
@@ -120,6 +121,7 @@ def _plan(sha256: str, found: Sequence[_Whole], varied: Sequence[str]) -> Experi
     return ExperimentPlan(
         plan_sha256=sha256,
         spec=first.started.spec,
+        spec_sha256=first.started.spec_sha256,
         model_id=first.model_id,
         settings={name: first.started.config.get(name) for name in varied},
         runs=[one.run for one in found],

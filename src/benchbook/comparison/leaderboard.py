@@ -162,9 +162,9 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def measured_by(run: ComparedRun) -> tuple[str, str]:
-    """What runs on one leaderboard share: the scorer's version, and the hash of the eval set."""
-    return run.spec, str(run.manifest.get("dataset_version_or_hash"))
+def measured_by(run: ComparedRun) -> tuple[str, str, str]:
+    """What runs on one leaderboard share: the scorer's version, the hash of its files, and that of the eval set."""
+    return run.spec, str(run.manifest.get("spec_sha256")), str(run.manifest.get("dataset_version_or_hash"))
 
 
 def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Leaderboard:
@@ -176,9 +176,10 @@ def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Lea
         raise UsageError("a leaderboard needs a run")
     for run in runs[1:]:
         if measured_by(run) != measured_by(runs[0]):
+            first, other = _measured_words(runs[0], run)
             raise UsageError(
-                f"{run.name} was scored under {' on eval set '.join(measured_by(run))}, {runs[0].name} under "
-                f"{' on eval set '.join(measured_by(runs[0]))}; a leaderboard is over one eval set and one scorer"
+                f"{run.name} was scored under {other}, {runs[0].name} under {first}; "
+                "a leaderboard is over one eval set and one scorer"
             )
     from benchbook.statistics import rank_runs
 
@@ -226,6 +227,13 @@ def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Lea
             for one in ranking.runs
         ),
     )
+
+
+def _measured_words(*runs: ComparedRun) -> list[str]:
+    """What they were scored under, and on which eval set. Scorers of one name are told apart by their hashes."""
+    measured = [measured_by(run) for run in runs]
+    same_name = len({spec for spec, _, _ in measured}) == 1 < len({sha256 for _, sha256, _ in measured})
+    return [f"{spec}{f' ({sha256})' if same_name else ''} on eval set {evalset}" for spec, sha256, evalset in measured]
 
 
 def _why_apart(run: ComparedRun) -> str | None:

@@ -79,6 +79,7 @@ class RowsOfItems:
     """A table whose row n is item n of the eval set of that hash: two runs of equal ones are aligned row by row."""
 
     spec: str
+    spec_sha256: str
     evalset_sha256: str
     n_items: int
     evaluator: Evaluator = field(compare=False)
@@ -109,7 +110,7 @@ def rows_of_items(record: Record) -> RowsOfItems | None:
     n, n_unanswered = _scanned(record, evaluator, counted).row(0)
     if not isinstance(evalset, str) or n != n_items or n_unanswered:
         return None
-    return RowsOfItems(evaluator.id, evalset, n, evaluator)
+    return RowsOfItems(evaluator.id, str(manifest.get("spec_sha256")), evalset, n, evaluator)
 
 
 def compared_part(record: Record, evaluator: Evaluator, first: int, end: int) -> polars.DataFrame:

@@ -219,7 +219,7 @@ def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tupl
     newest_first = records_in(runs)
     found = [(record, measure) for record in newest_first if (measure := _measure(record)) is not None]
     if evalset is not None:
-        found = [one for one in found if evalset in one[1][1:]]
+        found = [one for one in found if evalset in one[1][2:]]
     if not found:
         raise UsageError(f"{runs}: no finished record{f' on eval set {evalset!r}' if evalset else ''}")
     records = [record for record, measure in found if measure == found[0][1]]
@@ -237,8 +237,11 @@ def damaged_in(runs: str | Path) -> list[tuple[Record, str]]:
     return found
 
 
-def _measure(record: Record) -> tuple[str, str, str] | None:
-    """Scorer, eval set's id and its hash; None for a run that is not finished, scored nothing, or can't be read."""
+def _measure(record: Record) -> tuple[str, ...] | None:
+    """Scorer, the hash of its files, eval set's id and its hash.
+
+    None for a run that is not finished, scored nothing, or can't be read.
+    """
     try:
         check_whole(record)
         manifest = manifest_of(record)
@@ -246,4 +249,5 @@ def _measure(record: Record) -> tuple[str, str, str] | None:
         return None
     if manifest.get("state") != "complete" or manifest.get("dry_run"):
         return None
-    return str(manifest.get("spec")), str(manifest.get("dataset_id")), str(manifest.get("dataset_version_or_hash"))
+    names = ("spec", "spec_sha256", "dataset_id", "dataset_version_or_hash")
+    return tuple(str(manifest.get(name)) for name in names)

@@ -1,4 +1,4 @@
-"""Comparisons of runs: the numbers, the items, one item whole, its way through several runs; and leaderboards."""
+"""Comparisons of runs: the numbers, the items, one item whole, its way through several runs."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from benchbook.catalog.queries import EvalSetRow, eval_sets
-from benchbook.catalog.queries import leaderboard as best_runs
 from benchbook.comparison.compared import Comparison, compare, compare_runs
 from benchbook.comparison.items import ComparedRun
-from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard
+from benchbook.comparison.leaderboard import History, history, leaderboard
 from benchbook.comparison.pairing import common_metrics, paired_items
 from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.comparison.text_difference import text_difference
-from benchbook.evalsets.opening import shipped_names
-from benchbook.evaluators.exact import NANO, as_float
+from benchbook.evaluators.exact import NANO
 from benchbook.server.comparison_types import (
     ComparedSet,
     ContainmentCounts,
@@ -33,11 +30,10 @@ from benchbook.server.comparison_types import (
 )
 from benchbook.server.operations import Call
 from benchbook.server.problems import ProblemError
-from benchbook.server.questions import HistoryAsked, ItemsAsked, ItemsFilter, LeaderboardAsked
+from benchbook.server.questions import HistoryAsked, ItemsAsked, ItemsFilter
 from benchbook.server.row_lists import Page, RowList, contains, page_of_parts
 from benchbook.server.samples import CUT
 from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import EvalSet, EvalSetList
 from benchbook.text import shorten, storable
 from benchbook.views.comparison_tables import metric_word, run_notices
 
@@ -48,7 +44,6 @@ __all__ = [
     "compared",
     "found_runs",
     "get_item",
-    "get_leaderboard",
     "get_pair",
     "get_set",
     "history_page",
@@ -56,7 +51,6 @@ __all__ = [
     "item_condition",
     "item_list",
     "list_items",
-    "list_of_evalsets",
 ]
 
 
@@ -342,49 +336,3 @@ def compared(services: Services, found: FoundRun) -> ComparedRun:
 
 def _key(runs: Sequence[FoundRun]) -> list[str]:
     return [f"{found.row.run_id} {found.state_id}" for found in runs]
-
-
-_MOST_RUNS = 50
-
-
-def list_of_evalsets(call: Call) -> EvalSetList:
-    names = ("dataset_sha256", "dataset_id", "spec", "n_runs")
-    found = [
-        EvalSet(**{name: getattr(row, name) for name in names}, best=as_float(row.best_nano))
-        for row in eval_sets(call.services.catalog)
-    ]
-    return EvalSetList(evalsets=tuple(found), shipped=tuple(shipped_names()))
-
-
-def get_leaderboard(call: Call) -> Leaderboard:
-    question: LeaderboardAsked = call.query
-    services = call.services
-    chosen = _evalset(call, question)
-    ranked = best_runs(services.catalog, chosen.dataset_sha256, question.spec, limit=_MOST_RUNS)
-    if not ranked:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "no complete run on this eval set has a number to be ranked by")
-    runs = [services.finished(row.run_id) for row in ranked]
-    call.is_of(*(found.state_id[:12] for found in runs), str(question.confidence))
-    key = ("leaderboard", question.confidence, *(f"{found.row.run_id} {found.state_id}" for found in runs))
-    return services.kept.get(
-        key,
-        lambda: leaderboard([compared(services, found) for found in runs], confidence=question.confidence),
-        lambda _: 1 << 16,
-    )
-
-
-def _evalset(call: Call, question: LeaderboardAsked) -> EvalSetRow:
-    """The eval set that is meant: by its hash, or by an id that only one of them has."""
-    under_spec = [row for row in eval_sets(call.services.catalog) if row.spec == question.spec]
-    found = [row for row in under_spec if question.dataset in (row.dataset_sha256, row.dataset_id)]
-    if not found:
-        shown = shorten(question.dataset, 100)
-        raise ProblemError(
-            HTTPStatus.NOT_FOUND, f"no run under {shorten(question.spec, 60)} is on an eval set {shown!r}"
-        )
-    if len(found) > 1:
-        hashes = ", ".join(row.dataset_sha256[:12] for row in found)
-        raise ProblemError(
-            HTTPStatus.CONFLICT, f"several eval sets have this id ({hashes}): name one by its whole hash"
-        )
-    return found[0]

@@ -16,7 +16,9 @@ from benchbook.server import (
     comparison_types,
     comparisons,
     judging,
+    judging_types,
     labelling,
+    leaderboards,
     predictions,
     questions,
     runs,
@@ -73,7 +75,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
         summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
-        handler=judging.get_panel, answers=(types.panel_of_run(panel_type(rubric_v1())),), heavy=True,
+        handler=judging.get_panel, answers=(judging_types.panel_of_run(panel_type(rubric_v1())),), heavy=True,
     ),
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
@@ -211,17 +213,21 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── eval sets and leaderboards ───────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/evalsets", name="listEvalSets", summary="Eval sets that runs were made on.",
-        handler=comparisons.list_of_evalsets, answers=(types.EvalSetList,), tag="leaderboards",
+        handler=leaderboards.list_of_evalsets, answers=(types.EvalSetList,), tag="leaderboards",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/evaluators", name="listEvaluators", summary="Evaluators that have runs.",
+        handler=leaderboards.list_of_evaluators, answers=(types.EvaluatorList,), tag="leaderboards",
     ),
     Operation(
         method="GET", path=f"{_API}/leaderboards", name="getLeaderboard",
-        summary="Runs over one eval set, ranked, with intervals of their ranks.", handler=comparisons.get_leaderboard,
+        summary="Runs over one eval set, ranked, with intervals of their ranks.", handler=leaderboards.get_leaderboard,
         query=questions.LeaderboardAsked, answers=(Leaderboard,), heavy=True, tag="leaderboards",
     ),
     # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of judge_protocol@v1.",
-        handler=judging.list_experiments, answers=(judging.ExperimentList,), tag="judges",
+        handler=judging.list_experiments, answers=(judging_types.ExperimentList,), tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
@@ -230,13 +236,13 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations", name="listEvaluations", summary="Evaluations, by pages.",
-        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging.EvaluationsPage,),
+        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging_types.EvaluationsPage,),
         tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations/{{sample}}", name="getEvaluation",
         summary="One evaluation, whole, with its evidence in the judged text (P4.1).", handler=judging.get_evaluation,
-        query=questions.RunAsked, answers=(judging.EvaluationDetail,), tag="judges",
+        query=questions.RunAsked, answers=(judging_types.EvaluationDetail,), tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(

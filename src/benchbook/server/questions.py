@@ -73,6 +73,7 @@ class RunsAsked(_Question, frozen=True, kw_only=True):
 
     text: FreeText | None = None  # each word stands in the run's id, spec, model, judge or eval set
     spec: Word | None = None
+    spec_sha256: Word | None = None  # of specs of one name, the one of that hash
     model: Word | None = None
     eval_set: Word | None = None  # its id, or the hash of its bytes
     decision: Word | None = None
@@ -215,6 +216,7 @@ class LeaderboardAsked(_Question, frozen=True, kw_only=True):
 
     dataset: Word  # its id, or the hash of its bytes
     spec: Word = SCORE_SPEC
+    spec_sha256: Word | None = None  # where several evaluators have that name
     confidence: Confidence = 0.95
 
 

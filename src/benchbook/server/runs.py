@@ -200,7 +200,7 @@ def run_answer(services: Services, row: RunRow) -> RunAnswer:
 
 
 def _listed(services: Services, question: RunsAsked, *, after: str | None = None, limit: int | None = None) -> RunsPage:
-    names = ("text", "spec", "model", "eval_set", "decision", "state")
+    names = ("text", "spec", "spec_sha256", "model", "eval_set", "decision", "state")
     return list_runs(
         services.catalog,
         RunFilter(**{name: getattr(question, name) for name in names}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -10,9 +9,7 @@ import msgspec
 from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
-from benchbook.evaluators.rubric.made import Made, made
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.labels.panel import PanelAnalysis
 from benchbook.views.json import GateWords, Table
 
 __all__ = [
@@ -26,12 +23,13 @@ __all__ = [
     "DecisionWords",
     "EvalSet",
     "EvalSetList",
+    "EvaluatorList",
+    "EvaluatorOfRuns",
     "FindingRow",
     "HeadlineWords",
     "JudgeReplyRow",
     "Live",
     "LoginAnswer",
-    "PanelOfRun",
     "Prediction",
     "PredictionsOfRun",
     "PredictionsUnavailable",
@@ -50,7 +48,6 @@ __all__ = [
     "TrainingMetrics",
     "VerificationAnswer",
     "WhoAmI",
-    "panel_of_run",
 ]
 
 
@@ -151,25 +148,6 @@ class ChecksDecisionOfRun(ChecksDecision, frozen=True, kw_only=True):
     """decision.json of an evaluator that is checks."""
 
     words: DecisionWords
-
-
-class PanelOfRun(Made, frozen=True, kw_only=True):
-    """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
-
-    __slots__ = ()
-
-    lines: tuple[str, ...]
-    notices: tuple[str, ...]
-    judges_table: Table
-    agreement_table: Table
-    n_splits: int
-    panel: PanelAnalysis
-
-
-@cache
-def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
-    """With what is said of a panel under its rubric."""
-    return made(PanelOfRun, {}, {"panel": panel})
 
 
 class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -320,8 +298,21 @@ class EvalSet(msgspec.Struct, frozen=True, kw_only=True):
     dataset_sha256: str
     dataset_id: str | None
     spec: str
+    spec_sha256: str | None
     n_runs: int
     best: float | None
+
+
+class EvaluatorOfRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """An evaluator that has runs. Two of one name, whose files differ, are two."""
+
+    spec: str
+    spec_sha256: str | None
+    n_runs: int
+
+
+class EvaluatorList(msgspec.Struct, frozen=True, kw_only=True):
+    evaluators: tuple[EvaluatorOfRuns, ...]
 
 
 class EvalSetList(msgspec.Struct, frozen=True, kw_only=True):

@@ -187,8 +187,12 @@ def _called(plan: ExperimentPlan) -> str:
 
 def _plan_tables(plans: Sequence[ExperimentPlan]) -> Iterator[Table]:
     """A table for each evaluator: numbers of different ones do not stand below one another."""
-    for spec in dict.fromkeys(plan.spec for plan in plans):
-        yield _plan_table(spec, [plan for plan in plans if plan.spec == spec])
+    by_evaluator: dict[tuple[str, str], list[ExperimentPlan]] = {}
+    for plan in plans:
+        by_evaluator.setdefault((plan.spec, plan.spec_sha256), []).append(plan)
+    names = [spec for spec, _ in by_evaluator]
+    for (spec, sha256), found in by_evaluator.items():
+        yield _plan_table(spec if names.count(spec) == 1 else f"{spec} ({numbers.short_hash(sha256)})", found)
 
 
 def _plan_table(spec: str, plans: Sequence[ExperimentPlan]) -> Table:

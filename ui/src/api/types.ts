@@ -696,6 +696,7 @@ export interface EvalSet {
   dataset_sha256: string;
   dataset_id: string | null;
   spec: string;
+  spec_sha256: string | null;
   n_runs: number;
   best: number | null;
 }
@@ -771,6 +772,17 @@ export interface EvaluationsPage {
   evaluations: EvaluationSummary[];
   n: number;
   next_cursor: string | null;
+}
+
+export interface EvaluatorList {
+  evaluators: EvaluatorOfRuns[];
+}
+
+/** An evaluator that has runs. Two of one name, whose files differ, are two. */
+export interface EvaluatorOfRuns {
+  spec: string;
+  spec_sha256: string | null;
+  n_runs: number;
 }
 
 /** Finished experiments, the newest first. */
@@ -2001,7 +2013,7 @@ export interface WhoAmI {
 
 /** What a GET of each path takes in its query, and what it answers where that is JSON. */
 export interface Gets {
-  "/runs": { takes: "text" | "spec" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
+  "/runs": { takes: "text" | "spec" | "spec_sha256" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
   "/runs/{run_id}": { takes: never; answers: RunRow };
   "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ProtocolManifest };
   "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ProtocolAggregates };
@@ -2026,7 +2038,8 @@ export interface Gets {
   "/comparisons/history": { takes: "run" | "by" | "history" | "text" | "limit" | "offset" | "cursor"; answers: HistoryPage };
   "/comparisons/history/summary": { takes: "run" | "by"; answers: HistorySummary };
   "/evalsets": { takes: never; answers: EvalSetList };
-  "/leaderboards": { takes: "dataset" | "spec" | "confidence"; answers: Leaderboard };
+  "/evaluators": { takes: never; answers: EvaluatorList };
+  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "confidence"; answers: Leaderboard };
   "/judges": { takes: never; answers: ExperimentList };
   "/judges/{run_id}": { takes: never; answers: ProtocolAggregates };
   "/evaluations": { takes: "run" | "question" | "variant" | "target" | "judge" | "method" | "verdict" | "valid" | "flag" | "limit" | "offset" | "cursor"; answers: EvaluationsPage };

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { address } from "../../api/client";
-import type { Leaderboard } from "../../api/types";
+import type { EvalSet, Leaderboard } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { counted, modelName } from "../../format";
 import { count, limit, pEquals, sentence, show } from "../../numbers";
@@ -19,29 +19,31 @@ export default function LeaderboardPage() {
   const sets = useResource(address("/evalsets"));
   const evalSet = query.get("eval_set");
   const spec = query.get("spec");
+  const sha256 = query.get("spec_sha256");
   const first = sets.data?.evalsets.reduce((most, one) => (one.n_runs > most.n_runs ? one : most), sets.data.evalsets[0]!);
   useEffect(() => {
-    if (evalSet === null && first !== undefined) change({ eval_set: first.dataset_sha256, spec: first.spec }, { replace: true });
+    if (evalSet === null && first !== undefined) change({ eval_set: first.dataset_sha256, spec: first.spec, spec_sha256: first.spec_sha256 }, { replace: true });
   }, [evalSet, first, change]);
-  const board = useResource(evalSet === null || spec === null ? null : address("/leaderboards", { dataset: evalSet, spec }));
-  const runs = useResource(evalSet === null || spec === null ? null : address("/runs", { eval_set: evalSet, spec, sort: "started", order: "asc", limit: 200 }));
+  const board = useResource(evalSet === null || spec === null ? null : address("/leaderboards", { dataset: evalSet, spec, spec_sha256: sha256 }));
+  const runs = useResource(evalSet === null || spec === null ? null : address("/runs", { eval_set: evalSet, spec, spec_sha256: sha256, sort: "started", order: "asc", limit: 200 }));
 
   if (sets.error !== null) return <Failed error={sets.error} again={sets.again} what="list of eval sets" />;
   if (sets.data === null) return <Loading what="eval sets" />;
   if (sets.data.evalsets.length === 0) return <NoRuns />;
   const options = sets.data.evalsets.map((one) => ({
-    value: `${one.dataset_sha256} ${one.spec}`,
-    text: `${one.dataset_id ?? "unnamed"} · ${one.spec} · ${counted(one.n_runs, "run")} · ${one.dataset_sha256.slice(0, 8)}`,
+    value: `${one.dataset_sha256} ${one.spec} ${one.spec_sha256 ?? ""}`,
+    text: `${one.dataset_id ?? "unnamed"} · ${called(one, sets.data!.evalsets)} · ${counted(one.n_runs, "run")} · ${one.dataset_sha256.slice(0, 8)}`,
   }));
+  const chosen = `${evalSet ?? ""} ${spec ?? ""} ${sha256 ?? ""}`;
   return (
     <>
       <div className="page-head">
         <h1>Leaderboard</h1>
       </div>
       <div className="filters">
-        <Choice label="Eval set and evaluator" value={`${evalSet ?? ""} ${spec ?? ""}`} options={options} onChange={(found) => {
-          const [sha256, name] = found.split(" ");
-          change({ eval_set: sha256!, spec: name! });
+        <Choice label="Eval set and evaluator" value={options.find((one) => one.value.startsWith(chosen))?.value ?? chosen} options={options} onChange={(found) => {
+          const [dataset, name, hash] = found.split(" ");
+          change({ eval_set: dataset!, spec: name!, spec_sha256: hash! });
         }} />
       </div>
       {board.error !== null && <Failed error={board.error} again={board.again} what="leaderboard" />}
@@ -59,6 +61,12 @@ export default function LeaderboardPage() {
       )}
     </>
   );
+}
+
+/** The evaluator by its name; with its hash where another of that name, whose files differ, has runs too. */
+function called(one: EvalSet, sets: readonly EvalSet[]): string {
+  const hashes = new Set(sets.filter((other) => other.spec === one.spec).map((other) => other.spec_sha256));
+  return hashes.size === 1 ? one.spec : `${one.spec} (${(one.spec_sha256 ?? "no hash").slice(0, 8)})`;
 }
 
 function Board({ board }: { board: Leaderboard }) {

@@ -1,4 +1,7 @@
 import { useRef } from "react";
+import { address } from "../../api/client";
+import type { EvaluatorOfRuns } from "../../api/types";
+import { useResource } from "../../api/use-resource";
 import { Choice, SearchField } from "../../parts/fields";
 import { Tag } from "../../parts/chips";
 import { Link } from "../../parts/link";
@@ -19,11 +22,7 @@ const STATES = [
   { value: "", text: "Any" },
   ...["running", "complete", "interrupted", "stopped", "damaged"].map((state) => ({ value: state, text: state })),
 ];
-const SPECS = [
-  { value: "", text: "Any" },
-  ...["answer_correctness@v1", "rubric@v1", "judge_protocol@v1"].map((spec) => ({ value: spec, text: spec })),
-];
-const FILTERS = ["text", "spec", "eval_set", "model", "decision", "state", "tag"] as const;
+const FILTERS = ["text", "spec", "spec_sha256", "eval_set", "model", "decision", "state", "tag"] as const;
 
 /** All runs, the newest first; two or more are chosen to be compared. */
 export function RunsPage() {
@@ -72,7 +71,7 @@ export function RunsPage() {
           placeholder="model, eval set, tag, id"
           onChange={(text) => change({ text }, { replace: true })}
         />
-        <Choice label="Evaluator" value={filters.spec} options={SPECS} onChange={(spec) => change({ spec })} />
+        <Evaluators spec={filters.spec} sha256={filters.spec_sha256} onChange={(spec, sha256) => change({ spec, spec_sha256: sha256 })} />
         <Choice label="Decision" value={filters.decision} options={DECISIONS} onChange={(decision) => change({ decision })} />
         <Choice label="State" value={filters.state} options={STATES} onChange={(state) => change({ state })} />
         {filters.tag !== "" && <span className="filter-tag">tag <Tag name={filters.tag} /></span>}
@@ -98,6 +97,20 @@ export function RunsPage() {
         </>
       )}
     </>
+  );
+}
+
+/** Every evaluator that has runs; two of one name, whose files differ, are told apart by their hashes. */
+function Evaluators({ spec, sha256, onChange }: { spec: string; sha256: string; onChange: (spec: string, sha256: string) => void }) {
+  const found = useResource(address("/evaluators")).data?.evaluators ?? [];
+  const isOne = (one: EvaluatorOfRuns) => found.filter((other) => other.spec === one.spec).length === 1;
+  const options = found.map((one) => (isOne(one) ? { value: `${one.spec} `, text: one.spec } : { value: `${one.spec} ${one.spec_sha256 ?? ""}`, text: `${one.spec} (${(one.spec_sha256 ?? "no hash").slice(0, 8)})` }));
+  const value = spec === "" ? "" : `${spec} ${sha256}`;
+  return (
+    <Choice label="Evaluator" value={value} options={[{ value: "", text: "Any" }, ...options]} onChange={(chosen) => {
+      const [name = "", hash = ""] = chosen.split(" ");
+      onChange(name, hash);
+    }} />
   );
 }
 
