@@ -1,7 +1,7 @@
 /** Names, times and counted things as people read them. Null is never shown as zero. */
 import type { RunRow } from "./api/types";
 import { count, hasWord, interval, NOTHING } from "./numbers";
-import { AGGREGATES, FAIL_REASONS, MISS_REASONS, type Kind } from "./words";
+import { AGGREGATES, FAIL_REASONS, MISS_REASONS, OF_CRITERIA, type Kind } from "./words";
 
 const compact = new Intl.NumberFormat("en", { maximumSignificantDigits: 3, notation: "compact" });
 
@@ -14,6 +14,7 @@ type Word = readonly [label: string, kind: Kind];
 /** An aggregate's label, and how its value is written; one that is not known stands as it is. */
 export function aggregate(name: string): Word {
   if (hasWord(AGGREGATES, name)) return AGGREGATES[name];
+  for (const [ending, [said, kind]] of Object.entries(OF_CRITERIA)) if (name.endsWith(ending)) return [`${words(name.slice(0, -ending.length))}${said}`, kind];
   return [words(name), name.startsWith("n_") ? "count" : name.endsWith("_ms") ? "ms" : /score$|^correctness/.test(name) ? "score" : "ratio"];
 }
 

@@ -34,6 +34,9 @@ export function show(kind: Kind, value: Maybe, { apartFrom, unknown }: Shown = {
   return firstOf(kind, value, DECIMALS[kind], (text) => !taken.includes(plain(text)));
 }
 
+/** A number of a whole run, as far as anything is known of it: no call takes no tokens, so that a total of none is of calls that did not tell. */
+export const reported = (kind: Kind, value: Maybe): Maybe => (kind === "tokens" && value === 0 ? null : value);
+
 /** A gate's limit, without decimals that say nothing: `85 %`, `0.80`, `10,000 ms`. */
 export function limit(kind: Kind, value: number): string {
   if (kind === "usd") return money(value);

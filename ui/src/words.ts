@@ -30,6 +30,13 @@ export const AGGREGATES = {
   n_timed_out: ["Timed out", "count"],
 } as const;
 
+/** What is shown of a criterion: how its name ends, and what is said of it. */
+export const OF_CRITERIA = {
+  _full_credit_rate: [", full credit", "rate"],
+  _failure_rate: [" failure rate", "rate"],
+  _mean: [", mean", "grade"],
+} as const;
+
 /** Why a sample did not pass (R5.1). */
 export const FAIL_REASONS = {
   accuracy_below_minimum: "accuracy below the minimum",

@@ -284,8 +284,8 @@ def _cost(card: JudgeCard) -> Table:
     found = card.cost
     rows: list[tuple[Cell, ...]] = [
         ("Cost", Value("usd", found.usd)),
-        ("Input tokens", Value("tokens", found.input_tokens, unknown="not reported")),
-        ("Output tokens", Value("tokens", found.output_tokens, unknown="not reported")),
+        ("Input tokens", Value("tokens", numbers.reported("tokens", found.input_tokens), unknown="not reported")),
+        ("Output tokens", Value("tokens", numbers.reported("tokens", found.output_tokens), unknown="not reported")),
         ("Median latency", Value("ms", found.latency_p50_ms, unknown="not measured")),
     ]
     return table("What the judge took", {"What": "text", "Found": "number"}, rows)

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+import msgspec
+
+from benchbook.ask.unanswered import Unanswered
 from benchbook.comparison.compared import Comparison
 from benchbook.comparison.regressions import RegressionCheck
 from benchbook.evaluators.exact import as_float
@@ -26,7 +29,6 @@ from benchbook.views.words import (
     gate_value,
     reason,
     scores_words,
-    unanswered_of,
     unscored_because,
 )
 
@@ -42,7 +44,7 @@ def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str
     found = digest_of(report) if found is None else found
     gates = [] if report.decision is None else list(report.decision.gates)
     failed, errors = found.n_failed - found.n_unscored, found.n_unscored
-    n_causes = len(unanswered_of(report.aggregates))
+    n_causes = len(_unanswered_of(report.aggregates))
     n_open, n_skipped = sum(not _firm(gate) for gate in gates), sum(gate.unmeasured for gate in gates)
     refused = report.decision is None
     not_ready = report.decision is not None and report.decision.decision != "READY"
@@ -79,7 +81,7 @@ def _suite(name: str, tests: int, failures: int, errors: int, skipped: int, at: 
 
 def _unanswered(report: RunReport) -> Iterator[str]:
     """What kept samples without an answer: an error that stands before all others (R1.3a)."""
-    for one in unanswered_of(report.aggregates):
+    for one in _unanswered_of(report.aggregates):
         yield f'<testcase classname="unanswered" name={_attribute(f"{one.role}: {one.cause}")}>\n'
         yield _outcome("error", one.cause, one.words, one.detail)
         yield "</testcase>\n"
@@ -239,3 +241,9 @@ def _attribute(words: str) -> str:
 
 def _legal(words: str) -> str:
     return _NOT_XML.sub(lambda found: f"\\u{ord(found.group()):04x}", visible(words))
+
+
+def _unanswered_of(aggregates: Any) -> list[Unanswered]:
+    """Why samples are unanswered, as it stands in aggregates.json; nothing where all were answered."""
+    found = getattr(aggregates, "unanswered", msgspec.UNSET)
+    return [] if found is msgspec.UNSET else found

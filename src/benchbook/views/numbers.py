@@ -36,6 +36,7 @@ __all__ = [
     "p_value",
     "points",
     "rate",
+    "reported",
     "score",
     "seconds",
     "short_hash",
@@ -115,6 +116,14 @@ def score(value: float | None, unknown: str | None = None) -> str:
 def milliseconds(value: float | None) -> str:
     """`1,234 ms`."""
     return show("ms", value, unknown="not measured")
+
+
+def reported(kind: Kind, value: float | None) -> float | None:
+    """A number of a whole run, as far as it is known.
+
+    No call takes no tokens: a total of 0 is of calls that did not tell how many.
+    """
+    return None if kind == "tokens" and value == 0 else value
 
 
 def tokens(value: float | None) -> str:

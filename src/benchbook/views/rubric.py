@@ -199,7 +199,8 @@ def _measured_lines(report: RunReport) -> Iterator[str]:
     for name in (name for name in (*n_of, "item_criteria_mean", "tokens_per_correct_answer") if name in table_of(spec)):
         word = aggregate_word(name)
         unknown = "not reported" if word.kind == "tokens" else "nothing was scored"
-        value = numbers.show(word.kind, getattr(file.aggregates, name), n=n_of.get(name), unknown=unknown)
+        found = numbers.reported(word.kind, getattr(file.aggregates, name))
+        value = numbers.show(word.kind, found, n=n_of.get(name), unknown=unknown)
         yield f"{word.label}: {value}"
 
 

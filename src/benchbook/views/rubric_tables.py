@@ -19,7 +19,6 @@ from benchbook.views.digest import Digest
 from benchbook.views.words import (
     AGGREGATES,
     AggregateWord,
-    Base,
     aggregate_word,
     bound_words,
     criterion_word,
@@ -47,11 +46,11 @@ __all__ = [
 ]
 
 
-def counted_over(base: Base, file: AggregatesFile, digest: Digest) -> int | None:
+def counted_over(base: str, file: AggregatesFile, digest: Digest) -> int | None:
     """The n of an aggregate."""
-    if base in ("accuracy", "faithfulness"):
-        return sum(int(n) for n in getattr(file, f"{base}_counts").values())
-    counts: dict[Base, int] = {
+    if (of_criterion := getattr(file, f"{base}_counts", None)) is not None:
+        return sum(int(n) for n in of_criterion.values())
+    counts: dict[str, int] = {
         "samples": file.aggregates.n_samples,
         "scored": file.aggregates.n_scored,
         "latency": digest.latency_e2e_ms.n,
@@ -105,7 +104,7 @@ def aggregates_table(file: AggregatesFile, digest: Digest, spec: RubricSpec) -> 
     rows = [
         (
             word.label,
-            Value(word.kind, getattr(file.aggregates, name), unknown="nothing was counted"),
+            _value(word, getattr(file.aggregates, name)),
             counted_over(word.base, file, digest),
             _cases(word.kind, cases.get(name)),
             None if (found := file.intervals.get(name)) is None else Reach(word.kind, found, bare=True),
@@ -122,6 +121,11 @@ def aggregates_table(file: AggregatesFile, digest: Digest, spec: RubricSpec) -> 
         rows,
         titled=True,
     )  # fmt: skip
+
+
+def _value(word: AggregateWord, value: float | None) -> Value:
+    unknown = "not reported" if word.kind == "tokens" else "nothing was counted"
+    return Value(word.kind, numbers.reported(word.kind, value), unknown=unknown)
 
 
 def _shown_aggregates(spec: RubricSpec) -> Iterator[tuple[str, AggregateWord]]:
@@ -180,7 +184,7 @@ def costs_table(file: AggregatesFile) -> Table:
 
 
 def _tokens(n: int | None) -> Value:
-    return Value("tokens", n, unknown="not reported")
+    return Value("tokens", numbers.reported("tokens", n), unknown="not reported")
 
 
 def _latency(ms: float | None) -> Value:

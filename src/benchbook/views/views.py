@@ -33,7 +33,7 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.digest import AnyReport
-from benchbook.views.words import asked_items, first_warnings, plural
+from benchbook.views.words import asked_items, plural
 
 __all__ = [
     "FOOT",
@@ -154,12 +154,21 @@ def run_facts(report: AnyReport, kind: str | None = None) -> tuple[Fact, ...]:
     )
 
 
+def _first_warnings(aggregates: Any) -> list[str]:
+    """The first thing that a report says: what servers, this machine and the data did to the numbers.
+
+    `aggregates` are those of a record of any spec; there are none of them before derivation 3.
+    """
+    n = aggregates.n_warnings_first
+    return [] if n is msgspec.UNSET else list(aggregates.warnings[:n])
+
+
 def notices_around(report: AnyReport, found: list[str]) -> tuple[list[Notices], list[Notices]]:
     """What a reader must know before any number: above the headline and below it.
 
     What made the numbers stands before them (R1.3a, R1.4); a page keeps all of it together there.
     """
-    first = first_warnings(report.aggregates)
+    first = _first_warnings(report.aggregates)
     rest = tuple(one for one in found if one not in first)
     if not first:
         return [], [Notices(tuple(found))]

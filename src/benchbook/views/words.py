@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from benchbook.ask.unanswered import Unanswered
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.correctness.rows import CorrectnessManifest
 from benchbook.evaluators.document import Kind, Tone, Value
@@ -24,9 +23,9 @@ from benchbook.views import numbers
 __all__ = [
     "AGGREGATES",
     "FAIL_REASONS",
+    "OF_CRITERIA",
     "VERDICTS",
     "AggregateWord",
-    "Base",
     "DecisionWord",
     "GateState",
     "aggregate_word",
@@ -37,7 +36,6 @@ __all__ = [
     "decision_word",
     "extremes",
     "fail_reason",
-    "first_warnings",
     "gate_cell",
     "gate_rule",
     "gate_state",
@@ -50,20 +48,17 @@ __all__ = [
     "scores_words",
     "settling",
     "settling_lines",
-    "unanswered_of",
     "unscored_because",
 ]
 
 
-Base = Literal["samples", "scored", "accuracy", "faithfulness", "latency", "model_latency", "none"]
-
-
 class AggregateWord(NamedTuple):
-    """An aggregate's name for people, how its value is written, and what its n counts."""
+    """An aggregate's name for people, how its value is written, and what its n counts: samples, scored, latency,
+    model_latency, a criterion, or none."""
 
     label: str
     kind: Kind
-    base: Base
+    base: str
 
 
 class DecisionWord(NamedTuple):
@@ -100,7 +95,13 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
 }
 
-_RATES = ("_full_credit_rate", "_failure_rate", "_quote_found_rate")  # of a criterion, whatever it is called
+# What is shown of a criterion, whatever it is called: how its name ends, and what is said of it.
+OF_CRITERIA: Mapping[str, tuple[str, Kind]] = {
+    "_full_credit_rate": (", full credit", "rate"),
+    "_failure_rate": (" failure rate", "rate"),
+    "_quote_found_rate": (", quotes that were found", "rate"),
+    "_mean": (", mean", "grade"),
+}
 _OF_OTHERS: Mapping[str, AggregateWord] = {"primary_score": AggregateWord("Score", "score", "samples")}
 
 _DECISIONS: Mapping[str, DecisionWord] = {
@@ -160,8 +161,16 @@ FAIL_REASONS: Mapping[str, str] = {
 
 def aggregate_word(name: str) -> AggregateWord:
     """The word for an aggregate; a name that is not known yet is shown as it is."""
-    kind: Kind = "rate" if name.endswith(_RATES) else "ratio"
-    return AGGREGATES.get(name) or _OF_OTHERS.get(name) or AggregateWord(one_line(name), kind, "none")
+    known = AGGREGATES.get(name) or _OF_OTHERS.get(name) or _of_criterion(name)
+    return known or AggregateWord(one_line(name), "ratio", "none")
+
+
+def _of_criterion(name: str) -> AggregateWord | None:
+    for ending, (words, kind) in OF_CRITERIA.items():
+        if name.endswith(ending):
+            criterion = name.removesuffix(ending)
+            return AggregateWord(f"{criterion_word(criterion)}{words}", kind, criterion)
+    return None
 
 
 def decision_word(decision: Decision | None) -> DecisionWord:
@@ -184,7 +193,7 @@ def outcome_word(code: str) -> str:
 def reason(text: str) -> str:
     """One reason of a decision, in words: an aggregate's name at its start becomes its label."""
     name, separator, rest = text.partition(" ")
-    known = AGGREGATES.get(name.removesuffix(":"))
+    known = AGGREGATES.get(name.removesuffix(":")) or _of_criterion(name.removesuffix(":"))
     if known is None:
         return _REASONS.get(text, text)
     return f"{known.label}{':' if name.endswith(':') else ''}{separator}{_rounded(known.kind, rest)}"
@@ -245,21 +254,6 @@ def asked_items(manifest: RubricManifest | CorrectnessManifest) -> str:
     if isinstance(manifest.part, PartSaid):
         return f"{manifest.n_items:,} of {plural(manifest.part.n_whole, 'item')}"
     return plural(manifest.n_items, "item")
-
-
-def first_warnings(aggregates: Any) -> list[str]:
-    """The first thing that a report says: what servers, this machine and the data did to the numbers.
-
-    `aggregates` are those of a record of any spec; there are none of them before derivation 3.
-    """
-    n = aggregates.n_warnings_first
-    return [] if n is msgspec.UNSET else list(aggregates.warnings[:n])
-
-
-def unanswered_of(aggregates: Any) -> list[Unanswered]:
-    """Why samples are unanswered, as it stands in aggregates.json; nothing where all were answered."""
-    found = getattr(aggregates, "unanswered", msgspec.UNSET)
-    return [] if found is msgspec.UNSET else found
 
 
 def unscored_because(row: RubricRow) -> tuple[str, str] | None:

@@ -2,7 +2,7 @@ import type { Aggregates } from "../../api/client";
 import type { AggregatesFile } from "../../api/types";
 import { Bars } from "../../charts/histogram";
 import { aggregate, reasonWords, words } from "../../format";
-import { count, interval, show } from "../../numbers";
+import { count, interval, reported, show } from "../../numbers";
 
 /** How scores and reasons are spread, and every aggregate with its interval. */
 export function Distributions({ aggregates }: { aggregates: Aggregates | null }) {
@@ -54,7 +54,7 @@ function AllNumbers({ file }: { file: AggregatesFile }) {
               return (
                 <tr key={name}>
                   <th scope="row">{label}</th>
-                  <td className="number">{show(kind, found, { unknown: "nothing was counted" })}</td>
+                  <td className="number">{show(kind, reported(kind, found), { unknown: kind === "tokens" ? "not reported" : "nothing was counted" })}</td>
                   <td>{span === undefined ? "" : interval(kind, span)}</td>
                   <td className="number">{span === undefined ? "" : count(span.n)}</td>
                 </tr>

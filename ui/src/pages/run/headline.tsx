@@ -46,8 +46,8 @@ function SoFar({ row }: { row: RunRow }) {
   return (
     <section className="headline tone-none" aria-label="Score">
       <p className="says">{show(kind, row.primary)}</p>
-      <p>{label}, {rowInterval(row, kind)}, n = {count(row.n_scored ?? 0)}</p>
-      {row.primary === null && row.n_planned !== null && <p>{count(row.n_attempted ?? 0)} of {counted(row.n_planned, "sample")} so far.</p>}
+      <p>{label}, {rowInterval(row, kind)}, n = {count(row.n_scored)}</p>
+      {row.primary === null && row.n_planned !== null && <p>{count(row.n_attempted)} of {counted(row.n_planned, "sample")} so far.</p>}
     </section>
   );
 }

@@ -150,7 +150,7 @@ function Score({ run }: { run: RunRow }) {
         <IntervalBar value={run.primary} low={run.primary_low} high={run.primary_high} width={96} label={`${label} between 0 and 1`} />
       </div>
       <div className="small quiet">
-        {rowInterval(run, kind)}, n = {count(run.n_scored ?? 0)}
+        {rowInterval(run, kind)}, n = {count(run.n_scored)}
         {run.n_unscored !== null && run.n_unscored > 0 && `, ${count(run.n_unscored)} unscored`}
       </div>
     </>
