@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from benchbook.evaluators.registry import score_predictions, start_run
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
+from benchbook.record.folder import Record
 from judging import make_set, sound_reply
 from labelled import judged_run
+from own_rubric import CITED, own_run
 from panels import replies_of, run_panel
 from running import config
 from scripted_server import always_good, running
@@ -38,6 +41,8 @@ HOSTILE = (
     '=HYPERLINK("http://localhost:1/", "x") \'; DROP TABLE runs; --',
     "long " * 30_000,
 )
+# What a rubric's author wrote is no markup either.
+OWN = CITED.replace("Is it clear?", HOSTILE[1]).replace("scale = [0, 1]\n", 'scale = ["no", "yes"]\n')
 SECTIONS = ("core", "trace_sensitive", "edge_case")
 CATEGORIES = ("arithmetic", "geometry", "general_knowledge")
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -45,7 +50,8 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 def make_records(folder: Path) -> None:
     """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
-    and those of `people`; `panel`; `experiment`; `refused` and `judge-refused`, which servers stopped.
+    and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `experiment`; `refused` and
+    `judge-refused`, which servers stopped.
     """
     items = [
         {
@@ -63,6 +69,9 @@ def make_records(folder: Path) -> None:
     sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)
     _disputed(sample_labels(judged, folder / "runs" / "people", n=4, stratify=(), seed=1))
     _panel(folder)
+    own = own_run(folder / "own", [{"sources": None, "clear": "yes"}, {"sources": 2, "clear": "no"}], OWN).record
+    shutil.move(own.path, folder / "runs" / "own")
+    sample_labels(Record(folder / "runs" / "own"), folder / "runs" / "own-labels", n=1, stratify=(), seed=1)
     make_set(folder)
     _experiment(folder, "experiment", _judge)
     _refused(folder)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.labels.labels import open_labels
+from ui.making import HOSTILE
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
@@ -53,6 +54,23 @@ def test_labels_are_given_by_keys_and_taken_back(open_page: Open) -> None:
     expect(page.get_by_text("Nothing is left for you to label")).to_be_visible()
     expect(page.get_by_role("region", name="What people say").last).to_contain_text("Accuracy")
     expect(page.get_by_role("heading", name="What the judge is worth")).to_be_visible()
+
+
+def test_a_rubric_of_ones_own_is_labelled_by_its_words(open_page: Open, runs: Path) -> None:
+    page = open_page("/label?labels=own-labels&labeller=bea")
+    expect(page.get_by_role("heading", name="Sources")).to_be_visible()
+    expect(page.get_by_text("Are the sources named?")).to_be_visible()
+    expect(page.locator(".score-button")).to_have_text(["2 2", "1 1", "0 0", "- does not apply"])
+    press(page, "-")
+    expect(page.get_by_text("Sources: does not apply, recorded")).to_be_visible()
+    expect(page.get_by_role("heading", name="Clear")).to_be_visible()
+    expect(page.get_by_text(HOSTILE[1])).to_be_visible()
+    expect(page.locator(".score-button")).to_have_text(["1 yes", "0 no"])
+    press(page, "0")
+    expect(page.get_by_text("Nothing is left for you to label")).to_be_visible()
+    expect(page.get_by_role("heading", name="What the scores are worth")).to_be_visible()
+    given = [(one.field, one.score) for one in open_labels(runs / "own-labels").state.labels()]
+    assert given == [("sources_score", None), ("clear_score", 0)]
 
 
 def test_a_key_that_is_held_down_scores_once(open_page: Open) -> None:

@@ -26,6 +26,7 @@ describe("names", () => {
   ])("%s", (id, wanted) => expect(modelName(id)).toBe(wanted));
   it("shows where names differ", () => expect(distinctNames(["run-a-final", "run-b-final"])).toEqual(["a", "b"]));
   it("keeps names that are alike", () => expect(distinctNames(["x", "x"])).toEqual(["x", "x"]));
+  it("has words for what is shown of any criterion", () => expect([aggregate("tone_mean"), aggregate("safe_failure_rate"), aggregate("is_clear_full_credit_rate")]).toEqual([["Tone, mean", "grade"], ["Safe failure rate", "rate"], ["Is clear, full credit", "rate"]]));
   it("knows the spec's words", () => expect([words("sample_score"), words("some_new_name"), words("FORMAT_COMPLIANCE")]).toEqual(["Sample score", "Some new name", "Format compliance"]));
   it("knows why samples failed and items missed", () =>
     expect(["latency_above_maximum", "expected_inside_longer_text", "parse_error", "toString"].map(reasonWords)).toEqual(["too slow", "the expected answer stands inside a longer text", "parse error", "tostring"]));

@@ -86,7 +86,7 @@ function Classes({ classes }: { classes: Pair["classes"] }) {
 /** What else both runs measured: criteria, checks, latency and tokens. */
 function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
   return (
-    <div className="table" tabIndex={0} role="region" aria-label="Differences beside the score">
+    <div className="table beside-score" tabIndex={0} role="region" aria-label="Differences beside the score">
       <table>
         <caption>Beside the score; p adjusted for all of these, Holm</caption>
         <thead>

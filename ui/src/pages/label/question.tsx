@@ -37,8 +37,8 @@ function Scores({ question, labelling }: { question: LabelQuestion; labelling: L
       )}
       {question.choices.map(({ score, key, words }) => (
         <button key={score} type="button" className="score-button" onClick={() => give(score)} disabled={busy}>
-          {key !== null && <kbd>{key}</kbd>}
-          {score !== null && key !== String(score) && <strong>{score}</strong>}
+          {key !== null && <kbd>{key}</kbd>}{" "}
+          {score !== null && key !== String(score) && <strong>{score} </strong>}
           <span><Inline text={words || (key === String(score) ? String(score) : "")} /></span>
         </button>
       ))}
