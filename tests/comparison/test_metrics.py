@@ -111,3 +111,12 @@ def test_common_metrics_keep_their_order() -> None:
     a = ComparedColumns("score", "passed", "answer", metrics=(one, two))
     b = ComparedColumns("score", "passed", "answer", metrics=(other, two, one))
     assert common_metrics(a, b) == (one, two)
+
+
+def test_a_run_of_an_own_rubric_that_ended_early_is_told(tmp_path: Path) -> None:
+    good: list[Verdict] = [{"tone": 5, "safe": "yes"}] * 60
+    record = own_run(tmp_path, good, until_decided=True, order_seed=1).record
+    early = compared_run(record).ended_early
+    assert early is not None
+    assert (early.n_items, early.after_items < 60, early.verdict) == (60, True, None)
+    assert early.words.startswith(f"ended early, after {early.after_items} of 60 items, once it was decided")

@@ -50,7 +50,7 @@ __all__ = [
 # What a comparison reads of samples.parquet beside the evaluator's own columns; each table has some of them.
 _COLUMNS = frozenset({
     "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "miss_reason",
-    "error", "accuracy_score", "candidate_error", "score_origin", "answer_seq", "error_detail", "timed_out",
+    "error", "candidate_error", "score_origin", "answer_seq", "error_detail", "timed_out",
 })  # fmt: skip
 
 
@@ -144,19 +144,17 @@ def _read(record: Record, derived: Record) -> ComparedRun:
     if "prompt" not in samples.columns:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
     items, columns = compared_items(samples, evaluator, manifest), compared_columns(evaluator)
-    early = _ended_early(derived, evaluator.id)
+    early = _ended_early(derived) if "aggregates.json" in evaluator.files else None
     return ComparedRun(storable(record.run_id), evaluator.id, items, columns, manifest, early)
 
 
 class _Early(msgspec.Struct):
-    """The part of a rubric run's aggregates.json that says whether it ended early."""
+    """The part of a run's aggregates.json that says whether it ended early."""
 
     early_stop: EarlyStop | None = None
 
 
-def _ended_early(derived: Record, spec: str) -> EndedEarly | None:
-    if spec.partition("@")[0] != "rubric":
-        return None
+def _ended_early(derived: Record) -> EndedEarly | None:
     try:
         found = msgspec.json.decode(derived.aggregates.read_bytes(), type=ready(_Early)).early_stop
     except FileNotFoundError:
