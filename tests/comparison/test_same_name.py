@@ -12,9 +12,9 @@ from benchbook.comparison.experiment import named_experiment
 from benchbook.comparison.leaderboard import leaderboard
 from benchbook.comparison.records import compared_run
 from benchbook.errors import UsageError
-from benchbook.library.gating import records_on_one_evalset
+from benchbook.library.comparing import records_on_one_evalset
 from benchbook.record.folder import Record
-from benchbook.views.experiment import experiment_markdown
+from benchbook.views.several_runs import experiment_markdown
 from own_rubric import TONE, Verdict, own_run
 from server.making import Api, api_over
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchbook.ask.loop import run_async
+from benchbook.ask.work import run_async
 from benchbook.errors import UsageError
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import evaluator_of, start_run

@@ -25,6 +25,11 @@ export const AGGREGATES = {
   total_tokens: ["Tokens in all", "tokens"],
   tokens_per_correct_answer: ["Tokens per fully correct answer", "tokens"],
   token_efficiency_ratio_mean: ["Output tokens per input token, mean", "ratio"],
+  item_criteria_mean: ["Items' own criteria, mean", "score"],
+  item_criteria_positive: ["Items' criteria of a positive weight", "count"],
+  item_criteria_positive_met: ["of these, met", "count"],
+  item_criteria_negative: ["Items' criteria of a negative weight", "count"],
+  item_criteria_negative_met: ["of these, met though they should not be", "count"],
   cost_mean_usd: ["Cost of an answer, mean", "usd"],
   evaluator_error_rate: ["Evaluator errors", "rate"],
   n_timed_out: ["Timed out", "count"],
@@ -34,6 +39,7 @@ export const AGGREGATES = {
 export const OF_CRITERIA = {
   _full_credit_rate: [", full credit", "rate"],
   _failure_rate: [" failure rate", "rate"],
+  _quote_found_rate: [", quotes that were found", "rate"],
   _mean: [", mean", "grade"],
 } as const;
 
@@ -165,7 +171,7 @@ export const STANDINGS = {
 export const RULES = {
   valid_share_at_least: ["evaluations that count, at least", "rate"],
   found_share_at_least: ["quotes that were found, at least", "rate"],
-  severity_at_most: ["points (of {points}) away from the other judges, at most", "grade"],
+  severity_at_most: ["points (of 8) away from the other judges, at most", "grade"],
   agreement_at_least: ["agreement with the other judges, at least", "ratio"],
   failed_probe_share_at_most: ["probes that failed, at most", "rate"],
 } as const;

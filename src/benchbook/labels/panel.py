@@ -17,7 +17,7 @@ from benchbook.evaluators.exact import as_float, percentile, ratio
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import aggregates_of
-from benchbook.evaluators.rubric.made import Made, made
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import (

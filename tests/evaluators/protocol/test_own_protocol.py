@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.ask.loop import run_async
-from benchbook.ask.progress import Progress
+from benchbook.ask.work import run_async
+from benchbook.ask.work import Progress
 from benchbook.ask.starting import RunResult
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.protocol.config import judging_config_from_mapping

@@ -97,6 +97,7 @@ export interface AnswerCard {
   labels_sha256: string;
   as_drawn: boolean;
   carried: CarriedFrom | null;
+  judge: string;
   n_scored: number;
   n_labelled: number;
   n_labellers: number;
