@@ -15,9 +15,9 @@ from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float, percentile, ratio
 from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import aggregates_of
-from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.row_types import scores_of
 from benchbook.evaluators.rubric.rows import (

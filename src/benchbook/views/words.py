@@ -13,9 +13,7 @@ from benchbook.evaluators.correctness.rows import CorrectnessManifest
 from benchbook.evaluators.document import Kind, Tone, Value
 from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.row_types import scores_of
-from benchbook.evaluators.rubric.rows import PanelVote, RubricManifest, RubricRow
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.rows import RubricManifest, RubricRow
 from benchbook.statistics.results import REASONS
 from benchbook.text import one_line
 from benchbook.views import numbers
@@ -44,8 +42,6 @@ __all__ = [
     "outcome_word",
     "plural",
     "reason",
-    "score_kind",
-    "scores_words",
     "settling",
     "settling_lines",
     "unscored_because",
@@ -226,17 +222,6 @@ def fail_reason(name: str) -> str:
 def criterion_word(name: str) -> str:
     """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`."""
     return one_line(name.removesuffix("_score").replace("_", " ")).capitalize()
-
-
-def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:
-    """`accuracy 2, faithfulness 1`."""
-    scores = zip(spec.criteria, scores_of(row, spec), strict=True)
-    return ", ".join(f"{one.name} {numbers.show(score_kind(one), score)}" for one, score in scores)
-
-
-def score_kind(one: Criterion) -> Kind:
-    """How a criterion's scores are written: what an item's own criteria come to is a share of 1."""
-    return "score" if one.by_item else "count"
 
 
 def listed(words: Sequence[str]) -> str:

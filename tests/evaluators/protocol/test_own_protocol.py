@@ -17,9 +17,8 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.ask.work import run_async
-from benchbook.ask.work import Progress
 from benchbook.ask.starting import RunResult
+from benchbook.ask.work import Progress, run_async
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
