@@ -14,6 +14,7 @@ import benchbook as bb
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.tables import DERIVED_FILES
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.scorers import metric
 from benchbook.evaluators.scorers.outcome import EXPECTED
 from benchbook.record.facts import Outcome, Outcomes, RunEnded
 from benchbook.record.folder import Record
@@ -75,6 +76,19 @@ def test_one_that_always_raises_gives_no_score_at_all(tmp_path: Path) -> None:
     assert made.samples["score"].to_list()[:4] == [None] * 4
     assert (made.decision.verdict, made.decision.reason) == ("fail", "no item has a score")
     assert bb.verify(made.path).holds
+
+
+def test_reasons_that_are_all_others_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metric, "_MOST_KINDS", 2)
+
+    @bb.scorer(name="talking")
+    def talking(item: Any, answer: str) -> bool:
+        raise ValueError(item.id + answer)
+
+    made = scored(tmp_path, talking, [{"item_id": f"i{n}", "predicted": "x"} for n in (0, 1, 2, 3)])
+    found = {one.why: one.n_items for one in made.aggregates.unscored}
+    assert found == {"other reasons": 2, "ValueError: i0x": 1, "ValueError: i1x": 1}
+    assert made.samples["unscored"].to_list()[3] == "ValueError: i3x"
 
 
 def test_a_run_that_crashed_scores_nothing_but_zero(tmp_path: Path) -> None:

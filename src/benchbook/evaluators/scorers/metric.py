@@ -38,7 +38,9 @@ __all__ = ["NOT_PASSED", "NOT_SCORED", "SOURCE", "ScorerMetric"]
 SOURCE = "scorer"  # what a record calls the source, among its inputs
 NOT_PASSED = "not_passed"
 NOT_SCORED = "not scored yet"  # of an answer without an outcome: the run was stopped before
-_MOST_REASONS = 20
+OTHER_REASONS = "other reasons"
+_MOST_REASONS = 20  # that are listed
+_MOST_KINDS = 1_000  # of them that are counted apart: a message may hold the answer, and be another each time
 _MOST_NAMES = 50  # of numbers that are added up
 
 
@@ -163,6 +165,7 @@ class _OfRun(ScorerMetric):
         self._failed = state.started.identity["run_status"] != "completed"
         self.is_rate = state.outcomes.are_truths
         self.named = _Named()
+        self._whys: set[str] = set()
         said = ScorerSaid(**msgspec.structs.asdict(self.spec), python=sorted(state.outcomes.pythons))
         self.identity = {"evaluator": SOURCE, "scorer": said}
 
@@ -181,7 +184,13 @@ class _OfRun(ScorerMetric):
         why = NOT_SCORED if outcome is None else outcome.fault or "no score"
         if self._failed:  # such a run scores 0.0 in all, whatever its texts (A3)
             return Scored(0, passed=False, reason=NOT_PASSED, columns={"unscored": why}, measured={"pass_rate": 0})
-        return Unscored(why, {"unscored": why})
+        return Unscored(self._counted_as(why), {"unscored": why})
+
+    def _counted_as(self, why: str) -> str:
+        if why not in self._whys and len(self._whys) >= _MOST_KINDS:
+            return OTHER_REASONS
+        self._whys.add(why)
+        return why
 
 
 def _without_text() -> Scored:
