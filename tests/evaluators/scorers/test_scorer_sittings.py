@@ -71,6 +71,7 @@ def test_what_was_not_scored_yet_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     found = bb.load(made.path)
     assert found.aggregates.warnings[0] == "4 of 6 items are answered and not scored yet, and left out."
     assert (found.aggregates.n_scored, found.aggregates.n_unscored, found.decision.verdict) == (2, 4, "incomplete")
+    assert found.decision.reason == "the run is open: 6 of 6 items have a prediction, and 4 of these no score"
 
 
 def test_a_person_who_interrupts_the_scoring_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -298,7 +298,9 @@ class Counted:
         """Of a run that was not ended."""
         detail = f" ({self.state.interrupted.reason})" if self.state.interrupted else ""
         whole = self.tally.whole
-        return f"the run is {self.state.state}{detail}: {whole.n_scored} of {whole.n_items} items have a prediction"
+        has = f"{whole.n_scored + whole.n_unscored} of {whole.n_items} items have a prediction"
+        lacks = f", and {whole.n_unscored} of these no score" if whole.n_unscored else ""
+        return f"the run is {self.state.state}{detail}: {has}{lacks}"
 
 
 def _with_the_missing(
