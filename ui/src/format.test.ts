@@ -23,6 +23,7 @@ describe("names", () => {
     ["bare", "bare"],
     [null, "–"],
     ["<script>/@x", "<script>/@x"],
+    ["scripted/j0@1 + openai/k@2", "j0 + k"],
   ])("%s", (id, wanted) => expect(modelName(id)).toBe(wanted));
   it("shows where names differ", () => expect(distinctNames(["run-a-final", "run-b-final"])).toEqual(["a", "b"]));
   it("keeps names that are alike", () => expect(distinctNames(["x", "x"])).toEqual(["x", "x"]));

@@ -43,9 +43,13 @@ export function localTime(utc: string | null | undefined): { text: string; whole
   return { text: clock.format(at), whole: clockWhole.format(at) };
 }
 
-/** `provider/model-name@version` without provider and version, for where there is little room. */
+/** `provider/model-name@version` without provider and version, for where there is little room; of a panel each judge's. */
 export function modelName(id: string | null | undefined): string {
   if (!id) return NOTHING;
+  return id.split(" + ").map(shortName).join(" + ");
+}
+
+function shortName(id: string): string {
   const at = id.indexOf("@");
   const name = at < 0 ? id : id.slice(0, at);
   return name.slice(name.lastIndexOf("/") + 1) || id;

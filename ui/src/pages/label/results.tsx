@@ -55,7 +55,7 @@ function People({ book, labeller }: { book: Book; labeller: string | null }) {
           <caption>Samples, of {count(book.n_samples)} drawn from run <Inline text={book.run_id} /></caption>
           <thead>
             <tr>
-              <th scope="col">Field</th>
+              <th scope="col">Criterion</th>
               {origins.map((origin) => <th scope="col" className="number" key={origin}>{ORIGINS[origin] ?? words(origin)}</th>)}
             </tr>
           </thead>
