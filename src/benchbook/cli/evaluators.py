@@ -293,9 +293,12 @@ def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
     """What a judge is asked about an answer to the first item."""
     from benchbook.evalsets import open_evalset
     from benchbook.evalsets.opening import evalset_path
+    from benchbook.evaluators.rubric.item_scores import check_item_criteria
     from benchbook.evaluators.rubric.requests import JudgePrompt
 
     with open_evalset(evalset_path(evalset)) as opened:
+        if spec.by_item:
+            check_item_criteria(opened, spec)
         asked = JudgePrompt(spec).render(opened[0], "(the model's answer)")
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
     return [{"role": one["role"], "content": one["content"]} for one in messages]

@@ -354,6 +354,26 @@ def test_no_answer_and_no_reply(tmp_path: Path) -> None:
     assert verify(result.record).holds
 
 
+def test_it_stops_once_it_is_decided_and_is_held_against_another(tmp_path: Path) -> None:
+    """Who finds out where a run stopped, or which samples of another passed, needs the items."""
+    spec = written(tmp_path / "own", "[item_criteria]\nat_least = 0.5")
+    items = [{"id": f"i{n}", "prompt": f"What is {n} + 1?", "criteria": CRITERIA} for n in range(30)]
+    good, bad = (dict.fromkeys(range(30), met) for met in ((True, True, False), (False, False, True)))
+    with running(judge(bad)) as server:
+        worse = own_run(tmp_path, server, spec, "worse", items=items)
+    with running(judge(good)) as server:
+        early = own_run(tmp_path, server, spec, "early", items=items, until_decided=True)
+        against = own_run(
+            tmp_path, server, spec, "against", items=items, evalset=str(tmp_path / "worse-items.jsonl"),
+            until_decided=True, against=str(worse.record.path),
+        )  # fmt: skip
+    assert early.derived.aggregates.early_stop.decision == "READY"
+    assert against.derived.aggregates.early_stop.against.verdict == "better"
+    for result in (early, against):
+        assert result.derived.aggregates.early_stop.after_items < 30
+        assert verify(result.record).holds
+
+
 @pytest.mark.parametrize(
     ("item", "says"),
     [
@@ -372,6 +392,8 @@ def test_an_item_without_them_is_told_before_anything_is_asked(tmp_path: Path, i
         assert not server.asked["candidate"]
     assert says in str(told.value)
     assert str(told.value).endswith("own@v1 scores each item by its own")
+    done = benchbook_here("rubric", "check", spec, "--evalset", str(tmp_path / "run-items.jsonl"))
+    assert (done.returncode, says in done.stderr.decode()) == (2, True), done.stderr
 
 
 def test_no_panel_scores_them(tmp_path: Path) -> None:

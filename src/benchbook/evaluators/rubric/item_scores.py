@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from benchbook.evalsets import Item
-from benchbook.evalsets.item_criteria import ItemCriterion, read_criteria
+from benchbook.errors import InputError
+from benchbook.evalsets import EvalSet, Item
+from benchbook.evalsets.item_criteria import ItemCriterion, criteria_faults, read_criteria
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.rubric.further import MetCounts
 from benchbook.evaluators.rubric.reply_faults import Rejected, json_type, rationale_fault
@@ -18,6 +19,7 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 __all__ = [
     "ITEM_CRITERIA",
     "Met",
+    "check_item_criteria",
     "counts_of",
     "item_criteria_reply",
     "item_criteria_text",
@@ -90,6 +92,17 @@ def _read_one(given: Mapping[str, Any], number: str, criterion: ItemCriterion, s
     if (fault := rationale_fault(one["rationale"], spec.max_rationale_words)) is not None:
         return Rejected("bad_rationale", f"of {place}: {fault}")
     return Met(criterion, one["met"], one["rationale"])
+
+
+def check_item_criteria(evalset: EvalSet, spec: RubricSpec) -> None:
+    """Refuses items without criteria of their own, or with a fault in them. Raises: InputError with line and field."""
+    with evalset:
+        for index, item in enumerate(evalset):
+            if (fault := next(criteria_faults(item.criteria), None)) is not None:
+                found = "nothing" if item.criteria is None else fault.found
+                expected = f"{fault.expected}: {spec.id} scores each item by its own"
+                line = evalset.line_of(index)
+                raise InputError(evalset.path, line=line, field=fault.field, found=found, expected=expected)
 
 
 # ── what the judge is told ───────────────────────────────────────────────────────────────────────────────────

@@ -16,9 +16,8 @@ from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
 from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
-from benchbook.errors import ConfigError, InputError
+from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
-from benchbook.evalsets.item_criteria import criteria_faults
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.tables import table_form
 from benchbook.evaluators.candidate import chosen_part, four_params, model_settings
@@ -32,6 +31,7 @@ from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
 from benchbook.evaluators.rubric.folders import items_for, rubric_asked_for, spec_of
+from benchbook.evaluators.rubric.item_scores import check_item_criteria
 from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
@@ -191,7 +191,7 @@ def prepare(config: RunConfig) -> PreparedRun:
     path = evalset_path(config.evalset)
     evalset, part = chosen_part(config, open_evalset(path))
     if spec.by_item:
-        _check_item_criteria(evalset, spec)
+        check_item_criteria(evalset, spec)
     inputs = {"evalset": path} | config.part.inputs | rubric.inputs
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)
@@ -245,17 +245,6 @@ def _check_prices(config: RunConfig, spec: RubricSpec) -> None:
                 'nothing); or unmeasured = ["cost"]'
             )
             raise ConfigError(name, "nothing", expected)
-
-
-def _check_item_criteria(evalset: EvalSet, spec: RubricSpec) -> None:
-    """Every item has criteria of its own, without fault. Raises: InputError with the line and the field."""
-    with evalset:
-        for index, item in enumerate(evalset):
-            if (fault := next(criteria_faults(item.criteria), None)) is not None:
-                found = "nothing" if item.criteria is None else fault.found
-                expected = f"{fault.expected}: {spec.id} scores each item by its own"
-                line = evalset.line_of(index)
-                raise InputError(evalset.path, line=line, field=fault.field, found=found, expected=expected)
 
 
 def _check_settings(config: RunConfig) -> None:

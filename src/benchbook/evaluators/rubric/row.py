@@ -33,6 +33,7 @@ class Rows:
         self._plan = plan
         self._spec = spec
         self._caused = caused
+        self._has_more = spec.asks_more or spec.counts_more
         self._type = row_type(spec, panel=isinstance(plan.panel, Panel), caused=caused)
         self._vote_type = vote_type(spec)
         self._score_keys = [one.score_key for one in spec.criteria]
@@ -44,15 +45,20 @@ class Rows:
         columns |= zip(self._norms, map(as_float, score.norms_nano), strict=True)
         if isinstance(self._plan.panel, Panel):
             columns |= self._of_panel(history, outcome, self._plan.panel.names)
-        if self._spec.asks_more:
-            columns |= further_columns(history.parsed, self._spec)
+        if self._has_more:
+            columns |= self._more(history, outcome)
+        if self._caused:
+            columns["candidate_error"] = candidate_error(history)
+        return self._type(**columns)
+
+    def _more(self, history: History, outcome: Outcome) -> dict[str, Any]:
+        """What rows have under some rubrics alone."""
+        columns = further_columns(history.parsed, self._spec)
         if self._spec.by_item:
             columns |= zip(self._score_keys, self._spec.shown_scores(outcome.scores), strict=True)
         if self._spec.measures_cost:
             columns["cost_usd"] = as_float(outcome.cost_nano_usd)
-        if self._caused:
-            columns["candidate_error"] = candidate_error(history)
-        return self._type(**columns)
+        return columns
 
     def _of_panel(self, history: History, outcome: Outcome, names: Sequence[str]) -> dict[str, Any]:
         """Every judge's vote, and how far they are apart. `names` has one for each of the plan's judges."""

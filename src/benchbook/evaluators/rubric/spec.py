@@ -1,4 +1,4 @@
-"""A rubric, compiled: what is judged, what is measured, what passes, what is gated (SPEC R; docs/decisions/0027).
+"""A rubric, compiled: what is judged, what is measured, what passes, what is gated (SPEC R; docs/decisions/0032).
 
 Everything in this room reads its names, scales, weights and limits here and nowhere else. `rubric@v1` is one rubric
 among others: its frozen files are of a form of their own, which `rubric_v1` compiles.

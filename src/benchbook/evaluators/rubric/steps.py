@@ -179,7 +179,10 @@ class History:
     def parsed(self) -> Parsed | None:
         """The judge's reply; of a panel, that of the first judge who gave the panel's scores."""
         scores = self.scores
-        return next((one.parsed for one in self.judges if one.parsed is not None and one.parsed.scores == scores), None)
+        for judging in self.judges:
+            if judging.parsed is not None and judging.parsed.scores == scores:
+                return judging.parsed
+        return None
 
     def add(self, fact: SampleFact) -> None:
         is_attempt = isinstance(fact, Failure) and fact.ends == "attempt"
