@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,21 @@ def test_a_fault_of_the_prompt(tmp_path: Path, prompt: str | None, says: str) ->
 def test_what_is_refused(tmp_path: Path, words: list[str], says: str) -> None:
     done = benchbook_here(*words, cwd=tmp_path)
     assert (done.returncode, says in done.stderr.decode()) == (2, True), done.stderr
+
+
+def test_what_init_says_in_comments_is_right(tmp_path: Path) -> None:
+    """Every key that stands behind a `#` may be taken as it is: of [pass] the first of the two."""
+    benchbook_here("rubric", "init", "kind", cwd=tmp_path)
+    spec = tmp_path / "kind@v1" / "spec.toml"
+    lines = spec.read_text(encoding="utf-8").splitlines()
+    second = next(number for number, line in enumerate(lines) if line.startswith("# [pass]")) + 2
+    taken = [re.sub(r"^# (?=\[|\w+ = )", "", line) for line in (*lines[:second], *lines[second + 1 :])]
+    assert sum(one != other for one, other in zip(taken, lines, strict=False)) > 15
+    spec.write_text("\n".join(taken), encoding="utf-8")
+    (spec.parent / "system.txt").write_text("Be strict.", encoding="utf-8")
+    done = benchbook_here("rubric", "check", "kind@v1", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert [one["name"] for one in shown["criteria"]] == ["correct", "clear", "item_criteria"]
+    assert [one["name"] for one in shown["measures"]] == ["latency", "tokens", "cost"]
+    assert shown["pass"] == {"min_score": 0.8}

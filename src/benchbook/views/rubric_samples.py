@@ -117,7 +117,7 @@ def _quotes(row: RubricRow, asked: Asked | None) -> Iterator[Quote]:
         yield Quote("What the failed call said", row.error_detail)
     yield Quote("Judge's rationale", row.rationale, "none")
     for one in getattr(row, "quotes", ()):
-        yield Quote(f"Judge's quote for {one.criterion}: {_where(one)}", one.quote)
+        yield Quote(f"Judge's quote for {one.criterion}: {_where(one)}", shorten(one.quote, 600))
 
 
 _FOUND = {
