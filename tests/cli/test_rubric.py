@@ -106,6 +106,16 @@ def test_every_fault_is_named_by_its_line(tmp_path: Path, more: str, faults: lis
         assert line.startswith(f"own/spec.toml{fault}")
 
 
+def test_a_quote_that_is_asked_for_is_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    more = 'scale = [0, 1]\nquote = "report"\nquote_from = "transcript"\n'
+    (folder / "spec.toml").write_text(f"{HEAD}{more}{GATE}", encoding="utf-8")
+    (folder / "prompt.txt").write_text("{{transcript}} {{criteria}}\n", encoding="utf-8")
+    lines = benchbook_here("rubric", "check", "own", cwd=tmp_path).stdout.decode().splitlines()
+    assert lines[1] == "  good: 0 to 1, any passes; weight 1; quotes the transcript, which is counted: Good?"
+
+
 @pytest.mark.parametrize(
     ("prompt", "says"),
     [

@@ -257,6 +257,8 @@ def _rubric_fields(spec: RubricSpec) -> dict[str, Any]:
                 "scale": [0, 1] if one.by_item else [one.lowest, one.highest],
                 "weight": one.weight,
                 "at_least": one.at_least / 10**9 if one.by_item and one.at_least is not None else one.at_least,
+                "quote": one.quote,
+                "quote_from": one.quote and ("transcript" if one.from_transcript else "answer"),
             }
             for one in spec.criteria
         ],
@@ -310,6 +312,7 @@ def _dollars(value: float) -> str:
     return money(str(value))
 
 
+_QUOTES = {"must_be_found": "", "report": ", which is counted"}
 _PASSES = {
     "min_score": "a sample score of at least {:g}, and every limit",
     "at_least": "at least {} criteria at their at_least, and every limit of what is measured",
@@ -324,7 +327,8 @@ def _rubric_lines(shown: dict[str, Any]) -> list[str]:
     for one in shown["criteria"]:
         least = "any passes" if one["at_least"] is None else f"{one['at_least']} passes"
         low, high = one["scale"]
-        scale = f"{low} to {high}, {least}; weight {one['weight']}"
+        quoted = f"; quotes the {one['quote_from']}{_QUOTES[one['quote']]}" if one["quote"] else ""
+        scale = f"{low} to {high}, {least}; weight {one['weight']}{quoted}"
         lines.append(f"  {one['name']}: {scale}: {one_line(one['question'] or 'criteria that each item brings')}")
     for one in shown["measures"]:
         amount = _dollars if one["name"] == "cost" else "{:,}".format
