@@ -118,3 +118,9 @@ def test_a_run_by_its_score(tmp_path: Path) -> None:
     lines = benchbook_here("rubric", "check", str(folder)).stdout.decode().splitlines()
     assert "  passes: a sample score of at least 0.75, and every limit" in lines
     assert json.loads(benchbook_here("rubric", "check", str(folder), "--json").stdout)["pass"] == {"min_score": 0.75}
+
+
+def test_no_answer_passes_under_no_rubric() -> None:  # R1.3: though nothing limits a score
+    without_limits = spec_with("", minimum="")
+    assert score_sample(outcome(0, 0, 0), without_limits).fail_reasons == ()
+    assert score_sample(outcome(0, 0, 0, score_origin=NO_ANSWER), without_limits).fail_reasons == ("no_answer",)

@@ -8,6 +8,7 @@ import msgspec
 
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.rubric.further import Further
+from benchbook.evaluators.rubric.pass_rules import NOT_ANSWERED
 from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = ["NO_ANSWER", "EvaluatorError", "Outcome", "RubricScore", "Scores", "score_sample"]
@@ -92,6 +93,8 @@ def score_sample(outcome: Outcome, spec: RubricSpec) -> RubricScore:
         reasons = spec.pass_rule.reasons(
             reasons, spec.criteria, outcome.scores, score_nano, no_answer=outcome.no_answer
         )
+    elif not reasons and outcome.no_answer:  # R1.3: under no rubric does it pass, limits or none
+        reasons = (NOT_ANSWERED,)
     return RubricScore(score_nano, tuple(norms), _token_ratio(outcome), reasons)
 
 
