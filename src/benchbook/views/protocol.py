@@ -18,7 +18,7 @@ from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.folders import protocol_of
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
-from benchbook.evaluators.protocol.spec import VERDICTS, JudgePrompt, Protocol
+from benchbook.evaluators.protocol.spec import VERDICTS, Protocol
 from benchbook.record.folder import Record
 from benchbook.views.archive import write_archive
 from benchbook.views.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
@@ -42,7 +42,7 @@ def archive_of(
 
     `declared_prompts` are those by which judgements were made elsewhere (`declared_prompts_of`).
     """
-    own = [] if manifest.judged_elsewhere else [_used(one, protocol) for one in protocol.prompts]
+    own = [] if manifest.judged_elsewhere else list(_used_prompts(protocol))
     prompts = [*own, *declared_prompts]
     log = RunLog(
         experiment=manifest.run_id,
@@ -65,10 +65,13 @@ def archive_of(
     return Archive(evaluations, prompts, log, protocol, aggregates.analysis.probes, derivation)
 
 
-def _used(prompt: JudgePrompt, protocol: Protocol) -> UsedPrompt:
-    """By the protocol's name; of several prompts with its own."""
-    name = protocol.id if len(protocol.prompts) == 1 else f"{protocol.id} {prompt.name}"
-    return UsedPrompt(name, prompt.text)
+def _used_prompts(protocol: Protocol) -> Iterator[UsedPrompt]:
+    """By the protocol's name; of several prompts with their own. Those of one text are one."""
+    names: dict[str, list[str]] = {}
+    for prompt in protocol.prompts:
+        names.setdefault(prompt.text, []).append(prompt.name)
+    for text, given in names.items():
+        yield UsedPrompt(protocol.id if len(names) == 1 else f"{protocol.id} {', '.join(given)}", text)
 
 
 def _since_derivation_3(manifest: ProtocolManifest, aggregates: ProtocolAggregates) -> dict[str, Any]:

@@ -297,6 +297,17 @@ def test_an_interrupted_experiment_goes_on_without_the_folder(tmp_path: Path) ->
     assert verify(second.record).holds
 
 
+def test_two_methods_may_share_a_text(tmp_path: Path) -> None:
+    make_set(tmp_path)
+    prompts = 'file = "others.txt"\n[[prompts]]\nname = "own"\nmethods = ["self_judge"]\nfile = "others.txt"\n'
+    spec = SPEC[: SPEC.index('file = "others.txt"')] + prompts
+    with running(judged) as server:
+        record = experiment(tmp_path, server, written(tmp_path / "shop@v2", spec)).record
+    words = ("judge", "archive", str(record.path), "--out", str(tmp_path / "archive"))
+    assert benchbook_here(*words).returncode == 0
+    assert len(list((tmp_path / "archive" / "used_prompts").iterdir())) == 1
+
+
 def test_the_library_takes_a_folder(tmp_path: Path) -> None:
     make_set(tmp_path)
     spec = written(tmp_path / "shop@v2")
