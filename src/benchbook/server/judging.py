@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.catalog.queries import RunFilter, list_runs
+from benchbook.catalog.queries import EvaluatorRow, RunFilter, RunRow, evaluators, list_runs
+from benchbook.errors import RecordError
 from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
@@ -33,6 +34,7 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
+from benchbook.specs import FROZEN
 from benchbook.views.json import table_json
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
 
@@ -50,6 +52,7 @@ __all__ = [
 
 _SPEC = "judge_protocol@v1"
 _MOST = 200
+_ASKED = 3  # of an evaluator's records: one would tell, were it not gone
 _SUMMARY = (
     "sample", "question_id", "prompt_variant", "target_model", "output_id", "judge_model", "method", "repeat", "valid",
     "flags", "verdict", "overall_score",
@@ -57,9 +60,27 @@ _SUMMARY = (
 
 
 def list_experiments(call: Call) -> ExperimentList:
-    rows = list_runs(call.services.catalog, RunFilter(spec=_SPEC, state="complete"), limit=_MOST).runs
-    found = [_in_short(call.services, call.services.finished(row.run_id)) for row in rows]
+    runs = [row for one in evaluators(call.services.catalog) for row in _judged_under(call.services, one)]
+    newest = sorted(runs, key=lambda row: row.started_utc or "", reverse=True)[:_MOST]
+    found = [_in_short(call.services, call.services.finished(row.run_id)) for row in newest]
     return ExperimentList(experiments=tuple(found))
+
+
+def _judged_under(services: Services, one: EvaluatorRow) -> tuple[RunRow, ...]:
+    """The experiments under an evaluator; none where it is no judge protocol, as its records tell."""
+    if one.spec in FROZEN and one.spec != _SPEC:
+        return ()
+    wanted = RunFilter(spec=one.spec, spec_sha256=one.spec_sha256, state="complete")
+    rows = list_runs(services.catalog, wanted, limit=_MOST).runs
+    is_protocol = one.spec == _SPEC or any(_is_judged(services, row) for row in rows[:_ASKED])
+    return rows if is_protocol else ()
+
+
+def _is_judged(services: Services, row: RunRow) -> bool:
+    try:
+        return isinstance(evaluator_of(services.finished(row.run_id).record), ProtocolEvaluator)
+    except (ProblemError, RecordError):  # a record that is gone, or of an evaluator that is not here
+        return False
 
 
 def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:

@@ -213,6 +213,7 @@ def test_the_server_shows_its_evaluations(made: tuple[Record, list[dict[str, Any
         assert (first["scores"], first["overall_score"]) == ({"Right": 4, "kind": 0}, 4)
         assert api.json("/api/v1/evaluations?run=run")["n"] == 8
         assert api.json("/api/v1/judges/run")["spec"] == "shop@v2"
+        assert [one["run_id"] for one in api.json("/api/v1/judges")["experiments"]] == ["run"]
     finally:
         api.app.stop()
 
