@@ -77,10 +77,11 @@ def _evalset(call: Call, question: LeaderboardAsked) -> EvalSetRow:
         raise ProblemError(
             HTTPStatus.CONFLICT, f"several eval sets have this id ({hashes}): name one by its whole hash"
         )
-    if len(found) > 1:
-        hashes = ", ".join(str(row.spec_sha256) for row in found)
+    ranked = [row for row in found if row.best_nano is not None] or found[:1]
+    if len(ranked) > 1:
+        hashes = ", ".join(str(row.spec_sha256) for row in ranked)
         name = shorten(question.spec, 60)
         raise ProblemError(
             HTTPStatus.CONFLICT, f"several evaluators are called {name}: name one by spec_sha256, of {hashes}"
         )
-    return found[0]
+    return ranked[0]
