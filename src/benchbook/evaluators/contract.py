@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -32,6 +32,7 @@ __all__ = [
     "Evaluator",
     "LabelCriterion",
     "MetricKind",
+    "SideBySide",
     "Tables",
 ]
 
@@ -109,6 +110,21 @@ class LabelCriterion:
     meaning: str = ""  # in words, as people see it; empty where the name says it
     grades: tuple[str, ...] = ()  # what each score is called, in their order; none: by its number alone
     may_not_apply: bool = False  # people may say that it does not apply to an answer
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Of an evaluator whose rows are several judges' words on one answer: what labels, which are of answers, go by.
+
+    `rows` reads a samples.parquet and makes a row of each judge's word that counts, with `sample`, `judge_model`,
+    `item_id`, `prompt`, `answer`, `passed`, `group` and the criteria. `strata` are what a draw can be stratified by,
+    beside criteria and passing, with their columns; `hidden` is what whoever labels is not told.
+    """
+
+    judges: tuple[str, ...]
+    rows: Callable[[Record, RunStarted, Path], Iterator[Any]]
+    strata: Mapping[str, str]
+    hidden: tuple[str, ...]
 
 
 class Evaluator(ABC):
@@ -240,6 +256,11 @@ class Evaluator(ABC):
             return ()
         meaning = "passed\n  1 the answer is right: it does what the question asks\n  0 it is not"
         return (LabelCriterion("passed", (0, 1), self.compared.passed, meaning),)
+
+    def side_by_side(self, started: RunStarted) -> SideBySide | None:
+        """How several judges' words on one answer are told apart; None where a row is an answer."""
+        del started
+        return None
 
     def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
         """What a list of samples shows, by the columns' names there: item_id, section, category, difficulty, score,

@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion
-from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
-from benchbook.evaluators.protocol.labelled import judged_answers, judges_of, one_of_each
-from benchbook.evaluators.protocol.spec import Protocol
+from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion, SideBySide
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
@@ -174,11 +171,11 @@ class JudgedRun(LabelledRun):
     Without a `judge` its rows are those of all: for a draw, which takes one row an output.
     """
 
-    protocol: Protocol
+    beside: SideBySide
     judge: str | None
 
     def rows(self) -> Iterator[Any]:
-        for row in judged_answers(self.record, self.started, self.samples, self.protocol):
+        for row in self.beside.rows(self.record, self.started, self.samples):
             if self.judge in (None, row.judge_model):
                 yield row
 
@@ -187,7 +184,13 @@ class JudgedRun(LabelledRun):
         return True
 
     def to_draw(self) -> Iterator[Any]:
-        return one_of_each(replace(self, judge=None).rows())
+        """The first row of each answer as people see it, whoever gave it and judged it."""
+        seen = set[tuple[str, str, str]]()
+        for row in replace(self, judge=None).rows():
+            shown = (row.item_id, row.prompt, row.answer)
+            if shown not in seen:
+                seen.add(shown)
+                yield row
 
     def sheet(self, answers: Mapping[int, str | None]) -> list[SheetRow]:
         rows = {row.sample: row for row in self.rows() if row.sample in answers}
@@ -199,12 +202,11 @@ class JudgedRun(LabelledRun):
     @property
     def stratifiable(self) -> dict[str, str]:
         own = {one.name: one.column for one in self.criteria}
-        cell = {"question_id": "item_id", "prompt_variant": "category", "target_model": "section"}
-        return own | cell | {"passed": self.columns.passed}
+        return own | dict(self.beside.strata) | {"passed": self.columns.passed}
 
     @property
     def hidden(self) -> list[str]:
-        return [*self.protocol.names, "verdict", "evidence", "judge_model", "target_model", "labels of others"]
+        return list(self.beside.hidden)
 
 
 def _whole(value: float | None) -> int | None:
@@ -217,16 +219,15 @@ def judge_on_trial(record: Record, judge: str | None) -> str | None:
 
     Raises: UsageError where several could be.
     """
-    started = record.started()
-    if judge is not None or not isinstance(evaluator_of(record), ProtocolEvaluator):
+    beside = evaluator_of(record).side_by_side(record.started())
+    if judge is not None or beside is None:
         return judge
-    judges = judges_of(started)
-    if len(judges) > 1:
-        raise UsageError(f"{record.path}: has several judges; name one: {', '.join(judges)}")
-    return judges[0]
+    if len(beside.judges) > 1:
+        raise UsageError(f"{record.path}: has several judges; name one: {', '.join(beside.judges)}")
+    return beside.judges[0]
 
 
-_JUDGED = ComparedColumns(score="passed", passed="passed", answer="answer")  # of judged_answers
+_JUDGED = ComparedColumns(score="passed", passed="passed", answer="answer")  # of `SideBySide.rows`
 
 
 @contextmanager
@@ -236,8 +237,8 @@ def derived_anew(record: Record, judge: str | None = None) -> Iterator[LabelledR
     Raises: UsageError for a run of whose answers people can say nothing, or for a judge that it does not have.
     """
     started, evaluator = record.started(), evaluator_of(record)
-    if isinstance(evaluator, ProtocolEvaluator):
-        with _judged_anew(record, started, evaluator, judge) as judged:
+    if (beside := evaluator.side_by_side(started)) is not None:
+        with _judged_anew(record, started, evaluator, beside, judge) as judged:
             yield judged
         return
     if judge is not None:
@@ -255,16 +256,15 @@ def derived_anew(record: Record, judge: str | None = None) -> Iterator[LabelledR
 
 @contextmanager
 def _judged_anew(
-    record: Record, started: RunStarted, evaluator: ProtocolEvaluator, judge: str | None
+    record: Record, started: RunStarted, evaluator: Evaluator, beside: SideBySide, judge: str | None
 ) -> Iterator[JudgedRun]:
-    judges = judges_of(started)
-    if judge is not None and judge not in judges:
-        raise UsageError(f"{record.path}: found judge {quoted(judge)}; expected {', '.join(judges)}")
-    criteria, protocol = evaluator.label_criteria(started), evaluator.protocol
+    if judge is not None and judge not in beside.judges:
+        raise UsageError(f"{record.path}: found judge {quoted(judge)}; expected {', '.join(beside.judges)}")
+    criteria = evaluator.label_criteria(started)
     with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as name:
         folder = Path(name)
         derived, samples = evaluator.derive(record, folder), folder / "samples.parquet"
-        yield JudgedRun(record, started, evaluator, criteria, _JUDGED, derived, samples, protocol, judge)
+        yield JudgedRun(record, started, evaluator, criteria, _JUDGED, derived, samples, beside, judge)
 
 
 def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence[str], seed: int) -> LabelBook:

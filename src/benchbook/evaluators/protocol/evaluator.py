@@ -14,13 +14,13 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
-from benchbook.evaluators.contract import Evaluator, LabelCriterion, Tables
+from benchbook.evaluators.contract import Evaluator, LabelCriterion, SideBySide, Tables
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
 from benchbook.evaluators.protocol.imported import read_judgements
-from benchbook.evaluators.protocol.labelled import criteria_of_labels
+from benchbook.evaluators.protocol.labelled import criteria_of_labels, judges_side_by_side
 from benchbook.evaluators.protocol.plan import ProtocolPlan, protocol_plan_of
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
@@ -113,6 +113,9 @@ class ProtocolEvaluator(Evaluator):
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
         del started
         return criteria_of_labels(self.protocol)
+
+    def side_by_side(self, started: RunStarted) -> SideBySide:
+        return judges_side_by_side(started, self.protocol)
 
     # ── its items ────────────────────────────────────────────────────────────────────────────────────────────
 

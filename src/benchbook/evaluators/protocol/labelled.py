@@ -6,11 +6,12 @@ its output, so that a draw takes one an output, and a judge's scores are those o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchbook.evaluators.contract import LabelCriterion
+from benchbook.evaluators.contract import LabelCriterion, SideBySide
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolRow
@@ -21,7 +22,7 @@ from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 
-__all__ = ["JudgedAnswer", "criteria_of_labels", "judged_answers", "judges_of", "one_of_each"]
+__all__ = ["JudgedAnswer", "criteria_of_labels", "judges_side_by_side"]
 
 
 class JudgedAnswer(Made, frozen=True, kw_only=True):
@@ -52,12 +53,16 @@ def criteria_of_labels(protocol: Protocol) -> tuple[LabelCriterion, ...]:
     )
 
 
-def judges_of(started: RunStarted) -> tuple[str, ...]:
-    """The names of an experiment's judges."""
-    return tuple(judge.name for judge in protocol_plan_of(started).judges)
+def judges_side_by_side(started: RunStarted, protocol: Protocol) -> SideBySide:
+    return SideBySide(
+        judges=tuple(judge.name for judge in protocol_plan_of(started).judges),
+        rows=partial(_judged_answers, protocol=protocol),
+        strata={"question_id": "item_id", "prompt_variant": "category", "target_model": "section"},
+        hidden=(*protocol.names, "verdict", "evidence", "judge_model", "target_model", "labels of others"),
+    )
 
 
-def judged_answers(record: Record, started: RunStarted, samples: Path, protocol: Protocol) -> Iterator[JudgedAnswer]:
+def _judged_answers(record: Record, started: RunStarted, samples: Path, protocol: Protocol) -> Iterator[JudgedAnswer]:
     """All evaluations that count, in their order, from a record's samples.parquet; an invalid one says nothing (P4.2).
 
     Raises: RecordError, InputError.
@@ -82,13 +87,3 @@ def _of_row(row: ProtocolRow) -> dict[str, Any]:
         "group": row.question_id,
         "passed": row.verdict == "PASS",
     }
-
-
-def one_of_each(answers: Iterable[JudgedAnswer]) -> Iterator[JudgedAnswer]:
-    """The first evaluation of each answer as people see it: what a draw is made from, whoever gave it and judged it."""
-    seen = set[tuple[str, str, str]]()
-    for one in answers:
-        shown = (one.item_id, one.prompt, one.answer)
-        if shown not in seen:
-            seen.add(shown)
-            yield one
