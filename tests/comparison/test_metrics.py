@@ -11,6 +11,8 @@ from benchbook.comparison.compared import Comparison, compare
 from benchbook.comparison.pairing import common_metrics
 from benchbook.comparison.records import compared_run
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric
+from benchbook.evaluators.rubric.compared import compared_columns
+from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.record.folder import Record
 from benchbook.views.comparison_tables import differences_table, metric_word
 from own_rubric import TONE, Verdict, own_run
@@ -120,3 +122,13 @@ def test_a_run_of_an_own_rubric_that_ended_early_is_told(tmp_path: Path) -> None
     assert early is not None
     assert (early.n_items, early.after_items < 60, early.verdict) == (60, True, None)
     assert early.words.startswith(f"ended early, after {early.after_items} of 60 items, once it was decided")
+
+
+def test_what_items_own_criteria_come_to_is_compared_as_a_share_of_1() -> None:
+    toml = (
+        'name = "own"\nversion = 1\nabout = "x"\n[item_criteria]\n[[gates]]\naggregate = "pass_rate"\nat_least = 0.5\n'
+    )
+    spec = read_rubric({"spec.toml": toml.encode(), "prompt.txt": b"{{criteria}} {{answer}} {{reply}}"})
+    assert compared_columns(spec).metrics[0] == ComparedMetric(
+        "item_criteria_score", "item_criteria_score", "score", 0, 1
+    )

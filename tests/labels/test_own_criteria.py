@@ -7,18 +7,22 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.registry import samples_type
+from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.labels.answer_card import answer_card
 from benchbook.labels.judge_card import has_judge_card, judge_card
 from benchbook.labels.labels import LabelBook, give_labels
+from benchbook.labels.panel import panel_analysis
 from benchbook.labels.session import Choice, action_of, asked_of, choices_of, keys_of, next_question, prompt_of
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given
 from benchbook.record.facts import LabelScale
 from benchbook.record.folder import Record
+from benchbook.record.tables import read_rows
 from benchbook.views.answer_card import answer_card_lines
 from benchbook.views.csv_files import labels_csv, read_labels_csv
 from benchbook.views.judge_card import card_lines
-from own_rubric import CITED, Verdict, own_run
+from own_rubric import CITED, TONE, Verdict, own_run
 
 TONES: list[Verdict] = [
     {"tone": 5, "safe": "yes"}, {"tone": 2, "safe": "yes"}, {"tone": 4, "safe": "no"}, {"tone": 5, "safe": "yes"},
@@ -157,3 +161,22 @@ def test_where_a_criterion_need_not_apply_there_is_an_answer_card(cited: Record,
     assert (clear.n_scored, clear.n, clear.as_scored, clear.corrected.estimate) == (4, 4, 0.75, 0.75)
     said = "\n".join(answer_card_lines(card))
     assert "applies by both to 1, by the evaluator alone to 1, by people alone to 1, by neither to 1" in said
+
+
+COST = TONE + "\n[measures.cost]\ntarget = 0.00001\nweight = 1\n"
+
+
+def test_a_card_and_a_panel_count_what_an_answer_cost(tmp_path: Path) -> None:
+    """Each answer takes 10 tokens in, at 20 dollars a million: 0.0002, of which the target is a twentieth."""
+    kind: Verdict = {"tone": 5, "safe": "yes"}
+    prices = {"model_input_price": 20, "model_output_price": 0}
+    result = own_run(tmp_path, [[kind, kind]] * 3, COST, **prices)
+    aggregates = result.derived.aggregates.aggregates
+    assert (aggregates.cost_mean_usd, aggregates.aggregate_score) == (0.0002, 0.683333333)  # (1 + 1 + 0.05) / 3
+    book = labelled(result.record, tmp_path, dict.fromkeys(range(3), (5, 1)))
+    corrected = {one.aggregate: one for one in judge_card(result.record, book, n_resamples=100).calibration.corrected}
+    assert corrected["aggregate_score"].as_judged == pytest.approx(0.683333333)
+    rows = read_rows(result.record.samples, samples_type(result.record))
+    made = (result.derived.manifest, result.derived.aggregates)
+    found = panel_analysis(*made, rows, rubric_of(result.record), n_resamples=100)
+    assert [judge.aggregate_score for judge in found.judges] == [0.683333333] * 2

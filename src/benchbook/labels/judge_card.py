@@ -13,7 +13,7 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.evaluator import RubricEvaluator
-from benchbook.evaluators.rubric.row_types import row_type, scores_of
+from benchbook.evaluators.rubric.row_types import further_of, row_type, scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import Outcome
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
@@ -117,8 +117,8 @@ class JudgeCard(msgspec.Struct, frozen=True, kw_only=True):
 def has_judge_card(record: Record) -> bool:
     """Whether a run has all that a judge's card says: a judge, and a decision by the gates of a rubric.
 
-    Where a criterion need not apply, an aggregate is over other samples by the judge than by people, and can't be
-    corrected as here: that run has an answer card.
+    Where a criterion need not apply, an aggregate is over other samples by the judge than by people; and of quotes, or
+    of an item's own criteria, people say nothing. That can't be corrected as here: such a run has an answer card.
     """
     return _rubric_of(record) is not None
 
@@ -126,9 +126,11 @@ def has_judge_card(record: Record) -> bool:
 def _rubric_of(record: Record) -> RubricSpec | None:
     """The rubric of a run that has a judge's card."""
     evaluator = evaluator_of(record)
-    if not isinstance(evaluator, RubricEvaluator) or any(one.may_not_apply for one in evaluator.spec.criteria):
+    if not isinstance(evaluator, RubricEvaluator):
         return None
-    return evaluator.spec
+    spec = evaluator.spec
+    is_more = spec.by_item or spec.counted_quotes or any(one.may_not_apply for one in spec.criteria)
+    return None if is_more else spec
 
 
 def judge_card(
@@ -216,6 +218,7 @@ def _judged_sample(row: RubricRow, spec: RubricSpec) -> tuple[JudgedSample, str 
         timed_out=row.timed_out,
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
+        further=further_of(row, spec),
     )
     slices = {name: value for name in _SLICES if (value := getattr(row, name)) is not None}
     return JudgedSample(row.sample, row.item_id, outcome, len(row.candidate_answer or ""), slices), row.group

@@ -19,7 +19,7 @@ from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.row_types import scores_of
+from benchbook.evaluators.rubric.row_types import further_of, scores_of
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,
@@ -377,6 +377,7 @@ def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> Outcome
             "timed_out": row.timed_out,
             "input_tokens": row.input_tokens,
             "output_tokens": row.output_tokens,
+            "further": further_of(row, spec),
         },
         ready(Outcome),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
-from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
 if TYPE_CHECKING:
     import polars
@@ -23,11 +23,18 @@ def compared_columns(spec: RubricSpec) -> ComparedColumns:
         answer="candidate_answer",
         reasons=("evaluator_error", "parse_error_reason", "fail_reasons"),
         metrics=(
-            *(ComparedMetric(one.score_key, one.score_key, "grade", one.lowest, one.highest) for one in spec.criteria),
+            *map(_metric, spec.criteria),
             ComparedMetric("latency_e2e_ms", "latency_e2e_ms", "ms", higher_is_better=False),
             ComparedMetric("total_tokens", "total_tokens", "tokens", higher_is_better=False),
         ),
     )
+
+
+def _metric(one: Criterion) -> ComparedMetric:
+    """A criterion on its scale; what an item's own criteria come to is a share of 1."""
+    if one.by_item:
+        return ComparedMetric(one.score_key, one.score_key, "score", 0, 1)
+    return ComparedMetric(one.score_key, one.score_key, "grade", one.lowest, one.highest)
 
 
 _FAILED_BEFORE = frozenset({"score_origin", "answer_seq", "error_detail", "timed_out"})

@@ -6,8 +6,10 @@ from functools import cache
 from types import GenericAlias
 from typing import Any
 
+from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.made import made
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_type
+from benchbook.evaluators.rubric.further import Further
 from benchbook.evaluators.rubric.further_rows import further_fields
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
@@ -21,7 +23,7 @@ from benchbook.evaluators.rubric.rows import (
 from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
-__all__ = ["aggregates_file_type", "row_type", "scores_of", "slice_type", "vote_type"]
+__all__ = ["aggregates_file_type", "further_of", "row_type", "scores_of", "slice_type", "vote_type"]
 
 
 _Criteria = tuple[Criterion, ...]
@@ -54,6 +56,14 @@ def _row_type(
 def scores_of(row: RubricRow | PanelVote, spec: RubricSpec) -> Scores:
     """The scores of a row or of a judge's vote, by criterion."""
     return tuple([getattr(row, one.score_key) for one in spec.criteria])
+
+
+def further_of(row: RubricRow, spec: RubricSpec) -> Further | None:
+    """What a row's score is made of beside scores, latency and tokens: its cost."""
+    if not spec.measures_cost:
+        return None
+    cost = row.cost_usd
+    return Further(cost_nano_usd=None if cost is None else round(cost * NANO))
 
 
 def vote_type(spec: RubricSpec) -> type[PanelVote]:
