@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import event, select
+from sqlalchemy import Row, event, select
 
-from benchbook.catalog.database import Catalog, metadata
+from benchbook.catalog.database import Catalog, aggregates, metadata, predictions
 from benchbook.evaluators.correctness.rows import CorrectnessRow
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import Reply, RunEnded, RunStarted
@@ -129,3 +129,17 @@ def plans_of(catalog: Catalog) -> list[str]:
         lambda *words: explain(*words) if words[2].startswith("SELECT") else None,
     )
     return plans
+
+
+def predictions_of(catalog: Catalog, run_id: str) -> list[Row[Any]]:
+    """The predictions of a run as the catalog has them, in the plan's order."""
+    query = select(predictions).where(predictions.c.run_id == run_id).order_by(predictions.c.position)
+    with catalog.read() as connection:
+        return list(connection.execute(query).all())
+
+
+def aggregates_of(catalog: Catalog, run_id: str) -> dict[str, int | str | None]:
+    """A run's aggregates by name: billionths, or a text."""
+    with catalog.read() as connection:
+        rows = connection.execute(select(aggregates).where(aggregates.c.run_id == run_id)).all()
+    return {row.name: row.value_nano if row.value_nano is not None else row.value_text for row in rows}

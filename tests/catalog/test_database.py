@@ -16,11 +16,10 @@ from sqlalchemy import delete, insert, inspect
 
 from benchbook.catalog import database
 from benchbook.catalog.database import VERSION, Catalog, metadata, open_catalog, runs, versions
-from benchbook.catalog.indexing import rebuild, refresh
-from benchbook.catalog.predictions import Appended, Prediction, append_predictions, iterate_predictions
+from benchbook.catalog.indexing import index_record, rebuild, refresh
 from benchbook.catalog.queries import list_runs
 from benchbook.errors import BenchbookError, ConfigError, UsageError
-from catalog.making import content, correctness_row, made, start
+from catalog.making import content, correctness_row, made, predictions_of
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -67,7 +66,7 @@ def test_a_catalog_of_an_older_benchbook_is_filled_again_by_its_records(address:
         assert shape(opened) == now
         assert list_runs(opened).runs == ()
         assert refresh(opened, tmp_path / "runs").read == ("a",)
-        assert len(list(iterate_predictions(opened, "a"))) == 4
+        assert len(predictions_of(opened, "a")) == 4
     with open_catalog(address) as again:
         assert [one.run_id for one in list_runs(again).runs] == ["a"]
 
@@ -216,26 +215,21 @@ def test_a_reader_sees_what_was_while_a_writer_works(catalog: Catalog, folder: P
     assert list_runs(catalog).runs == ()
 
 
-def test_writers_of_the_same_rows_add_them_once(catalog: Catalog, folder: Path) -> None:
-    start(folder, "a")
-    refresh(catalog, folder)
-    rows = [
-        Prediction(position=position, item_id="i", expected="4", predicted="4", correctness=1.0)
-        for position in range(700)
-    ]
-    together, done = Barrier(4), list[Appended]()
+def test_writers_of_the_same_record_leave_it_once(catalog: Catalog, folder: Path) -> None:
+    record = made(folder, "a")
+    together = Barrier(4)
 
-    def append() -> None:
+    def write() -> None:
         together.wait()
-        done.append(append_predictions(catalog, "a", rows))
+        index_record(catalog, record)
 
-    threads = [Thread(target=append) for _ in range(4)]
+    threads = [Thread(target=write) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(one.added for one in done) == [0, 0, 0, 700]
-    assert list(iterate_predictions(catalog, "a")) == rows
+    assert [one.run_id for one in list_runs(catalog).runs] == ["a"]
+    assert [one.position for one in predictions_of(catalog, "a")] == [0, 1, 2, 3]
 
 
 def test_a_writer_that_waits_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

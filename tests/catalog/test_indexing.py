@@ -15,18 +15,16 @@ from hypothesis import strategies as st
 from benchbook.ask.work import run_async
 from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
-from benchbook.catalog.predictions import iterate_predictions, predictions_page
-from benchbook.catalog.queries import RunRow, aggregates_of_run, find_run
+from benchbook.catalog.queries import RunRow, find_run
 from benchbook.errors import UsageError
 from benchbook.evaluators.answers.predictions import ScoreConfig
-from benchbook.evaluators.answers.scorecard import Unavailable
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run
 from benchbook.record.derived_files import hashes_of, write_manifest
 from benchbook.record.facts import LabelsStarted
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
-from catalog.making import content, correctness_row, finish, made, reply, start
+from catalog.making import aggregates_of, content, correctness_row, finish, made, predictions_of, reply, start
 from judging import make_set, sound_reply
 from panels import replies_of, run_panel
 from running import run, write_items
@@ -57,11 +55,12 @@ def test_a_real_run_of_rubric(tmp_path: Path, catalog: Catalog) -> None:
     assert (found.primary_name, found.primary_nano) == ("aggregate_score", round(score * 1e9))
     assert found.journal_sha256 == manifest.journal_sha256
     assert found.manifest_sha256 == manifest.manifest_sha256
-    numbers = aggregates_of_run(catalog, "run")
+    numbers = aggregates_of(catalog, "run")
     assert numbers["pass_rate"] == 1_000_000_000
     assert numbers["ledger.n_planned"] == 8_000_000_000
     assert numbers["intervals.pass_rate.method"] == "wilson"
-    assert isinstance(predictions_page(catalog, "run"), Unavailable)
+    assert predictions_of(catalog, "run") == []
+    assert found.predictions_unavailable is not None
 
 
 def test_a_run_of_answer_correctness(folder: Path, catalog: Catalog) -> None:
@@ -77,7 +76,7 @@ def test_a_run_of_answer_correctness(folder: Path, catalog: Catalog) -> None:
     assert (found.n_attempted, found.n_scored, found.n_unscored) == (4, 3, 1)
     assert found.tags == ("b", "z")
     assert found.predictions_unavailable is None
-    listed = list(iterate_predictions(catalog, "a"))
+    listed = predictions_of(catalog, "a")
     assert [(one.position, one.item_id, one.predicted, one.correctness, one.eval_time_ms) for one in listed] == [
         (0, "i0", "4", 1.0, 10),
         (1, "i1", "five", 0.0, 11),
@@ -228,10 +227,8 @@ def test_a_damaged_record_is_listed_with_what_is_wrong_and_no_number(
     assert says in (found.error or "")
     assert str(folder) not in (found.error or "")
     assert (found.primary_nano, found.n_scored, found.spec) == (None, None, None)
-    assert aggregates_of_run(catalog, "bad") == {}
-    page = predictions_page(catalog, "bad")
-    assert isinstance(page, Unavailable)
-    assert page.reason.startswith("the record is damaged: ")
+    assert aggregates_of(catalog, "bad") == {}
+    assert (found.predictions_unavailable or "").startswith("the record is damaged: ")
     assert row(catalog, "good").state == "complete"
     assert {one[0] for one in content(catalog)["tunix_run_predictions"]} == {"good"}
 
@@ -316,15 +313,14 @@ def test_scored_predictions_and_a_dry_run_of_them(tmp_path: Path, catalog: Catal
     assert high is not None
     assert 0 < low < 333_333_333 < high < 1_000_000_000  # wilson's
     assert found["real"].model_id == "recorded/p"
-    listed = list(iterate_predictions(catalog, "real"))
+    listed = predictions_of(catalog, "real")
     assert [(one.item_id, one.predicted, one.own) for one in listed] == [
         ("i0", "1", '{"who":"me"}'),
         ("i1", "\x00", None),
         ("i2", None, None),
     ]
-    dry = predictions_page(catalog, "dry")
-    assert isinstance(dry, Unavailable)
-    assert "dry run" in dry.reason
+    assert predictions_of(catalog, "dry") == []
+    assert "dry run" in (found["dry"].predictions_unavailable or "")
 
 
 def test_a_record_of_labels_is_no_run(folder: Path, catalog: Catalog) -> None:

@@ -15,7 +15,7 @@ from benchbook.catalog.database import Catalog, aggregates, runs
 from benchbook.catalog.indexing import index_record
 from benchbook.catalog.queries import SORTS, RunFilter, _Place, cursor_of, eval_sets, leaderboard, list_runs
 from benchbook.errors import ConfigError
-from catalog.making import made, plans_of
+from catalog.making import aggregates_of, made, plans_of
 
 
 def add(catalog: Catalog, run_id: str, **values: Any) -> None:
@@ -195,9 +195,7 @@ def test_numbers_are_exact(folder: Path, catalog: Catalog) -> None:
         "many": 2_000_000_000,        "too_many": 10**12, "nothing": None, "yes": True, "cost": "0.001250", "list": [1],
     }  # fmt: skip
     index_record(catalog, made(folder, "a", aggregates={"aggregates": numbers, "primary_score": 0.1}))
-    from benchbook.catalog.queries import aggregates_of_run
-
-    assert aggregates_of_run(catalog, "a") == {
+    assert aggregates_of(catalog, "a") == {
         "third": 333_333_333, "tiny": 1, "below": 0, "tie": 0, "negative": -1_500_000_000, "many": 2 * 10**18,
         "too_many": "1000000000000", "nothing": None, "yes": "true", "cost": "0.001250", "primary_score": 100_000_000,
     }  # fmt: skip

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.catalog.predictions import iterate_predictions
 from benchbook.errors import RecordError
 from benchbook.evaluators.correctness.rows import CorrectnessRow
 from benchbook.record import tables
 from benchbook.record.tables import write_table
 from benchbook.server import predictions
 from benchbook.server.predictions import PredictionTable, joined
+from catalog.making import predictions_of
 from server.making import Api
 
 PREDICTIONS = "/api/tunix/runs/{}/predictions"
@@ -141,7 +141,7 @@ def test_no_table(tmp_path: Path) -> None:
 
 def rows_of_catalog(api: Api, run_id: str) -> list[dict[str, Any]]:
     names = ("item_id", "expected", "predicted", "correctness", "eval_time_ms")
-    rows = iterate_predictions(api.app.services.catalog, run_id)
+    rows = predictions_of(api.app.services.catalog, run_id)
     return [(json.loads(one.own) if one.own else {}) | {name: getattr(one, name) for name in names} for one in rows]
 
 

@@ -1,21 +1,20 @@
-"""Curves, their segments, alignment between runs, smoothing and thinning: cases by hand and what always holds."""
+"""Curves, their segments and thinning: cases by hand and what always holds."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.errors import ConfigError, InputError
-from benchbook.training import MetricPoint, align, curves, smooth, thin
-from benchbook.training.curves import Curve, CurveFault, Place, on_axis
+from benchbook.errors import InputError
+from benchbook.training import MetricPoint, curves, thin
+from benchbook.training.curves import Curve, Place
 from benchbook.training.points import TRAINING_TABLE, Segments, read_training_table, training_rows, write_training_table
 
 
-def points(*steps: int, name: str = "loss", tokens_a_step: int | None = None) -> list[MetricPoint]:
+def points(*steps: int, name: str = "loss") -> list[MetricPoint]:
     """Points in the order of a log; the value of the n-th is n."""
     segments = Segments()
     return [
@@ -24,17 +23,13 @@ def points(*steps: int, name: str = "loss", tokens_a_step: int | None = None) ->
             step=step,
             value=float(index),
             segment=segments.of(name, step),
-            tokens=None if tokens_a_step is None else step * tokens_a_step,
         )
         for index, step in enumerate(steps)
     ]
 
 
-def curve(*places: tuple[int, float | None], tokens_a_step: int | None = None) -> Curve:
-    made = [
-        MetricPoint(name="loss", step=step, value=value, tokens=tokens_a_step and step * tokens_a_step)
-        for step, value in places
-    ]
+def curve(*places: tuple[int, float | None]) -> Curve:
+    made = [MetricPoint(name="loss", step=step, value=value) for step, value in places]
     return Curve("loss", tuple(made))
 
 
@@ -79,88 +74,6 @@ def test_curves_by_name_in_their_order() -> None:
     assert {name: len(one.points) for name, one in found.items()} == {"b": 1, "a": 2}
     assert curves([]) == {}
     assert curve((1, None), (2, 1.0)).n_not_finite == 1
-
-
-def test_alignment_by_hand() -> None:
-    a, b = curve((0, 4.0), (10, 2.0), (20, 1.0)), curve((5, 8.0), (15, 6.0))
-    found = align({"a": a, "b": b}, "step")
-    assert found.at == (0, 5, 10, 15, 20)
-    assert found.values == {"a": (4.0, 3.0, 2.0, 1.5, 1.0), "b": (None, 8.0, 7.0, 6.0, None)}
-    assert found.left_out == {}
-
-
-def test_beside_a_value_that_was_not_finite_there_is_no_line() -> None:
-    found = align({"a": curve((0, 1.0), (10, None), (20, 3.0)), "b": curve((5, 1.0), (10, 1.0), (15, 1.0))}, "step")
-    assert found.values["a"] == (1.0, None, None, None, 3.0)
-
-
-def test_by_tokens_and_what_was_logged_without_them() -> None:
-    runs = {
-        "small": curve((1, 1.0), (3, 3.0), tokens_a_step=100),
-        "large": curve((1, 5.0), (2, 6.0), tokens_a_step=200),
-        "silent": curve((1, 1.0)),
-        "empty": Curve("loss", ()),
-    }
-    found = align(runs, "tokens")
-    assert found.at == (100, 200, 300, 400)
-    assert found.values == {"small": (1.0, 2.0, 3.0, None), "large": (None, 5.0, 5.5, 6.0)}
-    assert found.left_out == {"silent": "it was logged without token counts", "empty": "it has no points"}
-
-
-def timed(*times: float | None) -> Curve:
-    made = [MetricPoint(name="loss", step=n, value=float(n), time_s=time) for n, time in enumerate(times)]
-    return Curve("loss", tuple(made))
-
-
-def test_time_counts_from_the_first_point() -> None:
-    assert on_axis(timed(1000.0, None, 1010.0, 1010.0, 1015.5), "time") == [(0.0, 0.0), (10.0, 3.0), (15.5, 4.0)]
-    with pytest.raises(CurveFault, match="its times go back at step 1,000"):
-        on_axis(timed(*range(1000), 5.0), "time")
-
-
-places = st.lists(
-    st.tuples(st.integers(0, 1000), st.none() | st.floats(-1e6, 1e6)),
-    min_size=1,
-    max_size=80,
-    unique_by=lambda one: one[0],
-).map(sorted)
-
-
-@given(st.dictionaries(st.text(max_size=3), places, min_size=1, max_size=4))
-def test_alignment_keeps_what_was_logged_and_invents_nothing(made: dict[str, list[tuple[int, float | None]]]) -> None:
-    found = align({name: curve(*one) for name, one in made.items()}, "step")
-    assert found.at == tuple(sorted({step for one in made.values() for step, _ in one}))
-    for name, one in made.items():
-        logged = dict(one)
-        known = [value for value in logged.values() if value is not None]
-        for at, value in zip(found.at, found.values[name], strict=True):
-            if at in logged:
-                assert value == logged[int(at)]
-            elif value is not None:
-                assert min(logged) < at < max(logged)
-                assert min(known) - 1e-6 <= value <= max(known) + 1e-6
-
-
-def test_smoothing_by_hand() -> None:
-    # Weight 0.5: mean 2, then 3, then 4.5; corrected by 1/2, 3/4, 7/8.
-    assert smooth([4.0, 4.0, 6.0], 0.5) == [4.0, 4.0, 4.5 / 0.875]
-    assert smooth([4.0, None, 4.0], 0.9) == pytest.approx([4.0, None, 4.0])
-    assert smooth([1.0, 2.0, 3.0], 0) == [1.0, 2.0, 3.0]
-    assert smooth([], 0.5) == []
-
-
-@given(st.lists(st.none() | st.floats(-1e6, 1e6)), st.floats(0, 0.999))
-def test_smoothing_stays_within_the_values(values: list[float | None], weight: float) -> None:
-    smoothed = smooth(values, weight)
-    known = [value for value in values if value is not None]
-    assert [value is None for value in smoothed] == [value is None for value in values]
-    assert all(min(known) - 1e-3 <= value <= max(known) + 1e-3 for value in smoothed if value is not None)
-
-
-@pytest.mark.parametrize("weight", [-0.1, 1, 1.5, math.nan])
-def test_a_weight_that_is_none(weight: float) -> None:
-    with pytest.raises(ConfigError, match="smoothing: found"):
-        smooth([1.0], weight)
 
 
 @given(st.lists(st.none() | st.floats(-1e6, 1e6), max_size=400), st.integers(5, 60))

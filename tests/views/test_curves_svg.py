@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from benchbook.training import MetricPoint
 from benchbook.training.curves import Curve
 from benchbook.views.curves import CURVES_CSS, MOST_CURVES, curves_figure
-from benchbook.views.markup import DARK, LIGHT, PAIRS
+from benchbook.views.markup import DARK, LIGHT
+from views.contrast import PAIRS
 
 
 def curve(*values: float | None, first_step: int = 0) -> Curve:

@@ -12,8 +12,9 @@ from benchbook.evalsets import Item
 from benchbook.specs.frozen import as_text
 from benchbook.text import visible
 from benchbook.views.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED, RunReport
-from benchbook.views.markup import DARK, LIGHT, PAIRS, el, text
+from benchbook.views.markup import DARK, LIGHT, el, text
 from benchbook.views.rubric import html_report
+from views.contrast import PAIRS
 from views.made_up import HOSTILE, good, report, shown, unscored
 
 KINDS = ("realistic", "ready", "same", "missing", "empty", "nothing", "hostile")

@@ -101,15 +101,6 @@ class Indexed:
     damaged: tuple[str, ...] = ()
 
 
-def index_record(catalog: Catalog, record: Record) -> Observation | None:
-    """Put a record's row, aggregates and predictions in the place of those that were there.
-
-    Predictions that were appended while the run goes on stay. Returns None where the folder is gone, or is none of a
-    run: what was there of it is removed.
-    """
-    return _index(catalog, record, keep_appended=True)
-
-
 def refresh(catalog: Catalog, runs_folder: str | Path) -> Indexed:
     """Read the records of a folder whose files changed since they were indexed, and remove runs that are gone.
 
@@ -138,7 +129,7 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
         if not everything and run_id in stamps and _is_unchanged(record, stamps[run_id]):
             done["unchanged"].append(run_id)
             continue
-        found = _index(catalog, record, keep_appended=not everything)
+        found = index_record(catalog, record)
         if found is not None:
             done["read"].append(run_id)
             done["damaged"] += [run_id] if found.row["state"] == "damaged" else []
@@ -165,7 +156,11 @@ def _is_unchanged(record: Record, stamp: str) -> bool:
         return False
 
 
-def _index(catalog: Catalog, record: Record, *, keep_appended: bool) -> Observation | None:
+def index_record(catalog: Catalog, record: Record) -> Observation | None:
+    """Put a record's row, aggregates and predictions in the place of those that were there.
+
+    Returns None where the folder is gone, or is none of a run: what was there of it is removed.
+    """
     try:
         found = observe(record)
     except FileNotFoundError:
@@ -175,22 +170,21 @@ def _index(catalog: Catalog, record: Record, *, keep_appended: bool) -> Observat
             connection.execute(delete(runs).where(runs.c.run_id == record.run_id))
         return None
     try:
-        _store(catalog, found, keep_appended=keep_appended)
+        _store(catalog, found)
     except RecordError as error:  # the table of samples can't be read to its end
         found = damaged(record, found.row["stamp"], str(error))
-        _store(catalog, found, keep_appended=False)
+        _store(catalog, found)
     return found
 
 
-def _store(catalog: Catalog, found: Observation, *, keep_appended: bool) -> None:
+def _store(catalog: Catalog, found: Observation) -> None:
     run_id = found.row["run_id"]
     with catalog.write() as connection:
         _upsert(connection, found.row)  # first: in PostgreSQL another writer of this run waits here
         connection.execute(delete(aggregates).where(aggregates.c.run_id == run_id))
         if rows := list(_aggregate_rows(run_id, found.aggregates)):
             connection.execute(insert(aggregates), rows)
-        if not (keep_appended and found.awaits_predictions):
-            connection.execute(delete(predictions).where(predictions.c.run_id == run_id))
+        connection.execute(delete(predictions).where(predictions.c.run_id == run_id))
         if found.predictions is not None:
             insert_predictions(connection, run_id, read_predictions(found.predictions, found.score))
 

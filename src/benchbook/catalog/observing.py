@@ -80,11 +80,6 @@ class Observation:
     predictions: Path | None = None
     score: str = "correctness"  # what that table calls what a prediction was worth
 
-    @property
-    def awaits_predictions(self) -> bool:
-        """Whether the run has a per-item table that its record does not hold yet."""
-        return self.predictions is None and self.row["predictions_unavailable"] is None
-
 
 def stamp_of(record: Record) -> str:
     """Size and time of whatever a record's row is made from. It changes with every fact and every derived file.

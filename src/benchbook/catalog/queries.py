@@ -28,7 +28,6 @@ __all__ = [
     "RunFilter",
     "RunRow",
     "RunsPage",
-    "aggregates_of_run",
     "checked_limit",
     "cursor_of",
     "eval_sets",
@@ -200,14 +199,6 @@ def find_run(catalog: Catalog, run_id: str) -> RunRow | None:
     with catalog.read() as connection:
         found = connection.execute(select(*_COLUMNS).where(runs.c.run_id == run_id)).one_or_none()
     return None if found is None else _run(found)
-
-
-def aggregates_of_run(catalog: Catalog, run_id: str) -> dict[str, int | str | None]:
-    """A run's aggregates by name: billionths, or a text."""
-    query = select(aggregates.c.name, aggregates.c.value_nano, aggregates.c.value_text)
-    with catalog.read() as connection:
-        rows = connection.execute(query.where(aggregates.c.run_id == run_id).order_by(aggregates.c.name)).all()
-    return {row.name: row.value_nano if row.value_nano is not None else row.value_text for row in rows}
 
 
 def list_runs(

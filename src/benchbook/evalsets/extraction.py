@@ -21,7 +21,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import IO, Literal, get_args
+from typing import IO, Literal
 
 import msgspec
 
@@ -31,7 +31,6 @@ from benchbook.text import shorten
 
 __all__ = [
     "ENDINGS",
-    "FAULT_CODES",
     "PDF_EXTRACTOR",
     "Extraction",
     "ExtractionLimits",
@@ -58,7 +57,6 @@ FaultCode = Literal[
     "unknown_form",  # an ending that says nothing to us
     "unreadable",  # the system does not let us read it
 ]
-FAULT_CODES: tuple[FaultCode, ...] = get_args(FaultCode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ __all__ = [
     "Appended",
     "CancelAnswer",
     "ChecksDecisionOfRun",
-    "Composition",
     "CorrectnessDecisionOfRun",
     "Curve",
     "DecisionOfRun",
@@ -282,14 +281,6 @@ class TrainingMetrics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # ── eval sets ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Composition(msgspec.Struct, frozen=True, kw_only=True):
-    """How many items have a value in a field; null: they have no value there."""
-
-    field: str
-    value: str | None
-    n_items: int
 
 
 class EvalSet(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,22 +6,18 @@ curve       a metric's points, each step once: where training was started again,
 """
 
 from benchbook.training.columns import resolve_columns
-from benchbook.training.curves import Alignment, Axis, Curve, align, curves, smooth, thin
+from benchbook.training.curves import Curve, curves, thin
 from benchbook.training.forms import LogForm, recognise
 from benchbook.training.logs import read_training_metrics
 from benchbook.training.points import MetricPoint
 
 __all__ = [
-    "Alignment",
-    "Axis",
     "Curve",
     "LogForm",
     "MetricPoint",
-    "align",
     "curves",
     "read_training_metrics",
     "recognise",
     "resolve_columns",
-    "smooth",
     "thin",
 ]

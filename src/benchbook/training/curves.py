@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from benchbook.errors import ConfigError
 from benchbook.training.points import MetricPoint
 
 if TYPE_CHECKING:
@@ -16,26 +14,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Alignment",
-    "Axis",
     "Curve",
-    "CurveFault",
-    "align",
     "curves",
-    "on_axis",
-    "smooth",
     "telling_places",
     "thin",
-    "value_there",
 ]
 
 
-Axis = Literal["step", "tokens", "time"]
 Place = tuple[float, float | None]  # where on an axis, and the value there: None where it was not finite
-
-
-class CurveFault(ValueError):  # noqa: N818 - a finding to show beside a plot, not a failure
-    """Why a curve has no place on an axis, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,65 +66,6 @@ def _curve(name: str, points: list[MetricPoint]) -> Curve:
     return Curve(name, main, tuple(reversed(replaced)))
 
 
-def on_axis(curve: Curve, axis: Axis) -> list[Place]:
-    """The curve's values by step, by tokens, or by seconds since its first point; places rise.
-
-    Points that don't know their place are left out; of several at one place (a coarse clock) the last stays.
-
-    Raises: CurveFault where no point knows its place, or places go back.
-    """
-    places: list[Place] = []
-    start: float | None = None
-    for point in curve.points:
-        at = _place(point, axis)
-        if at is None:
-            continue
-        start = at if start is None else start
-        at = at - start if axis == "time" else at
-        if places and at < places[-1][0]:
-            raise CurveFault(f"its {_WORDS[axis]} go back at step {point.step:,}")
-        if places and at == places[-1][0]:
-            places.pop()
-        places.append((at, point.value))
-    if not places:
-        raise CurveFault(f"it was logged without {_WORDS[axis]}" if curve.points else "it has no points")
-    return places
-
-
-_WORDS = {"step": "steps", "tokens": "token counts", "time": "times"}
-
-
-def _place(point: MetricPoint, axis: Axis) -> float | None:
-    match axis:
-        case "step":
-            return float(point.step)
-        case "tokens":
-            return None if point.tokens is None else float(point.tokens)
-        case "time":
-            return point.time_s
-
-
-def smooth(values: Sequence[float | None], weight: float) -> list[float | None]:
-    """Each value's weighted mean with those before it; `weight` (0 to below 1) is what the past keeps at each step.
-
-    Without the correction a curve would start near zero. A None stays one and weighs nothing.
-
-    Raises: ConfigError.
-    """
-    if not 0 <= weight < 1:
-        raise ConfigError("smoothing", repr(weight), "0 (none) or more, and less than 1")
-    smoothed: list[float | None] = []
-    mean, known = 0.0, 0.0  # `known`: how much of the mean is values and not the zero that it began with
-    for value in values:
-        if value is None:
-            smoothed.append(None)
-            continue
-        mean = weight * mean + (1 - weight) * value
-        known = weight * known + (1 - weight)
-        smoothed.append(mean / known)
-    return smoothed
-
-
 _LEAST = 5
 
 
@@ -175,57 +102,3 @@ def telling_places(values: NDArray[np.float64], most: int) -> list[int]:
             kept.add(start + int(low[start:end].argmin()))
             kept.add(end - 1 - int(high[start:end][::-1].argmax()))  # the last of equal ones
     return sorted(kept)
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """`values` has, for each run that has a place on the axis, one value for each of `at`; None where it knows none.
-
-    `left_out` says of the other runs why, in words.
-    """
-
-    axis: Axis
-    at: tuple[float, ...]
-    values: Mapping[str, tuple[float | None, ...]]
-    left_out: Mapping[str, str]
-
-
-def align(runs: Mapping[str, Curve], axis: Axis) -> Alignment:
-    """The runs at every place where any of them logged.
-
-    Between two of its own points a run's value lies on the line that joins them. Before its first and after its last it
-    has none: nothing is extrapolated.
-    """
-    found: dict[str, list[Place]] = {}
-    left_out: dict[str, str] = {}
-    for run, curve in runs.items():
-        try:
-            found[run] = on_axis(curve, axis)
-        except CurveFault as fault:
-            left_out[run] = str(fault)
-    at = tuple(sorted({place for places in found.values() for place, _ in places}))
-    return Alignment(axis, at, {run: _values(places, at) for run, places in found.items()}, left_out)
-
-
-def _values(places: Sequence[Place], at: Sequence[float]) -> tuple[float | None, ...]:
-    known = [place for place, _ in places]
-    return tuple(value_there(places, known, place) for place in at)
-
-
-def value_there(places: Sequence[Place], known: Sequence[float], at: float) -> float | None:
-    """The value at a place: as it was logged, or on the line between its neighbours; else None.
-
-    `known` is the places alone. Beside a value that was not finite there is no line.
-    """
-    index = bisect_left(known, at)
-    if index == len(known):
-        return None
-    if known[index] == at:
-        return places[index][1]
-    if index == 0:
-        return None
-    (left, low), (right, high) = places[index - 1], places[index]
-    if low is None or high is None:
-        return None
-    part = (at - left) / (right - left)
-    return low * (1 - part) + high * part

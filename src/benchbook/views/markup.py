@@ -18,7 +18,6 @@ from benchbook.views import numbers
 __all__ = [
     "DARK",
     "LIGHT",
-    "PAIRS",
     "Html",
     "el",
     "join",
@@ -133,37 +132,6 @@ DARK: Mapping[str, str] = {
     "unscored": "#d3a03a",
     "absent": "#6d7d8b",
 }
-
-# (foreground, background, contrast that WCAG 2.2 AA asks for): 4.5 for text, 3 for what a figure is read by.
-PAIRS: tuple[tuple[str, str, float], ...] = (
-    ("ink", "paper", 4.5),
-    ("ink", "panel", 4.5),
-    ("quiet", "paper", 4.5),
-    ("quiet", "panel", 4.5),
-    ("link", "paper", 4.5),
-    ("link", "panel", 4.5),
-    ("good", "paper", 4.5),
-    ("good", "good-wash", 4.5),
-    ("bad", "paper", 4.5),
-    ("bad", "bad-wash", 4.5),
-    ("doubt", "paper", 4.5),
-    ("doubt", "doubt-wash", 4.5),
-    ("none", "paper", 4.5),
-    ("none", "none-wash", 4.5),
-    ("ink", "good-wash", 4.5),
-    ("ink", "bad-wash", 4.5),
-    ("ink", "doubt-wash", 4.5),
-    ("ink", "none-wash", 4.5),
-    ("value", "panel", 3.0),
-    ("value", "good-wash", 3.0),
-    ("edge", "paper", 3.0),
-    ("edge", "panel", 3.0),
-    ("passed", "paper", 3.0),
-    ("failed", "paper", 3.0),
-    ("silent", "paper", 3.0),
-    ("unscored", "paper", 3.0),
-    ("absent", "paper", 3.0),
-)
 
 
 def palette_css() -> str:

@@ -31,7 +31,6 @@ from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.validity import EvidenceRule
 
 __all__ = [
-    "JUDGING_SETTINGS",
     "Declarations",
     "JudgeDeclaration",
     "JudgingConfig",
@@ -42,7 +41,7 @@ __all__ = [
 
 
 class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings of an experiment; `JUDGING_SETTINGS` says what each means."""
+    """All settings of an experiment (docs/reference/config.md)."""
 
     spec: str = SPEC_ID
     set: str
@@ -55,20 +54,6 @@ class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_f
     probes: Count = 0
     experiment: str | None = None
     timeout_ms: Positive = 120_000  # an evaluation is longer than a score
-
-
-JUDGING_SETTINGS: Mapping[str, str] = {
-    "spec": "the judge protocol: judge_protocol@v1, or the folder of one of your own",
-    "set": "the evaluation set, made by `benchbook judge init`",
-    "judges": "a table for each: model, and name, base_url, api_key_env, path, params, reasoning_tags, json_schema, tools, web_access",  # noqa: E501
-    "prompts": "what the targets were asked: a table with question_id, prompt and, where it differs, prompt_variant",
-    "task": "unknown: nobody knows what the targets were asked, and every report says so; instead of prompts",
-    "same_model": "names of one model, alias = model: they decide between cross_judge and self_judge",
-    "evidence": "must_be_found: a quote that is not found makes an evaluation invalid; report: it is counted",
-    "repeats": "how often each judge judges each output",
-    "probes": "of how many outputs probes are made, whose right answer is known; by default none",
-    "experiment": "a name that records share; `benchbook experiment NAME` takes them together",
-}
 
 
 def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> JudgingConfig:

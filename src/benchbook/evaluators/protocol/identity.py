@@ -36,10 +36,6 @@ class EvaluationSet:
         """Some cell has these identifiers at these places."""
         return any(all(cell[at] == value for at, value in known.items()) for cell in self.cells)
 
-    def uncovered(self, evaluated: Iterable[Cell]) -> list[Cell]:
-        """The cells with no evaluation, in order: INCOMPLETE_COVERAGE of the set as a whole (P4)."""
-        return sorted(self.cells - set(evaluated))
-
 
 def _cell_of(row: Mapping[str, Any], at: int, models: SameModel) -> Cell:
     if not isinstance(row, Mapping):
