@@ -6,7 +6,7 @@ from typing import Any
 
 from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type, slice_type, vote_type
 from benchbook.evaluators.rubric.rows import PanelRow, RubricRow
-from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 
 V1: RubricSpec = rubric_v1()
@@ -20,5 +20,5 @@ VOTE = vote_type(V1)
 AGGREGATES_FILE = aggregates_file_type(V1)
 
 
-def outcome_v1(accuracy_score: int | None = None, faithfulness_score: int | None = None, **rest: Any) -> Outcome:
-    return Outcome(scores=(accuracy_score, faithfulness_score), **rest)
+def outcome_v1(accuracy_score: int | None = None, faithfulness_score: int | None = None, **rest: Any) -> SampleOutcome:
+    return SampleOutcome(scores=(accuracy_score, faithfulness_score), **rest)

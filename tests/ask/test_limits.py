@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.ask import work
-from benchbook.ask.limits import UNANSWERED_IN_A_ROW, Budget, Gate, RateLimit, Stop
+from benchbook.ask.limits import UNANSWERED_IN_A_ROW, Budget, ConcurrencyLimit, RateLimit, Stop
 from benchbook.ask.work import Progress, run_async
 from benchbook.errors import ConfigError
 from benchbook.evaluators.registry import resume_run, start_run
@@ -35,7 +35,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def entered(gate: Gate, count: int) -> list[asyncio.Task[None]]:
+def entered(gate: ConcurrencyLimit, count: int) -> list[asyncio.Task[None]]:
     return [asyncio.get_running_loop().create_task(gate.enter()) for _ in range(count)]
 
 
@@ -45,7 +45,7 @@ def in_loop(work: Coroutine[Any, Any, None]) -> None:
 
 def test_no_more_than_the_limit_are_under_way() -> None:
     async def check() -> None:
-        gate = Gate(2)
+        gate = ConcurrencyLimit(2)
         tasks = entered(gate, 5)
         await settle()
         assert (gate.under_way, sum(task.done() for task in tasks)) == (2, 2)
@@ -60,7 +60,7 @@ def test_no_more_than_the_limit_are_under_way() -> None:
 
 def test_the_first_goes_alone_where_that_is_asked_for() -> None:
     async def check() -> None:
-        gate = Gate(8, 4, first_alone=True)
+        gate = ConcurrencyLimit(8, 4, first_alone=True)
         tasks = entered(gate, 6)
         await settle()
         assert (gate.under_way, sum(task.done() for task in tasks)) == (1, 1)
@@ -75,7 +75,7 @@ def test_the_first_goes_alone_where_that_is_asked_for() -> None:
 
 def test_whoever_waits_longest_goes_first() -> None:
     async def check() -> None:
-        gate, order = Gate(1), list[int]()
+        gate, order = ConcurrencyLimit(1), list[int]()
 
         async def go(number: int) -> None:
             await gate.enter()
@@ -91,7 +91,7 @@ def test_whoever_waits_longest_goes_first() -> None:
 @pytest.mark.parametrize("cancel_before_the_turn", [True, False], ids=["while-waiting", "when-its-turn-has-come"])
 def test_a_cancelled_waiter_does_not_keep_its_turn(cancel_before_the_turn: bool) -> None:
     async def check() -> None:
-        gate = Gate(1)
+        gate = ConcurrencyLimit(1)
         await gate.enter()
         first, second = entered(gate, 2)
         await settle()
@@ -109,7 +109,7 @@ def test_a_cancelled_waiter_does_not_keep_its_turn(cancel_before_the_turn: bool)
     in_loop(check())
 
 
-def grown(gate: Gate, latencies_ms: list[int]) -> int:
+def grown(gate: ConcurrencyLimit, latencies_ms: list[int]) -> int:
     for latency_ms in latencies_ms:
         gate.answered(latency_ms)
     return gate.limit
@@ -131,7 +131,7 @@ def grown(gate: Gate, latencies_ms: list[int]) -> int:
 def test_the_limit_grows_while_latency_is_flat(
     ceiling: int, start: int | None, latencies_ms: list[int], limit: int
 ) -> None:
-    assert grown(Gate(ceiling, start), latencies_ms) == limit
+    assert grown(ConcurrencyLimit(ceiling, start), latencies_ms) == limit
 
 
 # ── RateLimit: how many a minute ─────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchbook.ask.work import run_async
 from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
-from benchbook.catalog.queries import RunRow, find_run
+from benchbook.catalog.queries import IndexedRun, find_run
 from benchbook.errors import UsageError
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
@@ -31,7 +31,7 @@ from running import run, write_items
 from scripted_server import always_good, running
 
 
-def row(catalog: Catalog, run_id: str) -> RunRow:
+def row(catalog: Catalog, run_id: str) -> IndexedRun:
     found = find_run(catalog, run_id)
     assert found is not None
     return found

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.comparison.text_difference import Segment, text_difference
+from benchbook.comparison.text_difference import TextSpan, text_difference
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", EncodingWarning)  # as in text_difference
@@ -58,7 +58,7 @@ words = st.lists(st.sampled_from(["the ", "cat ", "sat ", "on ", "a ", "mat.\n",
 )
 
 
-def check(a: str, b: str) -> list[Segment]:
+def check(a: str, b: str) -> list[TextSpan]:
     found = text_difference(a, b)
     assert "".join(text for op, text in found if op != "inserted") == a
     assert "".join(text for op, text in found if op != "deleted") == b
@@ -87,7 +87,7 @@ def test_what_stays_the_same_is_longer_than_a_change_beside_it(a: str, b: str) -
 
 @given(texts)
 def test_a_text_does_not_differ_from_itself(text: str) -> None:
-    assert text_difference(text, text) == ([Segment("same", text)] if text else [])
+    assert text_difference(text, text) == ([TextSpan("same", text)] if text else [])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from benchbook.comparison.compared import compare
-from benchbook.comparison.items import ComparedRun, Unanswered
+from benchbook.comparison.items import ComparedRun, UnansweredItems
 from benchbook.comparison.leaderboard import history, leaderboard
 from benchbook.comparison.regressions import check_regressions
 from benchbook.views.comparison_tables import classes_table, first_line, notices
@@ -78,7 +78,7 @@ def test_a_row_of_answer_correctness(row: dict[str, Any], manifest: dict[str, st
 def test_an_outage_is_no_regression() -> None:
     """Forty items, of which the server answered twelve: nothing is lost, and everybody says what is missing."""
     a, b = unanswered("a", [1.0] * 40), unanswered("b", [1.0] * 12 + [None] * 28, state="interrupted")
-    assert b.unanswered == Unanswered(n_items=28, n_samples=28, why=("provider_error",))
+    assert b.unanswered == UnansweredItems(n_items=28, n_samples=28, why=("provider_error",))
     found = compare(a, b, margin=0.05)
     assert (found.counts["regressed"], found.score.n, found.score.verdict) == (0, 12, "same")
     assert (found.n_unanswered_a, found.n_unanswered_b, found.n_changed) == (0, 28, 0)
@@ -121,7 +121,7 @@ def test_an_item_is_missing_where_no_repeat_was_answered() -> None:
     assert run.items.select("item_id", "n_scored", "n_correct", "correct").rows() == [
         ("i", 1, 1, True), ("j", 2, 1, False)
     ]  # fmt: skip
-    assert run.unanswered == Unanswered(n_items=0, n_samples=1, why=("provider_error",))
+    assert run.unanswered == UnansweredItems(n_items=0, n_samples=1, why=("provider_error",))
     assert any("1 repeat of items of B not answered" in one for one in notices(compare(marks("b", "11"), run)))
 
 

@@ -7,11 +7,11 @@ from typing import Any, get_type_hints
 import pytest
 
 from benchbook.evaluators.correctness.rows import (
+    AskedCorrectnessRow,
     CorrectnessAggregates,
     CorrectnessDecision,
     CorrectnessManifest,
     CorrectnessRow,
-    ItemRow,
 )
 from benchbook.evaluators.rubric.rows import RubricManifest
 from docs.sessions import tables_of
@@ -33,7 +33,9 @@ def _type_of(hint: Any) -> tuple[str, bool]:
     return words, "None" in str(hint)
 
 
-@pytest.mark.parametrize("struct", [CorrectnessAggregates, CorrectnessDecision, ItemRow], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "struct", [CorrectnessAggregates, CorrectnessDecision, AskedCorrectnessRow], ids=lambda one: one.__name__
+)
 def test_every_field_is_there(struct: Any) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert [name for name in struct.__struct_fields__ if f"`{name}`" not in text] == []

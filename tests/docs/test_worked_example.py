@@ -9,7 +9,7 @@ from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.intervals import intervals_of
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import Decision, decide
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.clusters import one_sided_bound
 from docs.sessions import tables_of
@@ -30,7 +30,7 @@ def whole(cell: str) -> int | None:
     return None if found is None else int(found)
 
 
-def outcome(row: dict[str, str], **changes: int | None) -> Outcome:
+def outcome(row: dict[str, str], **changes: int | None) -> SampleOutcome:
     no_answer = row["answer"] == "none"
     unscored = row["accuracy"] == "–" and not changes
     return outcome_v1(
@@ -50,7 +50,7 @@ OUTCOMES = [outcome(row) for row in SAMPLES]
 @pytest.mark.parametrize(
     ("one", "row"), list(zip(OUTCOMES, SCORES, strict=True)), ids=[row["sample"] for row in SCORES]
 )
-def test_a_sample_is_worth_what_the_page_says(one: Outcome, row: dict[str, str]) -> None:
+def test_a_sample_is_worth_what_the_page_says(one: SampleOutcome, row: dict[str, str]) -> None:
     score = score_sample(one, SCALE)
     assert [as_float(norm) for norm in score.norms_nano] == [
         number(row[name]) for name in ("accuracy", "faithfulness", "latency", "tokens")
@@ -66,7 +66,7 @@ def test_the_aggregates_are_those_of_the_page() -> None:
     }
 
 
-def decision(outcomes: list[Outcome]) -> Decision:
+def decision(outcomes: list[SampleOutcome]) -> Decision:
     counted = tally(outcomes, SCALE)
     return decide(counted, intervals=intervals_of(counted, 0.95))
 

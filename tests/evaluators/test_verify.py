@@ -19,7 +19,7 @@ from benchbook.canonical import canonical_json
 from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, derive
 from benchbook.evaluators.verify import verify
-from benchbook.record.derived_files import Finding
+from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
@@ -70,7 +70,7 @@ def named(record: Record) -> set[str]:
     return {finding.file for finding in verify(record).findings}
 
 
-def places(findings: tuple[Finding, ...]) -> set[tuple[str, int | None]]:
+def places(findings: tuple[Discrepancy, ...]) -> set[tuple[str, int | None]]:
     return {(finding.file, finding.line) for finding in findings}
 
 

@@ -14,7 +14,7 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.record import journal
-from benchbook.record.derived_files import Finding
+from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from running import run
@@ -38,13 +38,13 @@ def deriving_once() -> Iterator[None]:
 
     Most bits lie in derived files; of them `verify` would derive the same anew, which is nine tenths of its work.
     """
-    known: dict[bytes, tuple[list[Finding], dict[str, bytes]]] = {}
+    known: dict[bytes, tuple[list[Discrepancy], dict[str, bytes]]] = {}
 
     def remembering(record: Record) -> Evaluator:
         evaluator = copy(evaluator_of(record))
         derive = evaluator.derive_checked
 
-        def derive_checked(record: Record, target: Path, state: JournalState) -> list[Finding]:
+        def derive_checked(record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
             facts = b"".join(
                 path.read_bytes() for path in sorted((*record.journal.iterdir(), *record.inputs.iterdir()))
             )

@@ -15,9 +15,9 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.release import Decision, decide
-from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
-from benchbook.labels.calibration import Counted, calibrate
+from benchbook.labels.calibration import SampleCounts, calibrate
 from benchbook.labels.calibration_results import Calibration, Corrected, JudgedSample
 from benchbook.record.facts import LabelField
 from benchbook.statistics import Stratum, post_stratified_rate, rogan_gladen
@@ -29,7 +29,7 @@ Scores = tuple[int, int]
 Gold = dict[int, dict[LabelField, int]]
 
 
-def outcome(scores: Scores) -> Outcome:
+def outcome(scores: Scores) -> SampleOutcome:
     return outcome_v1(
         accuracy_score=scores[0], faithfulness_score=scores[1], latency_e2e_ms=1000, input_tokens=100, output_tokens=50
     )
@@ -53,7 +53,7 @@ def people(scores: dict[int, Scores]) -> Gold:
     return {n: {"accuracy_score": a, "faithfulness_score": f} for n, (a, f) in scores.items()}
 
 
-def frozen(outcomes: list[Outcome], **how: Any) -> tuple[Decision, Counted]:
+def frozen(outcomes: list[SampleOutcome], **how: Any) -> tuple[Decision, SampleCounts]:
     tally = RubricTally(SCALE)
     for one in outcomes:
         tally.add(one, score_sample(one, SCALE))
@@ -62,11 +62,11 @@ def frozen(outcomes: list[Outcome], **how: Any) -> tuple[Decision, Counted]:
         "faithfulness_mean": tally.counts[1].total(),
         "faithfulness_failure_rate": tally.counts[1].total(),
     }
-    counted = Counted(found.n_samples, found.n_scored, found.n_unscored, by_faithfulness)
+    counted = SampleCounts(found.n_samples, found.n_scored, found.n_unscored, by_faithfulness)
     return decide(tally, **how), counted
 
 
-def trial(scores: list[Scores], gold: Gold, rest: list[Outcome] | None = None, **more: Any) -> Calibration:
+def trial(scores: list[Scores], gold: Gold, rest: list[SampleOutcome] | None = None, **more: Any) -> Calibration:
     caps = more.pop("caps", ())
     decision, counted = frozen([*map(outcome, scores), *(rest or [])], caps=caps)
     return calibrate(judged(scores, **more), gold, SCALE, frozen=decision, counted=counted, **QUICK)

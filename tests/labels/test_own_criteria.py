@@ -13,7 +13,7 @@ from benchbook.labels.answer_card import answer_card
 from benchbook.labels.judge_card import has_judge_card, judge_card
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.panel import panel_analysis
-from benchbook.labels.session import Choice, action_of, asked_of, choices_of, keys_of, next_question, prompt_of
+from benchbook.labels.session import LabelChoice, action_of, asked_of, choices_of, keys_of, next_question, prompt_of
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given
 from benchbook.record.facts import LabelScale
@@ -59,8 +59,8 @@ def labelled(record: Record, folder: Path, scores: dict[int, tuple[int | None, .
 # ── what is asked ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def choice(score: int | None, key: str | None, words: str = "") -> Choice:
-    return Choice(score=score, key=key, words=words)
+def choice(score: int | None, key: str | None, words: str = "") -> LabelChoice:
+    return LabelChoice(score=score, key=key, words=words)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def choice(score: int | None, key: str | None, words: str = "") -> Choice:
         (LabelScale(name="n", scores=tuple(range(60))), "", [choice(n, None) for n in range(59, 33, -1)]),
     ],
 )  # fmt: skip
-def test_what_is_asked_and_what_can_be_said(criterion: LabelScale, asked: str, choices: list[Choice]) -> None:
+def test_what_is_asked_and_what_can_be_said(criterion: LabelScale, asked: str, choices: list[LabelChoice]) -> None:
     assert asked_of(criterion) == asked
     assert choices_of(criterion)[: len(choices)] == tuple(choices)
 

@@ -32,7 +32,7 @@ from benchbook.evaluators.rubric.rows import (
     RubricRow,
     Slice,
 )
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.views.digest import RunReport
 from benchbook.views.rubric import write_reports
@@ -64,7 +64,7 @@ HOSTILE = {
 }
 
 
-def row(sample: int, outcome: Outcome, **given: Any) -> RubricRow:
+def row(sample: int, outcome: SampleOutcome, **given: Any) -> RubricRow:
     """A row that is scored by the real scorer; `given` fills in texts and names."""
     score = score_sample(outcome, SCALE)
     values: dict[str, Any] = {
@@ -118,9 +118,9 @@ def row(sample: int, outcome: Outcome, **given: Any) -> RubricRow:
     return ROW(**{**values, **scored, **given})
 
 
-def outcome_of(one: RubricRow) -> Outcome:
-    rest = {name: getattr(one, name, False) for name in Outcome.__struct_fields__ if name != "scores"}
-    return Outcome(scores=scores_of(one, V1), **rest)
+def outcome_of(one: RubricRow) -> SampleOutcome:
+    rest = {name: getattr(one, name, False) for name in SampleOutcome.__struct_fields__ if name != "scores"}
+    return SampleOutcome(scores=scores_of(one, V1), **rest)
 
 
 def report(

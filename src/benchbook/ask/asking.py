@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.cache import ResponseCache
-from benchbook.ask.limits import Budget, Gate, RateLimit, Stop
+from benchbook.ask.limits import Budget, ConcurrencyLimit, RateLimit, Stop
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.server_pace import ServerPace
@@ -37,7 +37,7 @@ class Endpoint:
     """A model that is asked, the gate in front of it, and its prices (US dollars per million tokens)."""
 
     provider: Provider
-    gate: Gate
+    gate: ConcurrencyLimit
     server: ServerPace = field(default_factory=ServerPace)  # one for all endpoints at one server
     input_price: Decimal | None = None
     output_price: Decimal | None = None

@@ -10,10 +10,10 @@ from decimal import Decimal
 
 from benchbook.text import sentences
 
-__all__ = ["Budget", "Gate", "RateLimit", "Stop"]
+__all__ = ["Budget", "ConcurrencyLimit", "RateLimit", "Stop"]
 
 
-class Gate:
+class ConcurrencyLimit:
     """How many requests may be under way at one endpoint at most.
 
     Starts at `start`, grows by one for every `limit` answers that come without the latency climbing, and never exceeds

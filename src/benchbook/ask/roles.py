@@ -11,7 +11,7 @@ from typing import Any
 
 from benchbook.ask.asking import Endpoint
 from benchbook.ask.cache import ResponseCache
-from benchbook.ask.limits import Gate
+from benchbook.ask.limits import ConcurrencyLimit
 from benchbook.ask.model_id import ModelId, parse_model_id
 from benchbook.ask.providers.local import SLOTS, find_model, weights_version
 from benchbook.ask.providers.openai_wire import LEFT_OUT
@@ -186,6 +186,6 @@ async def open_means(
             await provider.close()
 
 
-def _gate(settings: ProviderSettings, max_connections: int) -> Gate:
+def _gate(settings: ProviderSettings, max_connections: int) -> ConcurrencyLimit:
     ceiling = min(max_connections, SLOTS) if settings.kind == "local" else max_connections
-    return Gate(ceiling, START_CONNECTIONS, first_alone=True)
+    return ConcurrencyLimit(ceiling, START_CONNECTIONS, first_alone=True)

@@ -19,7 +19,7 @@ from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Work
 from benchbook.record.facts import Interrupted, Reply, Resumed, RunEnded, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
-from benchbook.record.reading import Line
+from benchbook.record.reading import JournalLine
 
 __all__ = ["Means", "Questions", "Sitting", "two_step_interrupt"]
 
@@ -180,7 +180,7 @@ class Sitting:
             is_whole = await self._questions.conclude(journal, self._stop)
         return is_whole  # noqa: RET504 - a person who interrupts it twice leaves it as it was
 
-    def _note(self, line: Line) -> None:
+    def _note(self, line: JournalLine) -> None:
         self._resume.note(line)
         self._ended = self._ended or isinstance(line.fact, RunEnded)
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from benchbook.ask.asking import Asker, Call
 from benchbook.ask.model_id import PinCheck
 from benchbook.record.facts import Failure, Reply, SampleFact
-from benchbook.record.reading import Line
+from benchbook.record.reading import JournalLine
 
 __all__ = ["Job", "OneCall", "Progress", "ProgressHandler", "Resume", "Steps", "Work", "is_answered", "run_async"]
 
@@ -54,7 +54,7 @@ class Resume:
         self.n_done = 0
         self.tokens: dict[str, list[int]] = {}  # by endpoint: those that were paid for, in and out
 
-    def note(self, line: Line) -> None:
+    def note(self, line: JournalLine) -> None:
         fact = line.fact
         if not isinstance(fact, Reply | Failure):
             return

@@ -23,11 +23,11 @@ __all__ = [
     "SORTS",
     "EvalSetRow",
     "EvaluatorRow",
+    "IndexedRun",
+    "IndexedRunsPage",
     "LeaderboardRow",
     "Position",
     "RunFilter",
-    "RunRow",
-    "RunsPage",
     "checked_limit",
     "cursor_of",
     "eval_sets",
@@ -92,7 +92,7 @@ _LONGEST_TEXT = 200
 _INT64 = (1 << 63) - 1
 
 
-class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run as lists show it; the columns are those of `schema.runs`. A null is not known, and never zero."""
 
     run_id: str
@@ -123,10 +123,10 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     predictions_unavailable: str | None  # why there is no per-item table (A6)
 
 
-class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
+class IndexedRunsPage(msgspec.Struct, frozen=True, kw_only=True):
     """`next_cursor` is None on the last page."""
 
-    runs: tuple[RunRow, ...]
+    runs: tuple[IndexedRun, ...]
     next_cursor: str | None
 
 
@@ -187,14 +187,14 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 _tags = msgspec.json.Decoder(tuple[str, ...])
-_COLUMNS = tuple(runs.c[name] for name in RunRow.__struct_fields__)
+_COLUMNS = tuple(runs.c[name] for name in IndexedRun.__struct_fields__)
 _RANKED = tuple(runs.c[name] for name in LeaderboardRow.__struct_fields__ if not name.endswith("_nano"))
 
 
 # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_run(catalog: Catalog, run_id: str) -> RunRow | None:
+def find_run(catalog: Catalog, run_id: str) -> IndexedRun | None:
     """One run's row; None for a run that is not in the catalog."""
     with catalog.read() as connection:
         found = connection.execute(select(*_COLUMNS).where(runs.c.run_id == run_id)).one_or_none()
@@ -209,7 +209,7 @@ def list_runs(
     descending: bool = True,
     after: str | None = None,
     limit: int = 50,
-) -> RunsPage:
+) -> IndexedRunsPage:
     """A page of runs in one of the orders of `SORTS`, runs that are alike in it by their id.
 
     Raises: ConfigError for an order, a limit, a cursor or a filter that is none.
@@ -226,7 +226,7 @@ def list_runs(
     if len(found) > limit:
         last = found[limit - 1]
         more = cursor_of(_Place(sort, descending, last._mapping[SORTS[sort]], last.run_id))
-    return RunsPage(runs=listed, next_cursor=more)
+    return IndexedRunsPage(runs=listed, next_cursor=more)
 
 
 def _checked_place(cursor: str, sort: str, descending: bool) -> _Place:
@@ -291,9 +291,9 @@ def _words(text: str) -> list[str]:
     return text.casefold().split()
 
 
-def _run(row: Row[Any]) -> RunRow:
+def _run(row: Row[Any]) -> IndexedRun:
     values = dict(row._mapping)
-    return RunRow(**values | {"tags": decode_json(values["tags"].encode("utf-8"), _tags)})
+    return IndexedRun(**values | {"tags": decode_json(values["tags"].encode("utf-8"), _tags)})
 
 
 # ── leaderboards ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -57,7 +57,9 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
         ctx.exit(exit_code(findings))
     errors = _print_findings(found)
     if profile is None and errors == {"missing_field"}:
-        click.echo("What is missing is asked for by answer_correctness@v1; `run` takes less: --as rubric", err=True)
+        from benchbook.evaluators.settings import SCORE_SPEC
+
+        click.echo(f"What is missing is asked for by {SCORE_SPEC}; `run` takes less: --as rubric", err=True)
     ctx.exit(int(bool(errors)))
 
 

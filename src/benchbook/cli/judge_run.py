@@ -39,7 +39,7 @@ same_model_option = click.option(
 
 
 spec_option = click.option(
-    "--spec", metavar="FOLDER", help="A judge protocol of your own; by default judge_protocol@v1."
+    "--spec", metavar="FOLDER", help="A judge protocol of your own; by default the one that is shipped."
 )
 
 

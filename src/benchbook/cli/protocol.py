@@ -10,7 +10,7 @@ from benchbook.cli.output import json_option, print_json
 from benchbook.cli.spec_start import start_spec
 
 if TYPE_CHECKING:
-    from benchbook.evaluators.protocol.spec import JudgePrompt, Protocol
+    from benchbook.evaluators.protocol.spec import MethodPrompt, Protocol
 
 __all__ = ["protocol"]
 
@@ -156,7 +156,7 @@ def _shown(found: Protocol) -> dict[str, Any]:
     }
 
 
-def _is_fenced(prompt: JudgePrompt) -> bool:
+def _is_fenced(prompt: MethodPrompt) -> bool:
     """Whether what is judged stands between marks that nobody can have written into it."""
     return "{{fence}}" in prompt.text
 

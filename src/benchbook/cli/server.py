@@ -14,7 +14,7 @@ from benchbook.text import shorten, visible
 
 if TYPE_CHECKING:
     from benchbook.catalog.indexing import Indexed
-    from benchbook.catalog.queries import RunRow
+    from benchbook.catalog.queries import IndexedRun
     from benchbook.server.access import Token, TokenFile
 
 __all__ = ["catalog", "serve", "token"]
@@ -241,7 +241,7 @@ def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: An
         click.echo(f"more: --after {page.next_cursor}", err=True)
 
 
-def _run_fields(row: RunRow) -> dict[str, str]:
+def _run_fields(row: IndexedRun) -> dict[str, str]:
     from benchbook.views.words import outcome_word
 
     score = "-" if row.primary_nano is None else f"{row.primary_nano / 1e9:.4f}"

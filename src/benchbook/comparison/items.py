@@ -20,7 +20,7 @@ __all__ = [
     "GROUPINGS",
     "ComparedRun",
     "EndedEarly",
-    "Unanswered",
+    "UnansweredItems",
     "compared_columns",
     "compared_items",
     "unanswered_why",
@@ -32,7 +32,7 @@ INSIDE = "expected_inside_longer_text"
 _TEXTS = ("prompt", "expected", "context", *GROUPINGS, "group", "miss_reason")
 
 
-class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
+class UnansweredItems(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was not given an answer to: `n_items` have no answer at all, in any repeat; `why` are the classes."""
 
     n_items: int
@@ -83,12 +83,12 @@ class ComparedRun:
         return as_float(self.score_nano)
 
     @property
-    def unanswered(self) -> Unanswered:
+    def unanswered(self) -> UnansweredItems:
         """The items without any answer that counts, for want of one that is not the model's fault (R1.3a)."""
         import polars as pl
 
         lacking = self.items.filter((pl.col("n_scored") == 0) & (pl.col("n_unanswered") > 0))
-        return Unanswered(
+        return UnansweredItems(
             n_items=len(lacking),
             n_samples=int(self.items["n_unanswered"].sum()),
             why=tuple(sorted(self.items["unanswered_why"].drop_nulls().unique())),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_MARGIN",
-    "Finding",
+    "GateFinding",
     "GateOutcome",
     "RegressionCheck",
     "check_regressions",
@@ -42,7 +42,7 @@ GateOutcome = Literal["holds", "does_not_hold", "undecided", "not_complete"]
 _WORST_FIRST: tuple[GateOutcome, ...] = ("not_complete", "does_not_hold", "undecided")
 
 
-class Finding(NamedTuple):
+class GateFinding(NamedTuple):
     """What keeps the gate from holding, and what it makes of it."""
 
     outcome: GateOutcome
@@ -97,7 +97,7 @@ def check_regressions(
     unanswered = _ids(comparison, lacking)
     missing = unanswered if "evalset" in allow_different else _ids(comparison, alone)
     found = [
-        *(Finding(failing_outcome(comparison.b), words) for words in why_failed(comparison.b)),
+        *(GateFinding(failing_outcome(comparison.b), words) for words in why_failed(comparison.b)),
         *_not_the_same(comparison, allow_different),
         *_too_many(regressed, max_regressions),
         *_missing(len(missing) - len(unanswered), unanswered, comparison.b),
@@ -118,11 +118,11 @@ def check_regressions(
     return with_findings(check, found)
 
 
-def with_findings(check: RegressionCheck, found: Collection[Finding]) -> RegressionCheck:
+def with_findings(check: RegressionCheck, found: Collection[GateFinding]) -> RegressionCheck:
     """The check with more that keeps it from holding: the worst comes first, and gives the outcome."""
     if not found:
         return check
-    before = () if check.holds else tuple(Finding(check.outcome, words) for words in check.reasons)
+    before = () if check.holds else tuple(GateFinding(check.outcome, words) for words in check.reasons)
     every = sorted(dict.fromkeys((*before, *found)), key=lambda one: _WORST_FIRST.index(one.outcome))
     return msgspec.structs.replace(
         check, holds=False, outcome=every[0].outcome, reasons=tuple(dict.fromkeys(one.words for one in every))
@@ -161,36 +161,36 @@ def check_score(run: ComparedRun, at_least: Decimal) -> tuple[str, ...]:
     return ()
 
 
-def _not_the_same(comparison: Comparison, allowed: Collection[Measured]) -> Iterator[Finding]:
+def _not_the_same(comparison: Comparison, allowed: Collection[Measured]) -> Iterator[GateFinding]:
     for one in comparison.measured:
         if one.name not in allowed:
             words = (
                 f"what was measured differs: {one.name} ({', '.join(leaf.path for leaf in one.leaves)}); allow it with "
                 f"--allow-different {one.name}, or make a new baseline"
             )
-            yield Finding("does_not_hold", words)
+            yield GateFinding("does_not_hold", words)
     if not comparison.n_compared:
         outcome: GateOutcome = "undecided" if comparison.n_unanswered_b else "does_not_hold"
-        yield Finding(outcome, "the run and its baseline have no scored item in common")
+        yield GateFinding(outcome, "the run and its baseline have no scored item in common")
 
 
-def _too_many(regressed: tuple[str, ...], allowed: int | None) -> Iterator[Finding]:
+def _too_many(regressed: tuple[str, ...], allowed: int | None) -> Iterator[GateFinding]:
     if allowed is not None and len(regressed) > allowed:
-        yield Finding("does_not_hold", f"{_items(len(regressed))} regressed; the gate allows {allowed}")
+        yield GateFinding("does_not_hold", f"{_items(len(regressed))} regressed; the gate allows {allowed}")
 
 
-def _missing(n_unscored: int, unanswered: tuple[str, ...], run: ComparedRun) -> Iterator[Finding]:
+def _missing(n_unscored: int, unanswered: tuple[str, ...], run: ComparedRun) -> Iterator[GateFinding]:
     if n_unscored:
         has = "have" if n_unscored > 1 else "has"
-        yield Finding("does_not_hold", f"{_items(n_unscored)} of the baseline {has} no score here")
+        yield GateFinding("does_not_hold", f"{_items(n_unscored)} of the baseline {has} no score here")
     if unanswered:
         were = "were" if len(unanswered) > 1 else "was"
         why = ", ".join(run.unanswered.why)
         words = f"{_items(len(unanswered))} of the baseline {were} not answered here ({why}): missing, not regressed"
-        yield Finding("undecided", words)
+        yield GateFinding("undecided", words)
 
 
-def _by_margin(comparison: Comparison) -> Iterator[Finding]:
+def _by_margin(comparison: Comparison) -> Iterator[GateFinding]:
     """Nothing where no item regressed: that needs no statistics."""
     found, asked = comparison.score, comparison.score.not_worse
     if asked is None or asked.holds or not found.n_lost or found.difference is None or asked.low is None:
@@ -199,26 +199,26 @@ def _by_margin(comparison: Comparison) -> Iterator[Finding]:
         words = (
             f"the score is worse: {found.difference:+.4f} (p {_p(found.p)}); the gate allows a loss of {asked.margin:g}"
         )
-        yield Finding("does_not_hold", words)
+        yield GateFinding("does_not_hold", words)
         return
     words = (
         f"whether the score is worse by more than {asked.margin:g} can't be told from {_items(found.n)}: the "
         f"difference may be down to {asked.low:+.4f}"
     )
     needed = _items_to_tell(found.n, found.difference, asked.low, asked.margin)
-    yield Finding("undecided", words if needed is None else f"{words}; about {needed:,} items would tell")
+    yield GateFinding("undecided", words if needed is None else f"{words}; about {needed:,} items would tell")
 
 
-def _by_its_end(comparison: Comparison, max_regressions: int | None) -> Iterator[Finding]:
+def _by_its_end(comparison: Comparison, max_regressions: int | None) -> Iterator[GateFinding]:
     """What a run that ended early shows, and what nobody asked of it."""
     early, verdict = comparison.b.ended_early, comparison.shown_by_its_end
     if early is None:
         return
     if verdict == "worse":
-        yield Finding("does_not_hold", f"the run {early.words}")
+        yield GateFinding("does_not_hold", f"the run {early.words}")
     elif verdict is None or max_regressions is not None:
         asked = "worse by more than the margin" if max_regressions is None else "within the limit of regressions"
-        yield Finding("undecided", f"the run {early.words}: whether it is {asked}, a run that asks all items tells")
+        yield GateFinding("undecided", f"the run {early.words}: whether it is {asked}, a run that asks all items tells")
 
 
 def _items_to_tell(n: int, difference: float, low: float, margin: float) -> int | None:

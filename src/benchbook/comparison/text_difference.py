@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Op", "Segment", "text_difference"]
+__all__ = ["Op", "TextSpan", "text_difference"]
 
 
 Op = Literal["same", "deleted", "inserted"]
@@ -21,12 +21,12 @@ MOST_EDITS = 500  # texts farther apart than that have nothing in common that is
 MOST_STEPS = 2_000_000
 
 
-class Segment(NamedTuple):
+class TextSpan(NamedTuple):
     op: Op
     text: str
 
 
-def text_difference(a: str, b: str) -> list[Segment]:
+def text_difference(a: str, b: str) -> list[TextSpan]:
     """Segments in reading order, neighbours of different kinds: `same` and `deleted` ones make up `a`, `same` and
     `inserted` ones make up `b`.
 
@@ -35,10 +35,10 @@ def text_difference(a: str, b: str) -> list[Segment]:
     start = _common_start(a, b)
     end = _common_end(a, b, start)
     middle_a, middle_b = a[start : len(a) - end], b[start : len(b) - end]
-    return _readable([Segment("same", a[:start]), *_changed(middle_a, middle_b), Segment("same", a[len(a) - end :])])
+    return _readable([TextSpan("same", a[:start]), *_changed(middle_a, middle_b), TextSpan("same", a[len(a) - end :])])
 
 
-def _changed(a: str, b: str) -> Iterator[Segment]:
+def _changed(a: str, b: str) -> Iterator[TextSpan]:
     """Word by word; line by line first where the stretch is long."""
     if max(len(a), len(b)) <= MOST_CHARS:
         yield from _edited(_words(a), _words(b), _replaced)
@@ -46,21 +46,21 @@ def _changed(a: str, b: str) -> Iterator[Segment]:
         yield from _edited(a.splitlines(keepends=True), b.splitlines(keepends=True), _by_words)
 
 
-def _by_words(a: str, b: str) -> Iterator[Segment]:
+def _by_words(a: str, b: str) -> Iterator[TextSpan]:
     return _replaced(a, b) if max(len(a), len(b)) > MOST_CHARS else _edited(_words(a), _words(b), _replaced)
 
 
-def _replaced(a: str, b: str) -> Iterator[Segment]:
-    yield Segment("deleted", a)
-    yield Segment("inserted", b)
+def _replaced(a: str, b: str) -> Iterator[TextSpan]:
+    yield TextSpan("deleted", a)
+    yield TextSpan("inserted", b)
 
 
-def _edited(a: Sequence[str], b: Sequence[str], inner: Callable[[str, str], Iterator[Segment]]) -> Iterator[Segment]:
+def _edited(a: Sequence[str], b: Sequence[str], inner: Callable[[str, str], Iterator[TextSpan]]) -> Iterator[TextSpan]:
     """The shortest edit of tokens; `inner` says what changed in a stretch between two that are the same."""
     at_a = at_b = 0
     for i, j, length in [*_matches(a, b), (len(a), len(b), 0)]:
         yield from inner("".join(a[at_a:i]), "".join(b[at_b:j]))
-        yield Segment("same", "".join(a[i : i + length]))
+        yield TextSpan("same", "".join(a[i : i + length]))
         at_a, at_b = i + length, j + length
 
 
@@ -163,7 +163,7 @@ class _Change:
         return max(len(self.deleted), len(self.inserted))
 
 
-def _readable(segments: Iterable[Segment]) -> list[Segment]:
+def _readable(segments: Iterable[TextSpan]) -> list[TextSpan]:
     """The segments without empty ones, and without what is the same only by chance: a stretch that is no longer than
     the changes on both of its sides (a space, an "is") would be read as a riddle, and counts as changed with them.
     """
@@ -178,15 +178,15 @@ def _readable(segments: Iterable[Segment]) -> list[Segment]:
         segment
         for change in changes
         for segment in (
-            Segment("deleted", change.deleted),
-            Segment("inserted", change.inserted),
-            Segment("same", change.same),
+            TextSpan("deleted", change.deleted),
+            TextSpan("inserted", change.inserted),
+            TextSpan("same", change.same),
         )
     ]
     return [segment for segment in found if segment.text]
 
 
-def _changes(segments: Iterable[Segment]) -> Iterator[_Change]:
+def _changes(segments: Iterable[TextSpan]) -> Iterator[_Change]:
     """Segments as changes; the first changes nothing where the texts begin alike."""
     change = _Change("", "", "")
     for op, text in segments:

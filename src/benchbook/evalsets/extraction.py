@@ -33,8 +33,8 @@ __all__ = [
     "ENDINGS",
     "PDF_EXTRACTOR",
     "Extraction",
+    "ExtractionFault",
     "ExtractionLimits",
-    "Fault",
     "FaultCode",
     "Text",
     "extract_file",
@@ -71,7 +71,7 @@ class ExtractionLimits:
     memory_bytes: int = 1 << 30
 
 
-class Fault(msgspec.Struct, frozen=True):
+class ExtractionFault(msgspec.Struct, frozen=True):
     """Why an output has no text. `detail` may hold what a library said: it is shown through `benchbook.text`."""
 
     code: FaultCode
@@ -98,7 +98,7 @@ class Extraction(msgspec.Struct, frozen=True):
     text: str | None = None
     text_sha256: str | None = None
     n_pages: int | None = None
-    fault: Fault | None = None
+    fault: ExtractionFault | None = None
 
 
 PDF_EXTRACTOR = "pypdfium2"
@@ -128,11 +128,11 @@ def pdf_extractor_version() -> str:
     return done.stdout
 
 
-def extract_pdf(data: bytes, limits: ExtractionLimits) -> Text | Fault:
+def extract_pdf(data: bytes, limits: ExtractionLimits) -> Text | ExtractionFault:
     """The text of the PDF `data`, or why there is none. Raises: UsageError where pypdfium2 is not installed."""
     pdf_extractor_version()
     if not data:
-        return Fault("empty", "the file is empty")
+        return ExtractionFault("empty", "the file is empty")
     # A file for what comes out: its size is limited by the kernel, and a child that was taken over can't fill us.
     with tempfile.TemporaryFile() as out:
         try:
@@ -141,7 +141,7 @@ def extract_pdf(data: bytes, limits: ExtractionLimits) -> Text | Fault:
                 input=data, stdout=out, stderr=subprocess.DEVNULL, timeout=limits.wall_s, check=False, env={},
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return Fault("too_slow", f"no text after {limits.wall_s:g} s")
+            return ExtractionFault("too_slow", f"no text after {limits.wall_s:g} s")
         if done.returncode:
             return _fault_of(done.returncode, limits)
         out.seek(0)
@@ -152,26 +152,28 @@ def _arguments(limits: ExtractionLimits) -> list[str]:
     return [str(number) for number in (limits.characters, limits.pages, limits.cpu_s, limits.memory_bytes)]
 
 
-def _fault_of(returncode: int, limits: ExtractionLimits) -> Fault:
+def _fault_of(returncode: int, limits: ExtractionLimits) -> ExtractionFault:
     if -returncode in (signal.SIGXCPU, signal.SIGKILL):
-        return Fault("too_slow", f"no text after {limits.cpu_s} s of CPU time")
+        return ExtractionFault("too_slow", f"no text after {limits.cpu_s} s of CPU time")
     if returncode > 0:
-        return Fault("broken", f"the reader ended with {returncode}")
+        return ExtractionFault("broken", f"the reader ended with {returncode}")
     # PDFium ends itself where it gets no memory, by a signal that a fault of its own may give as well.
     mebibytes = limits.memory_bytes >> 20
-    return Fault("broken", f"the reader died of signal {-returncode}, perhaps at its limit of {mebibytes} MiB")
+    return ExtractionFault(
+        "broken", f"the reader died of signal {-returncode}, perhaps at its limit of {mebibytes} MiB"
+    )
 
 
-def _answer(out: IO[bytes]) -> Text | Fault:
+def _answer(out: IO[bytes]) -> Text | ExtractionFault:
     try:
         head = msgspec.json.decode(out.readline(), type=ready(_Head))
         text = out.read().decode("utf-8")
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return Fault("broken", "the reader's answer can't be read")
+        return ExtractionFault("broken", "the reader's answer can't be read")
     if head.code is not None:
-        return Fault(head.code, head.detail)
+        return ExtractionFault(head.code, head.detail)
     if not text.strip():
-        return Fault(
+        return ExtractionFault(
             "no_text",
             f"no character on {'its one page' if head.n_pages == 1 else f'its {head.n_pages} pages'}: a scan?",
         )
@@ -198,11 +200,11 @@ def extract_file(path: str | Path, limits: ExtractionLimits | None = None) -> Ex
     ending = path.suffix.lower().removeprefix(".")
     read = _read(path, limits)
     if ending not in ENDINGS:
-        read = Fault("unknown_form", f"ends in {path.suffix!r}; known are {', '.join(ENDINGS)}")
+        read = ExtractionFault("unknown_form", f"ends in {path.suffix!r}; known are {', '.join(ENDINGS)}")
     if ending == "pdf":
-        found = read if isinstance(read, Fault) else extract_pdf(read, limits)
+        found = read if isinstance(read, ExtractionFault) else extract_pdf(read, limits)
         return _extraction(PDF_EXTRACTOR, pdf_extractor_version(), read, found)
-    found = read if isinstance(read, Fault) else _decode(read, limits)
+    found = read if isinstance(read, ExtractionFault) else _decode(read, limits)
     return _extraction(TEXT_EXTRACTOR, _TEXT_EXTRACTOR_VERSION, read, found)
 
 
@@ -211,7 +213,7 @@ def extract_text(text: str, limits: ExtractionLimits | None = None) -> Extractio
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        fault = Fault("not_utf8", f"a lone surrogate at character {error.start + 1}")
+        fault = ExtractionFault("not_utf8", f"a lone surrogate at character {error.start + 1}")
         return _extraction(TEXT_EXTRACTOR, _TEXT_EXTRACTOR_VERSION, fault, fault)
     found = _checked(text, limits or ExtractionLimits())
     return _extraction(TEXT_EXTRACTOR, _TEXT_EXTRACTOR_VERSION, data, found)
@@ -230,35 +232,37 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _read(path: Path, limits: ExtractionLimits) -> bytes | Fault:
+def _read(path: Path, limits: ExtractionLimits) -> bytes | ExtractionFault:
     try:
         if not path.is_file():
-            return Fault("unreadable", "no such file, or not a regular one")
+            return ExtractionFault("unreadable", "no such file, or not a regular one")
         with path.open("rb") as file:
             data = file.read(limits.file_bytes + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        return Fault("unreadable", getattr(error, "strerror", None) or str(error))
-    return Fault("too_large", f"over {limits.file_bytes} bytes") if len(data) > limits.file_bytes else data
+        return ExtractionFault("unreadable", getattr(error, "strerror", None) or str(error))
+    return ExtractionFault("too_large", f"over {limits.file_bytes} bytes") if len(data) > limits.file_bytes else data
 
 
-def _decode(data: bytes, limits: ExtractionLimits) -> Text | Fault:
+def _decode(data: bytes, limits: ExtractionLimits) -> Text | ExtractionFault:
     try:
         text = data.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
-        return Fault("not_utf8", f"byte {data[error.start]:#04x} at byte {error.start + 1}")
+        return ExtractionFault("not_utf8", f"byte {data[error.start]:#04x} at byte {error.start + 1}")
     return _checked(text, limits)
 
 
-def _checked(text: str, limits: ExtractionLimits) -> Text | Fault:
+def _checked(text: str, limits: ExtractionLimits) -> Text | ExtractionFault:
     if not text.strip():
-        return Fault("empty", "nothing but white space" if text else "the file is empty")
+        return ExtractionFault("empty", "nothing but white space" if text else "the file is empty")
     if len(text) > limits.characters:
-        return Fault("too_large", f"{len(text)} characters, over {limits.characters}")
+        return ExtractionFault("too_large", f"{len(text)} characters, over {limits.characters}")
     return Text(text)
 
 
-def _extraction(extractor: str, version: str, read: bytes | Fault, found: Text | Fault) -> Extraction:
-    file_sha256 = None if isinstance(read, Fault) else hashlib.sha256(read).hexdigest()
-    if isinstance(found, Fault):
+def _extraction(
+    extractor: str, version: str, read: bytes | ExtractionFault, found: Text | ExtractionFault
+) -> Extraction:
+    file_sha256 = None if isinstance(read, ExtractionFault) else hashlib.sha256(read).hexdigest()
+    if isinstance(found, ExtractionFault):
         return Extraction(extractor, version, file_sha256, fault=found)
     return Extraction(extractor, version, file_sha256, found.text, sha256_of(found.text), found.n_pages)

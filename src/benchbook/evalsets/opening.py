@@ -22,7 +22,7 @@ from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_li
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
 from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, encoding_fault, read_line_json
-from benchbook.evalsets.set_contents import Repeats, SetTally
+from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 
 __all__ = [
     "SetKind",
@@ -154,7 +154,7 @@ class _Gathered:
         self._offsets = array("Q")
         self._tally = SetTally(texts=not is_recorded)
         self._grouped = self._has_messages = False
-        self.ids = Repeats()
+        self.ids = RepeatedTexts()
 
     def from_lines(self) -> EvalSet:
         if not self._is_recorded and (fault := encoding_fault(self._path)) is not None:
@@ -235,7 +235,7 @@ class _Gathered:
         return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")
 
 
-def _refuse_duplicate_ids(evalset: EvalSet, ids: Repeats) -> None:
+def _refuse_duplicate_ids(evalset: EvalSet, ids: RepeatedTexts) -> None:
     for index in ids.suspects():
         item_id = evalset[index].id
         if (first := ids.earlier(item_id, index)) is not None:

@@ -27,7 +27,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, ready
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.extraction import Extraction, ExtractionLimits, Fault, extract_files, extract_text
+from benchbook.evalsets.extraction import Extraction, ExtractionFault, ExtractionLimits, extract_files, extract_text
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import Candidate, Key
 from benchbook.text import shorten
@@ -57,7 +57,7 @@ class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extractor: str
     extractor_version: str
     n_pages: int | None = None
-    error: Fault | None = None
+    error: ExtractionFault | None = None
 
     @property
     def key(self) -> Key:

@@ -18,7 +18,7 @@ from benchbook.text import quoted, shorten
 
 __all__ = [
     "SHOWN_TO_JUDGES",
-    "Repeats",
+    "RepeatedTexts",
     "SetContents",
     "SetTally",
     "doubtful",
@@ -96,7 +96,7 @@ def _one_word(left: str, right: str) -> bool:
     return all((char.isalnum() or char == "_") and char < _FIRST_UNSPACED for char in (left, right))
 
 
-class Repeats:
+class RepeatedTexts:
     """Notes the hash of each text first; then only lines whose hash came twice are looked at again, and exactly."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class SetTally:
 
     def __init__(self, *, texts: bool = True) -> None:
         self._texts = texts
-        self._questions = Repeats()
+        self._questions = RepeatedTexts()
         self._n_answers_in_prompt = 0
         self._n = 0
         self._fields = dict.fromkeys(FIELD_NAMES, 0)

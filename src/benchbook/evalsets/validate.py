@@ -32,7 +32,7 @@ from benchbook.evalsets.lines import (
     read_line_json,
     type_name,
 )
-from benchbook.evalsets.set_contents import Repeats, SetTally, lacking, near_form, question, unread
+from benchbook.evalsets.set_contents import RepeatedTexts, SetTally, lacking, near_form, question, unread
 from benchbook.text import shorten
 
 __all__ = ["CheckedLine", "check_line", "exit_code", "main", "validate"]
@@ -152,7 +152,7 @@ class _Survey:
         self.composition = Composition()
         self.n_lines_with_text = 0
         self.n_crlf = 0
-        self.ids, self.prompts, self.near = Repeats(), Repeats(), Repeats()
+        self.ids, self.prompts, self.near = RepeatedTexts(), RepeatedTexts(), RepeatedTexts()
         for line in self.lines():
             checked = check_line(line, profile)
             self._n_lines += 1
@@ -174,7 +174,7 @@ class _Survey:
             wanted = f"; expected {error.expected}" if error.expected else ""
             self.unreadable = error.line, Fault(error.field, "unreadable_row", f"found {error.found}{wanted}")
 
-    def _repeats(self) -> tuple[tuple[Repeats, int], ...]:
+    def _repeats(self) -> tuple[tuple[RepeatedTexts, int], ...]:
         return (self.ids, _SUSPECT_ID), (self.prompts, _SUSPECT_PROMPT), (self.near, _SUSPECT_NEAR)
 
     def _note(self, checked: CheckedLine, number: int) -> None:

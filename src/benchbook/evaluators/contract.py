@@ -14,7 +14,7 @@ from benchbook.ask.requests import plan_sha256
 from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import Opened, Prepared
 from benchbook.errors import UsageError
-from benchbook.record.derived_files import Finding
+from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
@@ -194,7 +194,7 @@ class Evaluator(ABC):
         """
 
     @abstractmethod
-    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         """The same from a journal that was read already, holding each request against its fact: what does not fit."""
 
     def not_computed_again(self, state: JournalState) -> str | None:

@@ -34,7 +34,7 @@ __all__ = [
     "Form",
     "Gates",
     "Group",
-    "Item",
+    "ItemBlock",
     "Kind",
     "Lines",
     "Listed",
@@ -318,7 +318,7 @@ class Said(msgspec.Struct, frozen=True):
     words: Words
 
 
-class Item(Shown, frozen=True):
+class ItemBlock(Shown, frozen=True):
     """One sample or item in full. `kind` and `state` are what its outcome is coloured by."""
 
     name: str
@@ -365,7 +365,7 @@ Block: TypeAlias = (
     | Plot
     | Curves
     | Code
-    | Item
+    | ItemBlock
 )
 
 

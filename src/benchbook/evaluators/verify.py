@@ -16,7 +16,7 @@ from benchbook.canonical import decode_json, ready
 from benchbook.errors import BenchbookError, RecordDamagedError
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.record.derived_files import Finding, hashes_of, sha256_of, write_manifest
+from benchbook.record.derived_files import Discrepancy, hashes_of, sha256_of, write_manifest
 from benchbook.record.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record
@@ -34,7 +34,7 @@ class Verification:
     `not_computed` says what was held byte for byte alone, for nobody can compute it again; None where all was computed.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Discrepancy, ...]
     sha256: str
     n_facts: int
     state: str
@@ -55,14 +55,14 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
     try:
         state = read_state(record.journal)
     except RecordDamagedError as error:
-        findings.append(Finding(_inside(record, error.path), error.line, error.reason))
+        findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
     except BenchbookError as error:
-        findings.append(Finding("journal", None, str(error)))
+        findings.append(Discrepancy("journal", None, str(error)))
     if state is not None and not findings:
         try:
             findings += _check_content(record, state, expect)
         except Exception as error:
-            findings.append(Finding("journal", None, f"its facts make no sense ({type(error).__name__}: {error})"))
+            findings.append(Discrepancy("journal", None, f"its facts make no sense ({type(error).__name__}: {error})"))
     return Verification(
         tuple(dict.fromkeys(findings)),  # a segment that can't be read is found by whoever reads it
         state.last_sha256 if state else FIRST_PREV,
@@ -80,7 +80,7 @@ def _not_computed(record: Record, state: JournalState | None) -> str | None:
         return None
 
 
-def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Finding]:
+def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Discrepancy]:
     """What a whole chain of facts still leaves to check."""
     evaluator = evaluator_of(record)
     findings = [*_check_start(state.started, evaluator), *_check_inputs(record, state.started)]
@@ -88,7 +88,7 @@ def _check_content(record: Record, state: JournalState, expect: str | None) -> l
         findings += _check_derived(record, state, evaluator)
     findings += _check_folder(record, state.started, evaluator)
     if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
-        findings.append(Finding("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
+        findings.append(Discrepancy("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
     return findings
 
 
@@ -97,27 +97,27 @@ def _inside(record: Record, path: str) -> str:
     return str(file.relative_to(record.path)) if file.is_relative_to(record.path) else file.name
 
 
-def _check_journal_files(record: Record) -> list[Finding]:
+def _check_journal_files(record: Record) -> list[Discrepancy]:
     """Sealed segments have the bytes that the journal names, and nothing else lies there."""
-    findings: list[Finding] = []
+    findings: list[Discrepancy] = []
     if not record.journal.is_dir():
-        return [Finding("journal", None, "is missing: without it nothing shows where the numbers are from")]
+        return [Discrepancy("journal", None, "is missing: without it nothing shows where the numbers are from")]
     try:
         known = set(segment_files(record.journal))
         last = max(known, default=None)
         for path in sorted(record.journal.iterdir()):
             if path not in known:
-                findings.append(Finding(_inside(record, str(path)), None, "does not belong to the journal"))
+                findings.append(Discrepancy(_inside(record, str(path)), None, "does not belong to the journal"))
         if last is not None and len(known) > 1 and not last.stat().st_size:
             findings.append(
-                Finding(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
+                Discrepancy(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
             )
         if last is not None and (torn := _torn_line(last)) is not None:
             findings.append(
-                Finding(_inside(record, str(last)), torn, "the last line is cut; resume the run to mend it")
+                Discrepancy(_inside(record, str(last)), torn, "the last line is cut; resume the run to mend it")
             )
     except RecordDamagedError as error:
-        findings.append(Finding(_inside(record, error.path), error.line, error.reason))
+        findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
         return findings
     return findings + _check_seals(record, known)
 
@@ -127,7 +127,7 @@ def _torn_line(path: Path) -> int | None:
     return None if not data or data.endswith(b"\n") else data.count(b"\n") + 1
 
 
-def _check_seals(record: Record, files: set[Path]) -> list[Finding]:
+def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
     """Each sealed segment has the bytes that the next one's first line names, wherever else the chain is broken."""
     findings = []
     segments = sorted(files)
@@ -136,9 +136,9 @@ def _check_seals(record: Record, files: set[Path]) -> list[Finding]:
             continue
         if following is None:
             missing = f"journal/{segment_number(path) + 1:06d}.jsonl"
-            findings.append(Finding(missing, None, f"is missing: it begins with the seal of {path.name}"))
+            findings.append(Discrepancy(missing, None, f"is missing: it begins with the seal of {path.name}"))
         elif _seal_in(following) not in (None, hashlib.sha256(path.read_bytes()).hexdigest()):
-            findings.append(Finding(_inside(record, str(path)), None, "its bytes are not those that were sealed"))
+            findings.append(Discrepancy(_inside(record, str(path)), None, "its bytes are not those that were sealed"))
     return findings
 
 
@@ -151,31 +151,31 @@ def _seal_in(segment: Path) -> str | None:
     return fact.sha256 if isinstance(fact, Sealed) else None
 
 
-def _check_start(started: RunStarted, evaluator: Evaluator) -> list[Finding]:
+def _check_start(started: RunStarted, evaluator: Evaluator) -> list[Discrepancy]:
     """The first fact agrees with itself and with the specs that are installed."""
     where = "journal/000001.jsonl"
     findings = []
     if evaluator.plan_sha256(started) != started.plan_sha256:
-        findings.append(Finding(where, 1, "the plan does not have the hash that stands beside it"))
+        findings.append(Discrepancy(where, 1, "the plan does not have the hash that stands beside it"))
     if evaluator.spec_sha256 != started.spec_sha256:
-        findings.append(Finding(where, 1, f"was made under another {started.spec} than the one installed"))
+        findings.append(Discrepancy(where, 1, f"was made under another {started.spec} than the one installed"))
     return findings
 
 
-def _check_inputs(record: Record, started: RunStarted) -> list[Finding]:
+def _check_inputs(record: Record, started: RunStarted) -> list[Discrepancy]:
     findings = []
     wanted = set(started.inputs.values())
     present = {path.name for path in record.inputs.iterdir()} if record.inputs.is_dir() else set()
     present -= {name for name in wanted if not record.input(name).is_file()}
     for name in sorted(wanted - present):
-        findings.append(Finding(f"inputs/{name}", None, "is missing"))
+        findings.append(Discrepancy(f"inputs/{name}", None, "is missing"))
     for name in sorted(present - wanted):
-        findings.append(Finding(f"inputs/{name}", None, "does not belong to the record"))
+        findings.append(Discrepancy(f"inputs/{name}", None, "does not belong to the record"))
     for name in sorted(wanted & present):
         if (found := sha256_of(record.input(name))) != name:
             done = what_was_done(record.input(name).read_bytes(), partial(_hashes_to, name))
             what = f"was changed: its bytes hash to {found}" + (f". It {done}" if done else "")
-            findings.append(Finding(f"inputs/{name}", None, what))
+            findings.append(Discrepancy(f"inputs/{name}", None, what))
     return findings
 
 
@@ -183,30 +183,30 @@ def _hashes_to(sha256: str, data: bytes) -> bool:
     return hashlib.sha256(data).hexdigest() == sha256
 
 
-def _check_folder(record: Record, started: RunStarted, evaluator: Evaluator) -> list[Finding]:
+def _check_folder(record: Record, started: RunStarted, evaluator: Evaluator) -> list[Discrepancy]:
     known = {"journal", "inputs", *evaluator.files_of(started), *evaluator.folders}
     return [
-        Finding(path.name, None, "does not belong to the record")
+        Discrepancy(path.name, None, "does not belong to the record")
         for path in sorted(record.path.iterdir())
         if path.name not in known
     ]
 
 
-def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) -> list[Finding]:
+def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) -> list[Discrepancy]:
     """Derive everything again, elsewhere, and compare."""
     files = evaluator.files_of(state.started)
     missing = [name for name in files if not (record.path / name).is_file()]
     if missing:
         hint = "the run was not ended: resume it, or `benchbook rescore` it" if state.state == "open" else "is missing"
-        return [Finding(name, None, hint) for name in missing]
+        return [Discrepancy(name, None, hint) for name in missing]
     with tempfile.TemporaryDirectory(prefix="benchbook-verify-") as name:
         again = Path(name)
         try:
             findings = evaluator.derive_checked(record, again, state)
         except RecordDamagedError as error:
-            return [Finding(_inside(record, error.path), error.line, error.reason)]
+            return [Discrepancy(_inside(record, error.path), error.line, error.reason)]
         except BenchbookError as error:
-            return [Finding("journal", None, str(error))]
+            return [Discrepancy("journal", None, str(error))]
         findings = [*findings, *_check_last_line(record, state)]
         tables = evaluator.tables(state.started)
         _allow_other_writer(record, again, tables)
@@ -217,15 +217,15 @@ def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) ->
     return findings
 
 
-def _compare_folders(name: str, found: Path, derived: Path, tables: Tables) -> list[Finding]:
+def _compare_folders(name: str, found: Path, derived: Path, tables: Tables) -> list[Discrepancy]:
     """Every file of a derived folder, whatever its depth; empty folders do not count."""
     findings = []
     there, wanted = _files_below(found, name), _files_below(derived, name)
     for file in sorted(there | wanted):
         if file not in there:
-            findings.append(Finding(file, None, "is missing"))
+            findings.append(Discrepancy(file, None, "is missing"))
         elif file not in wanted:
-            findings.append(Finding(file, None, "does not belong to the record"))
+            findings.append(Discrepancy(file, None, "does not belong to the record"))
         else:
             findings += _compare(file, found / file, derived / file, tables)
     return findings
@@ -236,24 +236,26 @@ def _files_below(folder: Path, name: str) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
 
 
-def _check_last_line(record: Record, state: JournalState) -> list[Finding]:
+def _check_last_line(record: Record, state: JournalState) -> list[Discrepancy]:
     """No later line holds the last one's hash: the manifest does."""
     manifest = _manifest(record.path)
     if manifest is None or manifest.journal_sha256 == state.last_sha256:
         return []
     ends, named = state.last_sha256[:12], manifest.journal_sha256[:12]
     what = f"the journal ends here with {ends}…, and manifest.json names {named}…"
-    return [Finding(f"journal/{state.n_segments:06d}.jsonl", state.last_line, f"{what}: one of the two was changed")]
+    return [
+        Discrepancy(f"journal/{state.n_segments:06d}.jsonl", state.last_line, f"{what}: one of the two was changed")
+    ]
 
 
-def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Finding]:
+def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Discrepancy]:
     if not found.is_file():
-        return [Finding(name, None, "is no file")]
+        return [Discrepancy(name, None, "is no file")]
     if _same_bytes(found, derived):
         return []
     if name in tables:
         return _compare_tables(name, found, derived, tables[name])
-    return [Finding(name, *first_difference(found.read_bytes(), derived.read_bytes()))]
+    return [Discrepancy(name, *first_difference(found.read_bytes(), derived.read_bytes()))]
 
 
 def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
@@ -275,24 +277,24 @@ def _same_bytes(one: Path, other: Path) -> bool:
         return hashlib.file_digest(first, "sha256").digest() == hashlib.file_digest(second, "sha256").digest()
 
 
-def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspec.Struct]) -> list[Finding]:
+def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspec.Struct]) -> list[Discrepancy]:
     """Names the first row and column that differ. Other bytes for the same rows are a finding, unless another version
     of the table's writer made them."""
     try:
         pairs = zip_longest(read_rows(found, row_type), read_rows(derived, row_type))
         for number, (one, other) in enumerate(pairs, start=1):
             if one is None or other is None:
-                return [Finding(name, number, "rows were added or removed")]
+                return [Discrepancy(name, number, "rows were added or removed")]
             if one != other:
                 fields = [field for field in row_type.__struct_fields__ if getattr(one, field) != getattr(other, field)]
                 whose = f"row of sample {other.sample}" if hasattr(other, "sample") else "this row"
-                return [Finding(name, number, f"{whose}: {', '.join(fields)} differ")]
+                return [Discrepancy(name, number, f"{whose}: {', '.join(fields)} differ")]
     except BenchbookError as error:
-        return [Finding(name, None, f"was changed: {error}")]
+        return [Discrepancy(name, None, f"was changed: {error}")]
     manifest = _manifest(found.parents[name.count("/")])
     if manifest is not None and manifest.derived_by.get("tables") != writer_version():
         return []
-    return [Finding(name, None, "its rows are right, but its bytes were changed")]
+    return [Discrepancy(name, None, "its rows are right, but its bytes were changed")]
 
 
 class _Ends(msgspec.Struct):

@@ -11,7 +11,7 @@ import msgspec
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.labels.calibration import FEW_LABELS, agreements
-from benchbook.labels.calibration_corrected import Pair, bias_of, corrected_scores
+from benchbook.labels.calibration_corrected import LabelledPair, bias_of, corrected_scores
 from benchbook.labels.calibration_results import AgreementName, Bias
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
@@ -181,7 +181,7 @@ def _trial(
     people = [gold.get(one.sample) for one, _ in scored]
     ours = [own for _, own in scored]
     pairs = [
-        Pair(score, own, one.answer_chars, one.slices, one.cluster)
+        LabelledPair(score, own, one.answer_chars, one.slices, one.cluster)
         for (one, own), score in zip(scored, people, strict=True)
         if score is not None
     ]
@@ -222,7 +222,7 @@ def _applies(place: int, answers: Sequence[_Answer], gold: Mapping[int, int | No
     )
 
 
-def _confusion(pairs: Sequence[Pair], scores: Sequence[int]) -> dict[str, dict[str, int]]:
+def _confusion(pairs: Sequence[LabelledPair], scores: Sequence[int]) -> dict[str, dict[str, int]]:
     found = {str(people): {str(ours): 0 for ours in scores} for people in scores}
     for pair in pairs:
         found[str(pair.people)][str(pair.judge)] += 1

@@ -13,7 +13,7 @@ from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
-from benchbook.labels.calibration_corrected import GoldScores, Pair, bias_of, clusters_of, corrected_aggregates
+from benchbook.labels.calibration_corrected import GoldScores, LabelledPair, bias_of, clusters_of, corrected_aggregates
 from benchbook.labels.calibration_results import (
     AgreementName,
     Calibration,
@@ -26,11 +26,11 @@ from benchbook.labels.calibration_results import (
 from benchbook.labels.state import scores_words
 from benchbook.statistics import Agreement, Estimate, Weights, cohens_kappa, gwet_ac, krippendorff_alpha
 
-__all__ = ["Counted", "agreements", "calibrate", "corrected_decision"]
+__all__ = ["SampleCounts", "agreements", "calibrate", "corrected_decision"]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class SampleCounts:
     """How many samples a run's aggregates are over."""
 
     n_samples: int
@@ -48,7 +48,7 @@ class Counted:
 
 
 def corrected_decision(
-    frozen: Decision, corrected: Sequence[Corrected], counted: Counted, spec: RubricSpec, confidence: float
+    frozen: Decision, corrected: Sequence[Corrected], counted: SampleCounts, spec: RubricSpec, confidence: float
 ) -> CorrectedDecision:
     """Move each gate's value by what the correction moves the judged samples, and decide.
 
@@ -77,14 +77,14 @@ def corrected_decision(
     )
 
 
-def _by_values(gates: Sequence[CorrectedGate], frozen: Decision, counted: Counted) -> DecisionName:
+def _by_values(gates: Sequence[CorrectedGate], frozen: Decision, counted: SampleCounts) -> DecisionName:
     if counted.n_samples == 0 or any(gate.value is not None and not gate.holds for gate in gates):
         return "NOT_READY"
     unknown = frozen.capped_by or any(gate.value is None for gate in gates)
     return "INCONCLUSIVE" if unknown else "READY"
 
 
-def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: Counted, spec: RubricSpec) -> CorrectedGate:
+def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: SampleCounts, spec: RubricSpec) -> CorrectedGate:
     threshold = Threshold(gate.aggregate, gate.direction, round(gate.limit * 1e9))
     one = corrected.get(gate.aggregate)
     source: Literal["corrected", "labels_alone", "run"] = "run"
@@ -110,7 +110,7 @@ def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: Counted, spec
 
 
 def _moved(
-    gate: Gate, one: Corrected, found: Estimate, counted: Counted, spec: RubricSpec
+    gate: Gate, one: Corrected, found: Estimate, counted: SampleCounts, spec: RubricSpec
 ) -> tuple[float | None, float | None, float | None, str | None]:
     """`(value, worst, best, reason)` of the whole run.
 
@@ -165,7 +165,7 @@ def calibrate(
     spec: RubricSpec,
     *,
     frozen: Decision | None,
-    counted: Counted,
+    counted: SampleCounts,
     confidence: float = 0.95,
     seed: int = 0,
     n_resamples: int = 10_000,
@@ -219,7 +219,7 @@ def _field_trial(
     """The `number`-th criterion."""
     field, scores = criterion.score_key, tuple(criterion.scores)
     pairs = [
-        Pair(
+        LabelledPair(
             people=labels[field],
             judge=samples[sample].score(number),
             answer_chars=samples[sample].answer_chars,

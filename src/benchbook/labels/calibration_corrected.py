@@ -20,7 +20,7 @@ import msgspec
 
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.calibration_results import Bias, Corrected, JudgedSample, SliceBias
 from benchbook.statistics import (
@@ -39,7 +39,7 @@ from benchbook.statistics import (
 from benchbook.statistics._inputs import FEW_CLUSTERS
 from benchbook.statistics.results import without_interval
 
-__all__ = ["GoldScores", "Pair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
+__all__ = ["GoldScores", "LabelledPair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
 
 
 GoldScores = Mapping[int, Mapping[str, int]]
@@ -55,7 +55,7 @@ class _Measure:
 
     aggregate: str
     needs: tuple[int, ...]
-    value: Callable[[Outcome], float]
+    value: Callable[[SampleOutcome], float]
     highest: int = 1
     binary: bool = False
     lowest: int = 0
@@ -138,7 +138,7 @@ def _measures(spec: RubricSpec) -> Iterator[_Measure]:
             yield _Measure(name, needs, partial(_value, one, spec), one.span, one.is_rate, one.lowest)
 
 
-def _value(one: OfSamples, spec: RubricSpec, outcome: Outcome) -> float:
+def _value(one: OfSamples, spec: RubricSpec, outcome: SampleOutcome) -> float:
     return (one.of_sample(outcome, score_sample(outcome, spec)) or 0) * one.span / one.unit
 
 
@@ -264,7 +264,7 @@ LENGTH = "length of the answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LabelledPair:
     """People's score and the judge's of one sample's field."""
 
     people: int
@@ -274,7 +274,7 @@ class Pair:
     cluster: str | None
 
 
-def bias_of(pairs: Sequence[Pair], confidence: float, seed: int) -> Bias:
+def bias_of(pairs: Sequence[LabelledPair], confidence: float, seed: int) -> Bias:
     """Judge minus people: over all, by slice, and with the length. Holm's correction is over all slices shown."""
     found = [_slice_bias(name, value, members, confidence, seed) for name, value, members in _slices(pairs)]
     adjusted = adjust_p_values([one.p for one in found]).holm
@@ -290,14 +290,14 @@ def bias_of(pairs: Sequence[Pair], confidence: float, seed: int) -> Bias:
     )
 
 
-def _slice_bias(name: str, value: str, pairs: Sequence[Pair], confidence: float, seed: int) -> SliceBias:
+def _slice_bias(name: str, value: str, pairs: Sequence[LabelledPair], confidence: float, seed: int) -> SliceBias:
     test = paired_permutation_test(
         [pair.judge - pair.people for pair in pairs], clusters=clusters_of(pairs), seed=seed, n_draws=20_000
     )
     return SliceBias(slice=name, value=value, difference=_difference(pairs, confidence), p=test.p, p_holm=None)
 
 
-def _difference(pairs: Sequence[Pair], confidence: float) -> Estimate:
+def _difference(pairs: Sequence[LabelledPair], confidence: float) -> Estimate:
     return paired_difference(
         [pair.people for pair in pairs],
         [pair.judge for pair in pairs],
@@ -306,15 +306,15 @@ def _difference(pairs: Sequence[Pair], confidence: float) -> Estimate:
     )
 
 
-def clusters_of(pairs: Sequence[Pair]) -> list[str | None] | None:
+def clusters_of(pairs: Sequence[LabelledPair]) -> list[str | None] | None:
     """Labels of clusters, or None where every sample stands alone."""
     return [pair.cluster for pair in pairs] if any(pair.cluster is not None for pair in pairs) else None
 
 
-def _slices(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
+def _slices(pairs: Sequence[LabelledPair]) -> Iterator[tuple[str, str, list[LabelledPair]]]:
     names = sorted({name for pair in pairs for name, _ in pair.slices})
     for name in names:
-        by_value: dict[str, list[Pair]] = {}
+        by_value: dict[str, list[LabelledPair]] = {}
         for pair in pairs:
             for given, value in pair.slices:
                 if given == name:
@@ -324,7 +324,7 @@ def _slices(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
     yield from ((LENGTH, words, members) for words, members in _by_length(pairs))
 
 
-def _by_length(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[Pair]]]:
+def _by_length(pairs: Sequence[LabelledPair]) -> Iterator[tuple[str, list[LabelledPair]]]:
     """Three groups of about the same size, told apart by length; fewer where lengths are alike."""
     lengths = sorted(pair.answer_chars for pair in pairs)
     if not lengths or lengths[0] == lengths[-1]:

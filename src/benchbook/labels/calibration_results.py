@@ -10,7 +10,7 @@ import msgspec
 
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.statistics import Agreement, Estimate
 
 __all__ = [
@@ -46,7 +46,7 @@ class JudgedSample:
 
     sample: int
     item_id: str
-    outcome: Outcome
+    outcome: SampleOutcome
     answer_chars: int
     slices: Mapping[str, str]
     cluster: str | None = None

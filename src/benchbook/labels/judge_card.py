@@ -15,16 +15,16 @@ from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.evaluator import RubricEvaluator
 from benchbook.evaluators.rubric.row_types import further_of, row_type, scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
-from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.evaluators.rubric.tables import Derived
-from benchbook.labels.calibration import Counted, agreements, calibrate
+from benchbook.labels.calibration import SampleCounts, agreements, calibrate
 from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, JudgedSample
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
 from benchbook.labels.sheet import derived_anew, is_as_drawn
-from benchbook.record.facts import Stratum
+from benchbook.record.facts import DrawnStratum
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.statistics import Agreement, Estimate, cohens_kappa, wilson
@@ -60,7 +60,7 @@ class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
     as_drawn: bool  # the samples are those that the seed draws; else somebody chose them
     seed: int
     stratify: list[str]
-    strata: dict[str, Stratum]
+    strata: dict[str, DrawnStratum]
     n_labellers: int
     n_twice: dict[str, int]
     n_adjudicated: dict[str, int]
@@ -211,7 +211,7 @@ def _judged(samples: Path, spec: RubricSpec, *, clustered: bool) -> list[JudgedS
 
 
 def _judged_sample(row: RubricRow, spec: RubricSpec) -> tuple[JudgedSample, str | None]:
-    outcome = Outcome(
+    outcome = SampleOutcome(
         scores=scores_of(row, spec),
         latency_e2e_ms=row.latency_e2e_ms,
         latency_model_ms=row.latency_model_ms,
@@ -228,10 +228,10 @@ def _in_cluster(one: JudgedSample, cluster: str) -> JudgedSample:
     return JudgedSample(one.sample, one.item_id, one.outcome, one.answer_chars, one.slices, cluster)
 
 
-def _counted(derived: Derived, spec: RubricSpec) -> Counted:
+def _counted(derived: Derived, spec: RubricSpec) -> SampleCounts:
     file = derived.aggregates
     by_number = [sum(getattr(file, f"{one.name}_counts").values()) for one in spec.criteria]
-    return Counted(
+    return SampleCounts(
         n_samples=file.aggregates.n_samples,
         n_scored=file.aggregates.n_scored,
         n_unscored=file.ledger.n_unscored,

@@ -19,7 +19,7 @@ from benchbook.labels.state import MAX_NAME, Given, LabelState
 from benchbook.record.facts import Label, LabelsStarted, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
-from benchbook.record.reading import Line, read_journal
+from benchbook.record.reading import JournalLine, read_journal
 
 __all__ = [
     "LabelBook",
@@ -164,7 +164,7 @@ class _Writing:
         self._journal_path = book.path / "journal"
         self.journal = JournalWriter(self._journal_path, on_line=self._count)
 
-    def _count(self, line: Line) -> None:
+    def _count(self, line: JournalLine) -> None:
         if isinstance(line.fact, Label):
             _add(self.state, line.fact, line, self._journal_path)
 
@@ -205,14 +205,14 @@ def _read(path: Path) -> tuple[LabelState, str]:
     return state, sha256
 
 
-def _begun(started: LabelsStarted, line: Line, journal: Path) -> LabelState:
+def _begun(started: LabelsStarted, line: JournalLine, journal: Path) -> LabelState:
     try:
         return LabelState(started)
     except ValueError as error:
         raise RecordDamagedError(journal / f"{line.segment:06d}.jsonl", line.number, str(error)) from None
 
 
-def _add(state: LabelState, label: Label, line: Line, journal: Path) -> None:
+def _add(state: LabelState, label: Label, line: JournalLine, journal: Path) -> None:
     try:
         state.add(label)
     except ValueError as error:

@@ -29,7 +29,7 @@ from benchbook.evaluators.rubric.rows import (
     PanelVote,
     RubricManifest,
 )
-from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
@@ -365,7 +365,7 @@ class _Judge:
         )
 
 
-def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> Outcome:
+def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> SampleOutcome:
     scored = row if vote is None else vote
     return msgspec.convert(
         {
@@ -379,5 +379,5 @@ def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> Outcome
             "output_tokens": row.output_tokens,
             "further": further_of(row, spec),
         },
-        ready(Outcome),
+        ready(SampleOutcome),
     )

@@ -17,8 +17,8 @@ from benchbook.text import visible
 
 __all__ = [
     "Action",
-    "Choice",
-    "Progress",
+    "LabelChoice",
+    "LabelProgress",
     "Question",
     "action_of",
     "asked_of",
@@ -69,7 +69,7 @@ def keys_of(criterion: LabelScale) -> dict[str, int | None]:
     return keys | {"-": None} if criterion.may_not_apply else keys
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class LabelChoice(msgspec.Struct, frozen=True, kw_only=True):
     """One of the things that can be said by a criterion: a score, or null where it does not apply.
 
     `key` says it, where there is one; `words` say what it means.
@@ -80,15 +80,16 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     words: str
 
 
-def choices_of(criterion: LabelScale) -> tuple[Choice, ...]:
+def choices_of(criterion: LabelScale) -> tuple[LabelChoice, ...]:
     """What can be said, the highest score first."""
     keys = {score: key for key, score in keys_of(criterion).items()}
     said = dict(zip(criterion.scores, criterion.grades, strict=False)) or _words_of_scores(criterion)
     found = [
-        Choice(score=one, key=keys.get(one), words=said.get(one, "")) for one in sorted(criterion.scores, reverse=True)
+        LabelChoice(score=one, key=keys.get(one), words=said.get(one, ""))
+        for one in sorted(criterion.scores, reverse=True)
     ]
     if criterion.may_not_apply:
-        found.append(Choice(score=None, key=keys[None], words=NOT_APPLYING))
+        found.append(LabelChoice(score=None, key=keys[None], words=NOT_APPLYING))
     return tuple(found)
 
 
@@ -194,7 +195,7 @@ def _indented(value: object) -> str:
     return "\n".join(f"  {line}" for line in visible(text).split("\n"))
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class LabelProgress(msgspec.Struct, frozen=True, kw_only=True):
     """`by_field` counts samples by what people say of them: one person's word, agreed, adjudicated, disputed, none."""
 
     n_samples: int
@@ -203,7 +204,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     by_field: dict[str, dict[str, int]]
 
 
-def progress_of(book: LabelBook) -> Progress:
+def progress_of(book: LabelBook) -> LabelProgress:
     """Counts over the labels that stand."""
     state, samples = book.state, book.started.samples
     given = Counter(one.labeller for one in state.labels() if one.round != "adjudicated")
@@ -211,7 +212,7 @@ def progress_of(book: LabelBook) -> Progress:
     for field in state.criteria:
         found = Counter(state.gold(sample, field).origin for sample in samples)
         by_field[field] = {origin: found[origin] for origin in get_args(GoldOrigin)}
-    return Progress(
+    return LabelProgress(
         n_samples=len(samples),
         n_labels_a_person=len(samples) * len(state.criteria),
         by_labeller={name: given[name] for name in state.labellers},

@@ -16,7 +16,7 @@ from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluat
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
-from benchbook.record.facts import LabelScale, LabelsStarted, RunStarted, Stratum
+from benchbook.record.facts import DrawnStratum, LabelScale, LabelsStarted, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.text import quoted
@@ -38,7 +38,7 @@ class Drawn:
     """`samples` in the order in which they are shown: shuffled, so that the order says nothing of the stratum."""
 
     samples: list[int]
-    strata: dict[str, Stratum]
+    strata: dict[str, DrawnStratum]
 
 
 def draw(stratum_of: Mapping[int, str], n: int, *, seed: int, run_sha256: str) -> Drawn:
@@ -62,7 +62,7 @@ def draw(stratum_of: Mapping[int, str], n: int, *, seed: int, run_sha256: str) -
     ]
     return Drawn(
         sorted(chosen, key=lambda one: _chance("show", seed, run_sha256, one)),
-        {name: Stratum(n_eligible=len(members[name]), n_drawn=wanted[name]) for name in sorted(members)},
+        {name: DrawnStratum(n_eligible=len(members[name]), n_drawn=wanted[name]) for name in sorted(members)},
     )
 
 

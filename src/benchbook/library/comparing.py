@@ -16,7 +16,7 @@ from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.records import compared_run, compared_run_derived, manifest_of, training_loss
 from benchbook.comparison.regressions import (
     DEFAULT_MARGIN,
-    Finding,
+    GateFinding,
     GateOutcome,
     RegressionCheck,
     check_regressions,
@@ -205,7 +205,7 @@ def regression_gate(
         comparison = compare_pair(compared_run_derived(baseline), run, margin=margin)
         check = check_regressions(comparison, max_regressions=max_regressions, allow_different=allow_different)
     if min_score is not None:
-        check = with_findings(check, [Finding(failing_outcome(run), why) for why in check_score(run, min_score)])
+        check = with_findings(check, [GateFinding(failing_outcome(run), why) for why in check_score(run, min_score)])
     return GateResult(run.name, run.score, check, comparison)
 
 

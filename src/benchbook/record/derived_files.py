@@ -33,7 +33,7 @@ from benchbook.record.reading import (
 )
 
 __all__ = [
-    "Finding",
+    "Discrepancy",
     "Manifest",
     "check_whole",
     "hashes_of",
@@ -248,7 +248,7 @@ def reading_derived(record: Record) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Discrepancy:
     """One thing that is not as it was written. `line` counts from 1 within the file; None: the file as a whole."""
 
     file: str

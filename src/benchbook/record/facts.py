@@ -14,6 +14,7 @@ from benchbook.canonical import ready
 
 __all__ = [
     "FIRST_PREV",
+    "DrawnStratum",
     "Fact",
     "Failure",
     "FailureCause",
@@ -33,7 +34,6 @@ __all__ = [
     "RunStarted",
     "SampleFact",
     "Sealed",
-    "Stratum",
     "cause_of",
     "fact_decoder",
 ]
@@ -189,7 +189,7 @@ class RunEnded(_Fact, tag="run_ended", kw_only=True):
     accepts_unanswered: bool = False
 
 
-class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+class DrawnStratum(msgspec.Struct, frozen=True, kw_only=True):
     """How many samples of the run share a value, and how many of them were drawn."""
 
     n_eligible: int
@@ -214,7 +214,7 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     spec: str
     seed: int
     stratify: list[str]
-    strata: dict[str, Stratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
+    strata: dict[str, DrawnStratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
     samples: list[int]  # the run's sample numbers, in the order in which they are shown
     hidden: list[str]  # what whoever labels is not told
     inputs: dict[str, str]

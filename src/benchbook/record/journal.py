@@ -17,7 +17,7 @@ import zstandard
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, RecordLockedError
 from benchbook.record.facts import FIRST_PREV, Fact, Sealed
-from benchbook.record.reading import MAX_SEGMENT_BYTES, Line, read_journal, segment_files, segment_number
+from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
 
 __all__ = ["JournalWriter", "utc_now"]
 
@@ -30,7 +30,7 @@ SYNC_FACTS = 256
 class LineHandler(Protocol):
     """Called with each line that is already there when a journal is opened."""
 
-    def __call__(self, line: Line, /) -> None: ...
+    def __call__(self, line: JournalLine, /) -> None: ...
 
 
 def utc_now(now: float | None = None) -> str:

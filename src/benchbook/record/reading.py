@@ -20,7 +20,7 @@ __all__ = [
     "CR_LF",
     "LFS_POINTER",
     "FactIndex",
-    "Line",
+    "JournalLine",
     "OutcomeIndex",
     "SegmentCache",
     "is_lfs_pointer",
@@ -61,7 +61,7 @@ MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
 _READ_FACTS = 4  # of outcomes, that are kept read: those of one sitting are in plan order
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class JournalLine(msgspec.Struct, frozen=True, gc=False):
     """One line of the journal. `sha256` is that of its bytes without the newline."""
 
     segment: int
@@ -111,7 +111,7 @@ def read_segment(path: Path) -> bytes:
         raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
 
 
-def read_journal(journal: Path) -> Iterator[Line]:
+def read_journal(journal: Path) -> Iterator[JournalLine]:
     """Every whole line in order, the chain checked on the way. A torn last line is left out: it does not count.
 
     Raises: RecordDamagedError naming file and line.
@@ -132,7 +132,7 @@ def read_journal(journal: Path) -> Iterator[Line]:
                 intact = _next_prev(data, end + 1) == hashlib.sha256(raw).hexdigest()
                 raise _broken_chain(path, number, before, fact, seq, intact=intact)
             prev, seq = hashlib.sha256(raw).hexdigest(), seq + 1
-            yield Line(segment_number(path), number, offset, prev, fact)
+            yield JournalLine(segment_number(path), number, offset, prev, fact)
             before = (path, number)
             offset = end + 1
         if offset < len(data) and path is not segments[-1]:
@@ -196,7 +196,7 @@ class FactIndex:
         self._journal = journal
         self._places = array("Q")
 
-    def add(self, line: Line) -> None:
+    def add(self, line: JournalLine) -> None:
         fact = line.fact
         if isinstance(fact, Reply | Failure):
             place = line.segment << _OFFSET_BITS | line.offset
@@ -238,7 +238,7 @@ class OutcomeIndex:
     def __len__(self) -> int:
         return len(self._places)
 
-    def add(self, line: Line, fact: Outcomes) -> None:
+    def add(self, line: JournalLine, fact: Outcomes) -> None:
         self.pythons.add(fact.python)
         place = line.segment << _OFFSET_BITS | line.offset
         for one in fact.outcomes:

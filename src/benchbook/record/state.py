@@ -10,7 +10,7 @@ from typing import Any
 
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import FIRST_PREV, Failure, Interrupted, Outcomes, Reply, Resumed, RunEnded, RunStarted
-from benchbook.record.reading import FactIndex, Line, OutcomeIndex, read_journal
+from benchbook.record.reading import FactIndex, JournalLine, OutcomeIndex, read_journal
 
 __all__ = ["JournalState", "Reported", "read_state"]
 
@@ -78,7 +78,7 @@ class JournalState:
         """complete; interrupted (on purpose); open: still going on, or killed."""
         return "complete" if self.ended else "interrupted" if self.interrupted else "open"
 
-    def add(self, line: Line) -> None:
+    def add(self, line: JournalLine) -> None:
         for sample in _samples_of(line):
             if not 0 <= sample < self.n_samples:
                 reason = f"sample {sample} is none of the {self.n_samples} that were planned"
@@ -107,7 +107,7 @@ class JournalState:
                 pass
 
 
-def _samples_of(line: Line) -> Iterable[int]:
+def _samples_of(line: JournalLine) -> Iterable[int]:
     """The samples that a fact is about."""
     match line.fact:
         case Reply(sample=sample) | Failure(sample=sample):

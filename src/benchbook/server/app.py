@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from benchbook.catalog.indexing import Indexed
 from benchbook.errors import BenchbookError
 from benchbook.server.access import Principal
 from benchbook.server.events import Log, no_log
-from benchbook.server.operations import JSON, Call, NotModified, Operation, Router, Stream, carried_out
+from benchbook.server.operations import JSON, NotModified, Operation, Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.server.pages import PAGE_POLICY, Pages, path_before
 from benchbook.server.problems import (
@@ -51,7 +50,6 @@ _LONGEST_TARGET = 16_384  # bytes of a path with its query
 _BODY_S = 60.0  # how long a body may take
 _THREADS, _HEAVY = 8, 2
 _MOST_WAITING = 200
-_TO_DOWNLOAD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class App:
@@ -182,6 +180,7 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self._begun = False
+        self._call: Request | None = None
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -236,7 +235,7 @@ class _Exchange:
         services.access.check(self.principal, self.operation, self.headers)
         query = decoded_query(self._scope["query_string"], self.operation.query)
         body = await self._body(self.operation)
-        self._call = Call(services, self.principal, self.values, query, body, self.headers)
+        self._call = Request(services, self.principal, self.values, query, body, self.headers)
         if self.operation.media == "text/event-stream":
             await self._stream(self.operation.handler(self._call), None)
             return
@@ -249,8 +248,6 @@ class _Exchange:
             await self._stream(self._app.pieces(found.pieces), found)
         else:
             await self._finish(self.operation.status, found, self.operation.media, self._call_headers)
-
-    _call: Call | None = None
 
     @property
     def _call_headers(self) -> dict[str, str]:
@@ -348,9 +345,7 @@ class _Exchange:
         if of is None:
             headers |= {"cache-control": "no-store", "x-accel-buffering": "no"}
         else:
-            headers["content-disposition"] = f'attachment; filename="{_TO_DOWNLOAD.sub("-", of.name)[:150]}"'
-        if of is not None and of.length is not None:
-            headers["content-length"] = str(of.length)
+            headers |= of.headers
         await self._begin(headers)
         gone = asyncio.ensure_future(self._gone())
         try:

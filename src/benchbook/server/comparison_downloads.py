@@ -12,7 +12,7 @@ import msgspec
 
 from benchbook.library.comparing import compare_records
 from benchbook.server.comparisons import found_runs, item_condition, item_list
-from benchbook.server.operations import Bytes, Call, Stream
+from benchbook.server.operations import Bytes, Request, Stream
 from benchbook.text import visible
 from benchbook.views.csv_files import inert
 
@@ -26,7 +26,7 @@ _AT_ONCE = 2_000
 _PIECE = 1 << 18
 
 
-def item_lines(call: Call) -> Stream:
+def item_lines(call: Request) -> Stream:
     parts, names = _parts(call, "items-ndjson")
 
     def lines() -> Iterator[bytes]:
@@ -36,7 +36,7 @@ def item_lines(call: Call) -> Stream:
     return Stream(lines(), f"{names}.ndjson")
 
 
-def item_csv(call: Call) -> Stream:
+def item_csv(call: Request) -> Stream:
     """RFC 4180. Nothing in it is a formula to a spreadsheet, and what can't be seen is written as its escape."""
     parts, names = _parts(call, "items-csv")
 
@@ -58,7 +58,7 @@ def _cell(value: Any) -> Any:
     return visible(inert(value)) if isinstance(value, str) else value
 
 
-def item_parquet(call: Call) -> Stream:
+def item_parquet(call: Request) -> Stream:
     frame, names = _chosen(call, "items-parquet")
     file = tempfile.TemporaryFile(prefix="benchbook-items-")  # noqa: SIM115 - closed when it was sent
     frame.write_parquet(file, compression="zstd")
@@ -73,7 +73,7 @@ def item_parquet(call: Call) -> Stream:
     return Stream(pieces(), f"{names}.parquet", length)
 
 
-def report(call: Call) -> Bytes:
+def report(call: Request) -> Bytes:
     """The report of `benchbook compare`, as a file: its styles stand within it, which pages of this server may not."""
     runs = found_runs(call, "report")
     page = compare_records([found.record for found in runs]).to_html()
@@ -81,12 +81,12 @@ def report(call: Call) -> Bytes:
     return Bytes(page.encode("utf-8"))
 
 
-def _parts(call: Call, what: str) -> tuple[Iterator[polars.DataFrame], str]:
+def _parts(call: Request, what: str) -> tuple[Iterator[polars.DataFrame], str]:
     frame, names = _chosen(call, what)
     return (frame[start : start + _AT_ONCE] for start in range(0, max(len(frame), 1), _AT_ONCE)), names
 
 
-def _chosen(call: Call, what: str) -> tuple[polars.DataFrame, str]:
+def _chosen(call: Request, what: str) -> tuple[polars.DataFrame, str]:
     runs = found_runs(call, what)
     frame = item_list(call.services, runs).frame.drop("change")
     condition = item_condition(call.query)

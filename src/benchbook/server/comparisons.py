@@ -28,7 +28,7 @@ from benchbook.server.comparison_types import (
     Pair,
     Segment,
 )
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import HistoryAsked, ItemsAsked, ItemsFilter
 from benchbook.server.row_lists import Page, RowList, contains, page_of_parts
@@ -61,7 +61,7 @@ _ITEM_TEXTS = ("item_id", "prompt", "expected", "text_a", "text_b")
 # ── the numbers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def get_pair(call: Call) -> Pair:
+def get_pair(call: Request) -> Pair:
     runs = found_runs(call, "pair")
     services = call.services
 
@@ -73,7 +73,7 @@ def get_pair(call: Call) -> Pair:
     return services.kept.get(("pair", *_key(runs)), make, lambda _: 1 << 16)
 
 
-def get_set(call: Call) -> ComparedSet:
+def get_set(call: Request) -> ComparedSet:
     runs = found_runs(call, "set")
     services = call.services
 
@@ -140,7 +140,7 @@ def _metrics(found: Comparison) -> Iterator[MetricOfPair]:
 # ── the items of two runs ────────────────────────────────────────────────────────────────────────────────────
 
 
-def list_items(call: Call) -> ItemsPage:
+def list_items(call: Request) -> ItemsPage:
     question, runs = call.query, found_runs(call, "items")
     condition, sort = item_condition(question), _SORTS[question.sort]
     if condition is None and sort is None and question.order == "asc":
@@ -155,7 +155,7 @@ def list_items(call: Call) -> ItemsPage:
 _SORTS = {"position": None, "item_id": "item_id", "change": "change"}
 
 
-def get_item(call: Call) -> ItemDetail:
+def get_item(call: Request) -> ItemDetail:
     rows = item_list(call.services, found_runs(call, "item"))
     place = call.path["position"]
     position = int(place) if place.isascii() and place.isdigit() and len(place) < 11 else len(rows.frame)
@@ -268,7 +268,7 @@ def _item_row(values: dict[str, Any]) -> ItemRow:
 # ── histories ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def history_summary(call: Call) -> HistorySummary:
+def history_summary(call: Request) -> HistorySummary:
     found, _ = _history(call, "history-summary")
     return HistorySummary(
         by=found.by,
@@ -279,13 +279,13 @@ def history_summary(call: Call) -> HistorySummary:
     )
 
 
-def history_page(call: Call) -> HistoryPage:
+def history_page(call: Request) -> HistoryPage:
     _, rows = _history(call, "history")
     page = rows.page(call.query, _history_condition(call.query), None, _history_columns())
     return HistoryPage(items=tuple(HistoryRow(**row) for row in page.rows), n=page.n, next_cursor=page.next_cursor)
 
 
-def _history(call: Call, what: str) -> tuple[History, RowList]:
+def _history(call: Request, what: str) -> tuple[History, RowList]:
     runs = found_runs(call, what)
     services, by = call.services, call.query.by
 
@@ -314,7 +314,7 @@ def _history_condition(wanted: HistoryAsked) -> polars.Expr | None:
 # ── runs ready to be compared ────────────────────────────────────────────────────────────────────────────────
 
 
-def found_runs(call: Call, what: str) -> list[FoundRun]:
+def found_runs(call: Request, what: str) -> list[FoundRun]:
     """The runs that the query names. Raises: ProblemError (404, 409, 422 for one that is named twice)."""
     names = call.query.run
     if twice := next((name for name in names if names.count(name) > 1), None):

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.catalog.queries import EvaluatorRow, RunFilter, RunRow, evaluators, list_runs
+from benchbook.catalog.queries import EvaluatorRow, IndexedRun, RunFilter, evaluators, list_runs
 from benchbook.errors import RecordError
 from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
+from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
@@ -29,7 +30,7 @@ from benchbook.server.judging_types import (
     PanelOfRun,
     panel_of_run,
 )
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
@@ -50,7 +51,6 @@ __all__ = [
 ]
 
 
-_SPEC = "judge_protocol@v1"
 _MOST = 200
 _ASKED = 3  # of an evaluator's records: one would tell, were it not gone
 _SUMMARY = (
@@ -59,24 +59,24 @@ _SUMMARY = (
 )  # fmt: skip
 
 
-def list_experiments(call: Call) -> ExperimentList:
+def list_experiments(call: Request) -> ExperimentList:
     runs = [row for one in evaluators(call.services.catalog) for row in _judged_under(call.services, one)]
     newest = sorted(runs, key=lambda row: row.started_utc or "", reverse=True)[:_MOST]
     found = [_in_short(call.services, call.services.finished(row.run_id)) for row in newest]
     return ExperimentList(experiments=tuple(found))
 
 
-def _judged_under(services: Services, one: EvaluatorRow) -> tuple[RunRow, ...]:
+def _judged_under(services: Services, one: EvaluatorRow) -> tuple[IndexedRun, ...]:
     """The experiments under an evaluator; none where it is no judge protocol, as its records tell."""
-    if one.spec in FROZEN and one.spec != _SPEC:
+    if one.spec in FROZEN and one.spec != SPEC_ID:
         return ()
     wanted = RunFilter(spec=one.spec, spec_sha256=one.spec_sha256, state="complete")
     rows = list_runs(services.catalog, wanted, limit=_MOST).runs
-    is_protocol = one.spec == _SPEC or any(_is_judged(services, row) for row in rows[:_ASKED])
+    is_protocol = one.spec == SPEC_ID or any(_is_judged(services, row) for row in rows[:_ASKED])
     return rows if is_protocol else ()
 
 
-def _is_judged(services: Services, row: RunRow) -> bool:
+def _is_judged(services: Services, row: IndexedRun) -> bool:
     try:
         return isinstance(evaluator_of(services.finished(row.run_id).record), ProtocolEvaluator)
     except (ProblemError, RecordError):  # a record that is gone, or of an evaluator that is not here
@@ -102,14 +102,14 @@ def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
     return services.kept.get(("judges", found.row.run_id, found.state_id), make, lambda _: 4_096)
 
 
-def get_judges(call: Call) -> ProtocolAggregates:
+def get_judges(call: Request) -> ProtocolAggregates:
     found = _experiment(call.services, call.path["run_id"])
     call.is_of(found.state_id, "judges")
     file: ProtocolAggregates = evaluator_of(found.record).read(found.record).aggregates
     return file
 
 
-def list_evaluations(call: Call) -> EvaluationsPage:
+def list_evaluations(call: Request) -> EvaluationsPage:
     question: EvaluationsAsked = call.query
     found = _experiment(call.services, question.run)
     call.is_of(found.state_id, "evaluations")
@@ -118,7 +118,7 @@ def list_evaluations(call: Call) -> EvaluationsPage:
     return EvaluationsPage(evaluations=rows, n=page.n, next_cursor=page.next_cursor)
 
 
-def get_evaluation(call: Call) -> EvaluationDetail:
+def get_evaluation(call: Request) -> EvaluationDetail:
     found = _experiment(call.services, call.query.run)
     call.is_of(found.state_id, "evaluation")
     number = call.path["sample"]
@@ -166,7 +166,7 @@ def _evidence(row: ProtocolRow, text: str) -> tuple[EvaluationEvidence, ...]:
 def _experiment(services: Services, run_id: str) -> FoundRun:
     found = services.finished(run_id)
     if not isinstance(evaluator_of(found.record), ProtocolEvaluator):
-        raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; evaluations are of {_SPEC}")
+        raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; evaluations are of {SPEC_ID}")
     return found
 
 
@@ -213,7 +213,7 @@ _MOST_SPLITS = 100
 _ABOUT_BYTES = 1 << 16  # of an answer in memory
 
 
-def get_panel(call: Call) -> PanelOfRun:
+def get_panel(call: Request) -> PanelOfRun:
     """Computed when it is first asked for, and kept."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "panel")

@@ -8,7 +8,7 @@ import msgspec
 
 from benchbook.evaluators.made import Made, made
 from benchbook.labels.panel import PanelAnalysis
-from benchbook.views.json import Table
+from benchbook.views.json import TableWords
 
 __all__ = [
     "EvaluationDetail",
@@ -110,8 +110,8 @@ class PanelOfRun(Made, frozen=True, kw_only=True):
 
     lines: tuple[str, ...]
     notices: tuple[str, ...]
-    judges_table: Table
-    agreement_table: Table
+    judges_table: TableWords
+    agreement_table: TableWords
     n_splits: int
     panel: PanelAnalysis
 

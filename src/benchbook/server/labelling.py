@@ -14,7 +14,7 @@ from benchbook.labels.answer_card import AnswerCard, answer_card
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard, between_people, has_judge_card, judge_card
 from benchbook.labels.labels import LabelBook, give_labels, labeller_name, open_labels, take_back
 from benchbook.labels.session import (
-    Choice,
+    LabelChoice,
     Question,
     asked_of,
     choices_of,
@@ -26,13 +26,13 @@ from benchbook.labels.session import (
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given
 from benchbook.record.folder import RUN_ID
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError, problem_of
 from benchbook.server.questions import CalibrationAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten
 from benchbook.views.answer_card import answer_card_words
-from benchbook.views.json import Table, table_json
+from benchbook.views.json import TableWords, table_json
 from benchbook.views.judge_card import CardWords, card_words
 from benchbook.views.judge_card_tables import people_table
 from benchbook.views.words import criterion_word
@@ -91,7 +91,7 @@ class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
     title: str  # the criterion's name, as people read it
     meaning: str  # all that is said of it, as whoever judged was told
     asked: str  # the same without its name and without what stands in `choices`
-    choices: tuple[Choice, ...]
+    choices: tuple[LabelChoice, ...]
     place: int  # of the sample in the sheet, from 1
     prompt: str
     context: str | None
@@ -142,22 +142,22 @@ class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     book: str
     run_id: str
     between_people: BetweenPeople
-    between_people_table: Table
+    between_people_table: TableWords
     card: JudgeCard | None
     answers: AnswerCard | msgspec.UnsetType = msgspec.UNSET
     words: CardWords | None
     reason: str | None
 
 
-def list_books(call: Call) -> BookList:
+def list_books(call: Request) -> BookList:
     return BookList(books=tuple(_shown(book) for book in _books(call.services)))
 
 
-def get_book(call: Call) -> Book:
+def get_book(call: Request) -> Book:
     return _shown(book_of(call))
 
 
-def create_book(call: Call) -> Book:
+def create_book(call: Request) -> Book:
     """Draw samples of a run into a new record of labels."""
     wanted = call.body
     found = call.services.finished(wanted.run)
@@ -166,7 +166,7 @@ def create_book(call: Call) -> Book:
     return _shown(book)
 
 
-def next_label(call: Call) -> LabelStep:
+def next_label(call: Request) -> LabelStep:
     """What this person is asked next; or the dispute that the query names, if it still is one."""
     asked = call.query
     book, labeller = book_of(call), _labeller(call, asked.labeller)
@@ -175,7 +175,7 @@ def next_label(call: Call) -> LabelStep:
     return _dispute_step(book, labeller, asked.sample, asked.field)
 
 
-def list_disputes(call: Call) -> DisputesPage:
+def list_disputes(call: Request) -> DisputesPage:
     """Blind as adjudication is: both scores, and neither the names nor anything of the judge."""
     book, asked = book_of(call), call.query
     call.is_of(book.sha256[:32], "disputes", str(asked.offset), str(asked.limit))
@@ -206,7 +206,7 @@ def _n_settled(book: LabelBook) -> int:
     return sum(counts["adjudicated"] for counts in progress_of(book).by_field.values())
 
 
-def give_label(call: Call) -> LabelStep:
+def give_label(call: Request) -> LabelStep:
     """Record a score; it is on the disk before the next question is answered."""
     given = call.body
     labeller = _labeller(call, given.labeller)
@@ -214,7 +214,7 @@ def give_label(call: Call) -> LabelStep:
     return _step(give_labels(book_of(call), [one]), labeller, adjudicates=given.adjudicate)
 
 
-def undo_label(call: Call) -> LabelStep:
+def undo_label(call: Request) -> LabelStep:
     book, labeller = book_of(call), _labeller(call, call.body.labeller)
     undone = take_back(book, labeller, adjudicated=call.body.adjudicate)
     if undone is None:
@@ -224,7 +224,7 @@ def undo_label(call: Call) -> LabelStep:
     return _step(book.reload(), labeller, adjudicates=False)
 
 
-def _labeller(call: Call, name: str | None) -> str:
+def _labeller(call: Request, name: str | None) -> str:
     """Who labels. Where tokens are asked for it is the token's name: nobody labels in another's."""
     principal = call.principal
     if principal.is_local:
@@ -297,7 +297,7 @@ def _shown(book: LabelBook) -> Book:
     )
 
 
-def book_of(call: Call) -> LabelBook:
+def book_of(call: Request) -> LabelBook:
     """The labels that the path names. Raises: ProblemError (404)."""
     name = call.path["book"]
     path = call.services.settings.runs / name
@@ -327,7 +327,7 @@ def _is_book(path: Path) -> bool:
 _ABOUT_BYTES = 1 << 18  # of an answer in memory
 
 
-def get_calibration(call: Call) -> CalibrationAnswer:
+def get_calibration(call: Request) -> CalibrationAnswer:
     """Computed when it is first asked for, and kept until a label or the run changes."""
     book, asked = book_of(call), call.query
     run, missing = _run_of(call.services, book.started.run_id)

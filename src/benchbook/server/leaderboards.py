@@ -10,10 +10,10 @@ from benchbook.comparison.leaderboard import Leaderboard, leaderboard
 from benchbook.evalsets.opening import shipped_names
 from benchbook.evaluators.exact import as_float
 from benchbook.server.comparisons import compared
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import LeaderboardAsked
-from benchbook.server.types import EvalSet, EvalSetList, EvaluatorList, EvaluatorOfRuns
+from benchbook.server.types import EvalSetList, EvalSetSummary, EvaluatorList, EvaluatorOfRuns
 from benchbook.text import shorten
 
 __all__ = ["get_leaderboard", "list_of_evalsets", "list_of_evaluators"]
@@ -22,16 +22,16 @@ __all__ = ["get_leaderboard", "list_of_evalsets", "list_of_evaluators"]
 _MOST_RUNS = 50
 
 
-def list_of_evalsets(call: Call) -> EvalSetList:
+def list_of_evalsets(call: Request) -> EvalSetList:
     names = ("dataset_sha256", "dataset_id", "spec", "spec_sha256", "n_runs")
     found = [
-        EvalSet(**{name: getattr(row, name) for name in names}, best=as_float(row.best_nano))
+        EvalSetSummary(**{name: getattr(row, name) for name in names}, best=as_float(row.best_nano))
         for row in eval_sets(call.services.catalog)
     ]
     return EvalSetList(evalsets=tuple(found), shipped=tuple(shipped_names()))
 
 
-def list_of_evaluators(call: Call) -> EvaluatorList:
+def list_of_evaluators(call: Request) -> EvaluatorList:
     names = EvaluatorOfRuns.__struct_fields__
     found = [
         EvaluatorOfRuns(**{name: getattr(row, name) for name in names}) for row in evaluators(call.services.catalog)
@@ -39,7 +39,7 @@ def list_of_evaluators(call: Call) -> EvaluatorList:
     return EvaluatorList(evaluators=tuple(found))
 
 
-def get_leaderboard(call: Call) -> Leaderboard:
+def get_leaderboard(call: Request) -> Leaderboard:
     question: LeaderboardAsked = call.query
     services = call.services
     chosen = _evalset(call, question)
@@ -58,7 +58,7 @@ def get_leaderboard(call: Call) -> Leaderboard:
     )
 
 
-def _evalset(call: Call, question: LeaderboardAsked) -> EvalSetRow:
+def _evalset(call: Request, question: LeaderboardAsked) -> EvalSetRow:
     """The eval set that is meant, by its hash or an id that only one of them has; and the evaluator."""
     wanted = question.spec_sha256
     under_spec = [

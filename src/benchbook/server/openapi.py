@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 
 from benchbook.catalog.database import runs
 from benchbook.server.access import CSRF_COOKIE, SESSION_COOKIE
-from benchbook.server.operations import JSON, Bytes, Call, Operation
+from benchbook.server.operations import JSON, Bytes, Operation, Request
 from benchbook.server.problems import PROBLEM_MEDIA, ProblemError
 from benchbook.server.types import Live, LoginAnswer, Problem, Ready, WhoAmI
 
@@ -39,7 +39,7 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
     """The whole document, as JSON values."""
     asked = [one.query for one in operations] + [one.body for one in operations if isinstance(one.body, type)]
     kinds = list(dict.fromkeys([Problem, *asked, *(kind for one in operations for kind in one.answers)]))
-    found, schemas = _in_short(*msgspec.json.schema_components(kinds, ref_template=_REF))
+    found, schemas = msgspec.json.schema_components(kinds, ref_template=_REF)
     schema_of = dict(zip(kinds, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -64,16 +64,6 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
             },
         },
     }
-
-
-def _in_short(found: tuple[Any, ...], schemas: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Two types of one name come with their modules: `benchbook.evaluators.rubric.rows.Slice` is `RowsSlice` here."""
-    text = msgspec.json.encode([found, schemas]).decode("utf-8")
-    for name in (name for name in schemas if "." in name):
-        *_, module, kind = name.split(".")
-        text = text.replace(f'{name}"', f'{module.title().replace("_", "")}{kind}"')
-    short: tuple[list[Any], dict[str, Any]] = msgspec.json.decode(text, type=tuple[list[Any], dict[str, Any]])
-    return short
 
 
 def _whole(schema: dict[str, Any]) -> dict[str, Any]:
@@ -175,13 +165,13 @@ def _used(value: Any, schemas: dict[str, Any]) -> set[str]:
 _LOOKED_AT_LEAST_EVERY_S = 60.0
 
 
-def get_me(call: Call) -> WhoAmI:
+def get_me(call: Request) -> WhoAmI:
     principal = call.principal
     needed = call.services.access.needs_token and principal.via == "nobody"
     return WhoAmI(name=principal.name, scopes=principal.scopes, login_needed=needed, via=principal.via)
 
 
-def login(call: Call) -> LoginAnswer:
+def login(call: Request) -> LoginAnswer:
     """Two cookies: one that no script can read, and one that the page repeats in a header with each write."""
     principal, session, csrf = call.services.access.login(call.body.token)
     call.cookies += [f"{SESSION_COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/"]
@@ -189,17 +179,17 @@ def login(call: Call) -> LoginAnswer:
     return LoginAnswer(name=principal.name, scopes=principal.scopes)
 
 
-def logout(call: Call) -> WhoAmI:
+def logout(call: Request) -> WhoAmI:
     call.services.access.logout(call.request_headers)
     call.cookies += [f"{name}=; Max-Age=0; SameSite=Strict; Path=/" for name in (SESSION_COOKIE, CSRF_COOKIE)]
     return WhoAmI(name="nobody", scopes=(), login_needed=call.services.access.needs_token, via="nobody")
 
 
-def listen(call: Call) -> Any:
+def listen(call: Request) -> Any:
     return call.services.events.listen()
 
 
-def get_openapi(call: Call) -> Bytes:
+def get_openapi(call: Request) -> Bytes:
     del call
     return Bytes(_document())
 
@@ -211,12 +201,12 @@ def _document() -> bytes:
     return msgspec.json.encode(openapi_document(OPERATIONS))
 
 
-def get_health(call: Call) -> Live:
+def get_health(call: Request) -> Live:
     del call
     return Live()
 
 
-def get_readiness(call: Call) -> Ready:
+def get_readiness(call: Request) -> Ready:
     """Raises: ProblemError (503) where the catalog can't be read, or the folder was not looked through lately."""
     watcher = call.services.watcher
     _count_by_state(call)
@@ -227,7 +217,7 @@ def get_readiness(call: Call) -> Ready:
     return Ready(last_look_s=round(since, 3))
 
 
-def get_metrics(call: Call) -> Bytes:
+def get_metrics(call: Request) -> Bytes:
     services = call.services
     gauges = {f'benchbook_runs{{state="{state}"}}': n for state, n in sorted(_count_by_state(call).items())}
     lines = ["# HELP benchbook_runs Runs in the catalog by state.", "# TYPE benchbook_runs gauge"]
@@ -240,7 +230,7 @@ def get_metrics(call: Call) -> Bytes:
     return Bytes((services.measures.text(own) + "\n".join(lines) + "\n").encode())
 
 
-def _count_by_state(call: Call) -> dict[str, int]:
+def _count_by_state(call: Request) -> dict[str, int]:
     with call.services.catalog.read() as connection:
         rows = connection.execute(select(runs.c.state, func.count()).group_by(runs.c.state)).all()
     return {str(state): int(n) for state, n in rows}

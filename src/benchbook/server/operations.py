@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -19,10 +20,22 @@ if TYPE_CHECKING:
     from benchbook.server.access import Principal
     from benchbook.server.services import Services
 
-__all__ = ["JSON", "Bytes", "Call", "NotModified", "Operation", "Router", "Scope", "Stream", "carried_out", "encoded"]
+__all__ = [
+    "JSON",
+    "Bytes",
+    "NotModified",
+    "Operation",
+    "Request",
+    "Router",
+    "Scope",
+    "Stream",
+    "carried_out",
+    "encoded",
+]
 
 
 JSON = "application/json"
+_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _VERSION = version("benchbook")  # another version may answer otherwise
 Scope: TypeAlias = Literal["read", "label", "write"]
 
@@ -47,9 +60,15 @@ class Stream:
     name: str
     length: int | None = None
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What says that it is to be saved, and as what."""
+        found = {"content-disposition": f'attachment; filename="{_NOT_OF_A_NAME.sub("-", self.name)[:150]}"'}
+        return found if self.length is None else found | {"content-length": str(self.length)}
+
 
 @dataclass(slots=True)
-class Call:
+class Request:
     """One request, checked: what an operation's handler works on."""
 
     services: Services
@@ -84,8 +103,8 @@ class Operation:
     path: str
     name: str
     summary: str
-    handler: Callable[[Call], Any]
-    quick: Callable[[Call], bytes | None] | None = None  # an answer that is at hand, without waiting for anything
+    handler: Callable[[Request], Any]
+    quick: Callable[[Request], bytes | None] | None = None  # an answer that is at hand, without waiting for anything
     answers: tuple[Any, ...] = ()
     media: str = JSON
     status: int = 200
@@ -144,7 +163,7 @@ def _decoded(raw: bytes) -> str:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "the path is no UTF-8") from None
 
 
-def carried_out(operation: Operation, call: Call) -> bytes | Stream:
+def carried_out(operation: Operation, call: Request) -> bytes | Stream:
     """The answer of an operation, encoded; in a thread."""
     found = operation.handler(call)
     if isinstance(found, Stream):

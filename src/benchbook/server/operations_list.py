@@ -153,7 +153,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/metrics/{{metric}}", name="getCurve", summary="One training curve.",
-        handler=runs.get_curve, query=questions.MetricAsked, answers=(types.Curve,), tag="training",
+        handler=runs.get_curve, query=questions.MetricAsked, answers=(types.MetricCurve,), tag="training",
     ),
     # ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────
     Operation(
@@ -226,7 +226,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
-        method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of judge_protocol@v1.",
+        method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of models that judge.",
         handler=judging.list_experiments, answers=(judging_types.ExperimentList,), tag="judges",
     ),
     Operation(

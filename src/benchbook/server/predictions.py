@@ -24,7 +24,7 @@ from benchbook.catalog.queries import cursor_of, position_of
 from benchbook.errors import RecordError
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.folder import Record
-from benchbook.server.operations import Bytes, Call, Stream
+from benchbook.server.operations import Bytes, Request, Stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import PredictionsUnavailable
@@ -221,7 +221,7 @@ class _Page(msgspec.Struct, tag_field="status", tag="available"):
     next_cursor: str | None
 
 
-def kept_predictions(call: Call) -> bytes | None:
+def kept_predictions(call: Request) -> bytes | None:
     """A page that is at hand; None where something has to be looked up."""
     found = call.services.known(call.path["run_id"])
     if found is None or found.row.predictions_unavailable is not None:
@@ -234,7 +234,7 @@ def kept_predictions(call: Call) -> bytes | None:
     return data
 
 
-def tunix_predictions(call: Call) -> Bytes | PredictionsUnavailable:
+def tunix_predictions(call: Request) -> Bytes | PredictionsUnavailable:
     services = call.services
     found = services.run(call.path["run_id"])
     if found.row.predictions_unavailable is not None:
@@ -251,7 +251,7 @@ def tunix_predictions(call: Call) -> Bytes | PredictionsUnavailable:
     return Bytes(pages[0][1])
 
 
-def _key(call: Call, found: FoundRun) -> tuple[Any, ...]:
+def _key(call: Request, found: FoundRun) -> tuple[Any, ...]:
     """Names a page; the position after which it begins is last."""
     question = call.query
     after = -1 if question.cursor is None else position_of(question.cursor, _Place).position
@@ -347,7 +347,7 @@ def _row(row: Any) -> Any:
     return decode_json(from_stored(own).encode("utf-8", "surrogatepass"), _own) | msgspec.structs.asdict(found)
 
 
-def prediction_lines(call: Call) -> Stream:
+def prediction_lines(call: Request) -> Stream:
     """Every row, one JSON object a line."""
     services = call.services
     found = services.run(call.path["run_id"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import structs
 
-from benchbook.catalog.queries import RunFilter, RunRow, RunsPage, list_runs
+from benchbook.catalog.queries import IndexedRun, IndexedRunsPage, RunFilter, list_runs
 from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
@@ -20,26 +20,26 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import RunsAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import (
     ChecksDecisionOfRun,
     CorrectnessDecisionOfRun,
-    Curve,
     DecisionOfRun,
     DecisionWords,
     FindingRow,
     HeadlineWords,
+    MetricCurve,
     Reasons,
     RefusedDecision,
+    RunRow,
+    RunsPage,
     Tags,
     TrainingMetrics,
     VerificationAnswer,
 )
-from benchbook.server.types import RunRow as RunAnswer
-from benchbook.server.types import RunsPage as RunsAnswer
 from benchbook.text import shorten
 from benchbook.training.curves import curves, telling_places
 from benchbook.training.points import TRAINING_TABLE, MetricPoint
@@ -68,7 +68,7 @@ __all__ = [
 _SPARK_POINTS = 32
 
 
-def get_curves(call: Call) -> TrainingMetrics:
+def get_curves(call: Request) -> TrainingMetrics:
     found = _with_metrics(call, "curves")
     names = _names(call.services, found)
     wanted = [name for name in dict.fromkeys(call.query.name) if name in names]
@@ -76,7 +76,7 @@ def get_curves(call: Call) -> TrainingMetrics:
     return TrainingMetrics(run_id=found.row.run_id, names=names, curves=made)
 
 
-def get_curve(call: Call) -> Curve:
+def get_curve(call: Request) -> MetricCurve:
     found = _with_metrics(call, "curve")
     name = call.path["metric"]
     if name not in _names(call.services, found):
@@ -84,7 +84,7 @@ def get_curve(call: Call) -> Curve:
     return _curve(call.services, found, name, call.query.max_points)
 
 
-def _spark_line(services: Services, row: RunRow) -> tuple[float | None, ...] | None:
+def _spark_line(services: Services, row: IndexedRun) -> tuple[float | None, ...] | None:
     """A few points of the loss, for lists; None for a run without one."""
     if row.manifest_sha256 is None:
         return None
@@ -102,7 +102,7 @@ def _spark(table: Path) -> tuple[float | None, ...] | None:
     return tuple(values[telling_places(values.to_numpy(), _SPARK_POINTS)].to_list())
 
 
-def _with_metrics(call: Call, what: str) -> FoundRun:
+def _with_metrics(call: Request, what: str) -> FoundRun:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, what)
     if not (found.record.path / TRAINING_TABLE).is_file():
@@ -137,7 +137,7 @@ class _Points:
         return 1_000 + int(self.points.estimated_size())
 
 
-def _curve(services: Services, found: FoundRun, name: str, most: int) -> Curve:
+def _curve(services: Services, found: FoundRun, name: str, most: int) -> MetricCurve:
     key = ("curve", found.row.run_id, found.state_id, name)
 
     def whole() -> _Points:
@@ -148,9 +148,9 @@ def _curve(services: Services, found: FoundRun, name: str, most: int) -> Curve:
     return services.kept.get((*key, most), lambda: _thinned(name, whole(), most), lambda made: 150 * len(made.steps))
 
 
-def _thinned(name: str, whole: _Points, most: int) -> Curve:
+def _thinned(name: str, whole: _Points, most: int) -> MetricCurve:
     kept = whole.points[telling_places(whole.points["value"].to_numpy(), most)]
-    return Curve(
+    return MetricCurve(
         name=name,
         source=whole.source,
         steps=tuple(kept["step"]),
@@ -181,25 +181,27 @@ def _points(table: Path, name: str) -> _Points:
 _FROM_RECORDS = 1_000  # rows that are looked at together where a tag is asked for
 
 
-def list_of_runs(call: Call) -> RunsAnswer:
+def list_of_runs(call: Request) -> RunsPage:
     question: RunsAsked = call.query
     page = _tagged(call.services, question) if question.tag is not None else _listed(call.services, question)
-    return RunsAnswer(runs=tuple(run_answer(call.services, row) for row in page.runs), next_cursor=page.next_cursor)
+    return RunsPage(runs=tuple(run_answer(call.services, row) for row in page.runs), next_cursor=page.next_cursor)
 
 
-def get_run(call: Call) -> RunAnswer:
+def get_run(call: Request) -> RunRow:
     return run_answer(call.services, call.services.run(call.path["run_id"]).row)
 
 
-def run_answer(services: Services, row: RunRow) -> RunAnswer:
+def run_answer(services: Services, row: IndexedRun) -> RunRow:
     """A row of the catalog as it is answered: numbers in place of billionths, tags, a few points of the loss."""
-    values = {name: getattr(row, name) for name in RunAnswer.__struct_fields__ if hasattr(row, name)}
+    values = {name: getattr(row, name) for name in RunRow.__struct_fields__ if hasattr(row, name)}
     tags = tuple(sorted({*row.tags, *services.tags.of(row.run_id)}))
     numbers = {name: as_float(getattr(row, f"{name}_nano")) for name in ("primary", "primary_low", "primary_high")}
-    return RunAnswer(**values | numbers | {"tags": tags, "loss": _spark_line(services, row)})
+    return RunRow(**values | numbers | {"tags": tags, "loss": _spark_line(services, row)})
 
 
-def _listed(services: Services, question: RunsAsked, *, after: str | None = None, limit: int | None = None) -> RunsPage:
+def _listed(
+    services: Services, question: RunsAsked, *, after: str | None = None, limit: int | None = None
+) -> IndexedRunsPage:
     names = ("text", "spec", "spec_sha256", "model", "eval_set", "decision", "state")
     return list_runs(
         services.catalog,
@@ -211,10 +213,10 @@ def _listed(services: Services, question: RunsAsked, *, after: str | None = None
     )
 
 
-def _tagged(services: Services, question: RunsAsked) -> RunsPage:
+def _tagged(services: Services, question: RunsAsked) -> IndexedRunsPage:
     """The runs with a tag. Tags are not in the catalog: its pages are read until enough of them were met."""
     wanted = services.tags.runs_with(question.tag or "")
-    found: list[RunRow] = []
+    found: list[IndexedRun] = []
     after = question.cursor
     while True:
         page = _listed(services, question, after=after, limit=_FROM_RECORDS)
@@ -223,13 +225,13 @@ def _tagged(services: Services, question: RunsAsked) -> RunsPage:
                 found.append(row)
             if len(found) == question.limit:
                 end = _listed(services, question, after=after, limit=place + 1)
-                return RunsPage(runs=tuple(found), next_cursor=end.next_cursor)
+                return IndexedRunsPage(runs=tuple(found), next_cursor=end.next_cursor)
         after = page.next_cursor
         if after is None:
-            return RunsPage(runs=tuple(found), next_cursor=None)
+            return IndexedRunsPage(runs=tuple(found), next_cursor=None)
 
 
-def put_tags(call: Call) -> Tags:
+def put_tags(call: Request) -> Tags:
     run_id = call.services.run(call.path["run_id"]).row.run_id
     return Tags(run_id=run_id, tags=call.services.tags.put(run_id, call.body.tags))
 
@@ -237,11 +239,11 @@ def put_tags(call: Call) -> Tags:
 # ── derived files ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def get_aggregates(call: Call) -> Any:
+def get_aggregates(call: Request) -> Any:
     return _derived(call, "aggregates").aggregates
 
 
-def get_decision(call: Call) -> Any:
+def get_decision(call: Request) -> Any:
     """decision.json, and in words what reports say of it; of a decision that is refused, why."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "decision")
@@ -279,11 +281,11 @@ def _gates(decision: Any) -> dict[str, Any]:
     return {"gates": () if gates is msgspec.UNSET else tuple(gate_words(gate) for gate in gates)}
 
 
-def get_manifest(call: Call) -> Any:
+def get_manifest(call: Request) -> Any:
     return _derived(call, "manifest").manifest
 
 
-def _derived(call: Call, what: str) -> DerivedFiles:
+def _derived(call: Request, what: str) -> DerivedFiles:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, what)
     return _read(found)
@@ -293,7 +295,7 @@ def _read(found: FoundRun) -> DerivedFiles:
     return evaluator_of(found.record).read(found.record)
 
 
-def verify_run(call: Call) -> VerificationAnswer:
+def verify_run(call: Request) -> VerificationAnswer:
     """Everything derived again from the journal, and compared."""
     found = call.services.run(call.path["run_id"])
     result = verify(found.record)

@@ -15,7 +15,7 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.tables import ROW_GROUP
-from benchbook.server.operations import Call, Stream
+from benchbook.server.operations import Request, Stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
 from benchbook.server.row_lists import RowList, contains
@@ -32,7 +32,7 @@ CUT = 400  # characters of a text in a list
 _PIECE = 1 << 18
 
 
-def list_samples(call: Call) -> SamplesPage:
+def list_samples(call: Request) -> SamplesPage:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "samples")
     question = call.query
@@ -43,7 +43,7 @@ def list_samples(call: Call) -> SamplesPage:
     return SamplesPage(samples=samples, n=page.n, next_cursor=page.next_cursor)
 
 
-def get_sample(call: Call) -> SampleDetail:
+def get_sample(call: Request) -> SampleDetail:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "sample")
     number = _number(call.path["sample"])
@@ -74,14 +74,14 @@ def _replies(row: Mapping[str, Any]) -> tuple[JudgeReplyRow, ...]:
     )
 
 
-def sample_lines(call: Call) -> Stream:
+def sample_lines(call: Request) -> Stream:
     """Every row of samples.parquet, one JSON object a line."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "samples-ndjson")
     return Stream(json_lines(_table_of(found)), f"{found.row.record_path}-samples.ndjson")
 
 
-def sample_table(call: Call) -> Stream:
+def sample_table(call: Request) -> Stream:
     """samples.parquet as it is."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "samples-parquet")

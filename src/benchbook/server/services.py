@@ -18,7 +18,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, ready
 from benchbook.catalog.database import Catalog
-from benchbook.catalog.queries import RunRow, find_run
+from benchbook.catalog.queries import IndexedRun, find_run
 from benchbook.record.folder import Record
 from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
@@ -228,7 +228,7 @@ class Settings:
 class FoundRun:
     """A run that is in the catalog, and its record."""
 
-    row: RunRow
+    row: IndexedRun
     record: Record
 
     @property

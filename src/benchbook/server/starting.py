@@ -25,7 +25,7 @@ from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.folder import RUN_ID, open_record, write_file
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import STATE_FOLDER, Services, Settings
 from benchbook.server.types import CancelAnswer, Started
@@ -43,7 +43,7 @@ _MOST_AT_ONCE = 4
 _STOP_S = 20.0
 
 
-def start_run(call: Call) -> Started:
+def start_run(call: Request) -> Started:
     """Check a config, and begin its run. The run is in the list once its record is there."""
     services = call.services
     config = checked_config(services, call.body.config)
@@ -55,7 +55,7 @@ def start_run(call: Call) -> Started:
     return Started(run_id=run_id)
 
 
-def cancel_run(call: Call) -> CancelAnswer:
+def cancel_run(call: Request) -> CancelAnswer:
     """Ask a run that this server started to end: what is under way is finished, and the record resumes."""
     run_id = call.path["run_id"]
     if not call.services.children.stop(run_id):

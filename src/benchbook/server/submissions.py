@@ -27,7 +27,7 @@ from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import answers_evaluator, score_predictions
 from benchbook.evaluators.settings import SCORE_SPEC, is_spec_folder
 from benchbook.record.folder import RUN_ID, write_file
-from benchbook.server.operations import Call
+from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SubmittedPrediction
 from benchbook.server.runs import run_answer
@@ -72,7 +72,7 @@ class Submissions:
         return self._folder / run_id
 
 
-def begin_submission(call: Call) -> Submission:
+def begin_submission(call: Request) -> Submission:
     """Say for which eval set, and of which model, predictions will come."""
     services, wanted = call.services, call.body
     parse_model_id(wanted.model, "model")
@@ -93,11 +93,11 @@ def begin_submission(call: Call) -> Submission:
     return _shown(path)
 
 
-def get_submission(call: Call) -> Submission:
+def get_submission(call: Request) -> Submission:
     return _shown(call.services.submissions.folder(call.path["run_id"]))
 
 
-def put_chunk(call: Call) -> Appended:
+def put_chunk(call: Request) -> Appended:
     """Keep a chunk: JSON lines, each with `item_id` and `predicted`."""
     path, key, data = call.services.submissions.folder(call.path["run_id"]), call.path["key"], bytes(call.body)
     if not _KEY.fullmatch(key):
@@ -114,7 +114,7 @@ def put_chunk(call: Call) -> Appended:
     return Appended(run_id=path.name, key=key, added=n_rows if added else 0, sha256=digest)
 
 
-def finish_submission(call: Call) -> RunRow:
+def finish_submission(call: Request) -> RunRow:
     """Score what came, all of it or nothing, into a record."""
     services = call.services
     with services.submissions.lock:
@@ -139,7 +139,7 @@ def finish_submission(call: Call) -> RunRow:
     return run_answer(services, services.run(path.name).row)
 
 
-def drop_submission(call: Call) -> Submission:
+def drop_submission(call: Request) -> Submission:
     """Forget the chunks that came: no record is made of them."""
     with call.services.submissions.lock:
         path = call.services.submissions.folder(call.path["run_id"])

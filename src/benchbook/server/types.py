@@ -10,18 +10,17 @@ from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.views.json import GateWords, Table
+from benchbook.views.json import GateWords, TableWords
 
 __all__ = [
     "Appended",
     "CancelAnswer",
     "ChecksDecisionOfRun",
     "CorrectnessDecisionOfRun",
-    "Curve",
     "DecisionOfRun",
     "DecisionWords",
-    "EvalSet",
     "EvalSetList",
+    "EvalSetSummary",
     "EvaluatorList",
     "EvaluatorOfRuns",
     "FindingRow",
@@ -29,6 +28,7 @@ __all__ = [
     "JudgeReplyRow",
     "Live",
     "LoginAnswer",
+    "MetricCurve",
     "Prediction",
     "PredictionsOfRun",
     "PredictionsUnavailable",
@@ -127,7 +127,7 @@ class DecisionWords(HeadlineWords, frozen=True, kw_only=True):
     """The same of a decision with gates: each as reports say it, in their order; `gates_table` has them all."""
 
     gates: tuple[GateWords, ...]
-    gates_table: Table | None
+    gates_table: TableWords | None
 
 
 class DecisionOfRun(Decision, frozen=True, kw_only=True):
@@ -255,7 +255,7 @@ class PredictionsUnavailable(msgspec.Struct, frozen=True, kw_only=True, tag_fiel
 # ── training ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Curve(msgspec.Struct, frozen=True, kw_only=True):
+class MetricCurve(msgspec.Struct, frozen=True, kw_only=True):
     """A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
 
     `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
@@ -277,13 +277,13 @@ class TrainingMetrics(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     names: tuple[str, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[MetricCurve, ...]
 
 
 # ── eval sets ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class EvalSet(msgspec.Struct, frozen=True, kw_only=True):
+class EvalSetSummary(msgspec.Struct, frozen=True, kw_only=True):
     """An eval set that runs were made on, under one spec."""
 
     dataset_sha256: str
@@ -309,7 +309,7 @@ class EvaluatorList(msgspec.Struct, frozen=True, kw_only=True):
 class EvalSetList(msgspec.Struct, frozen=True, kw_only=True):
     """`shipped` are the names that a run may ask for with an @ in front."""
 
-    evalsets: tuple[EvalSet, ...]
+    evalsets: tuple[EvalSetSummary, ...]
     shipped: tuple[str, ...]
 
 

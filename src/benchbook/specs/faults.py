@@ -19,7 +19,7 @@ from benchbook.errors import InputError, UsageError
 from benchbook.specs.fields import WrongValueError, said
 from benchbook.text import quoted
 
-__all__ = ["Faults", "KeyPath", "SpecError", "Table", "key_lines", "near", "parsed"]
+__all__ = ["Faults", "KeyPath", "SpecError", "SpecTable", "key_lines", "near", "parsed"]
 
 
 KeyPath = tuple[str | int, ...]
@@ -225,7 +225,7 @@ def _named(where: KeyPath) -> str | None:
     return name.removeprefix(".") or None
 
 
-class Table:
+class SpecTable:
     """A table of the file. Keys are taken from it one by one; what is left in the end is unknown."""
 
     def __init__(self, values: Mapping[str, Any], where: KeyPath, faults: Faults) -> None:
@@ -263,7 +263,7 @@ class Table:
         self._known += self._values
         return self._values
 
-    def table(self, key: str) -> Table | None:
+    def table(self, key: str) -> SpecTable | None:
         """The table of a key such as `[reply]`; None where it is not there, or none, which is a fault."""
         value = self.raw(key)
         if value is None:
@@ -271,7 +271,7 @@ class Table:
         if not isinstance(value, dict):
             self.fault(key, said(value), f"a table [{key}]")
             return None
-        return Table(value, (*self.where, key), self._faults)
+        return SpecTable(value, (*self.where, key), self._faults)
 
     def say_unknown(self) -> None:
         """Once all known keys were asked for: names those that nobody reads, and the near name."""
@@ -279,7 +279,7 @@ class Table:
             if key not in self._known:
                 self._faults.add((*self.where, key), "a key that nothing reads", near(key, tuple(self._known)))
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[SpecTable]:
         """The tables of an array such as `[[checks]]`; what is none is a fault."""
         value = self.raw(key)
         if value is None:
@@ -287,4 +287,4 @@ class Table:
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             self.fault(key, said(value), f"[[{key}]] tables")
             return []
-        return [Table(one, (*self.where, key, place), self._faults) for place, one in enumerate(value)]
+        return [SpecTable(one, (*self.where, key, place), self._faults) for place, one in enumerate(value)]

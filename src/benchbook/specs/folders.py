@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchbook.errors import InputError, UsageError
-from benchbook.specs.faults import SpecError, Table
+from benchbook.specs.faults import SpecError, SpecTable
 from benchbook.specs.frozen import FROZEN, sha256_of_files
 
 __all__ = [
@@ -99,7 +99,7 @@ def spec_text(data: bytes, path: str | Path) -> str:
         raise SpecError((fault,)) from None
 
 
-def read_generation(table: Table, defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+def read_generation(table: SpecTable, defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     """The parameters that judges are asked with: those of `[generation]`, else the defaults."""
     inner = table.table("generation")
     if inner is None:

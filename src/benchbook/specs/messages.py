@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
-from benchbook.specs.faults import Faults, Table, near
+from benchbook.specs.faults import Faults, SpecTable, near
 from benchbook.specs.fields import of_these, read_text
 from benchbook.specs.folders import SPEC_FILE
 from benchbook.text import quoted
@@ -63,7 +63,7 @@ class Texts:
         return text
 
 
-def read_messages(tables: list[Table], texts: Texts) -> list[tuple[Role, str]]:
+def read_messages(tables: list[SpecTable], texts: Texts) -> list[tuple[Role, str]]:
     """Those that `[[...messages]]` tables list, by role and text; without any, prompt.txt as one of the user's."""
     if not tables:
         text = texts.of(PROMPT_FILE)
@@ -71,7 +71,7 @@ def read_messages(tables: list[Table], texts: Texts) -> list[tuple[Role, str]]:
     return [one for one in (_read_message(table, texts) for table in tables) if one is not None]
 
 
-def _read_message(table: Table, texts: Texts) -> tuple[Role, str] | None:
+def _read_message(table: SpecTable, texts: Texts) -> tuple[Role, str] | None:
     role = table.read("role", partial(of_these, words=_ROLES), needed='"system", "user" or "assistant"')
     name = table.read("file", read_text, needed=f"the name of a file beside the spec, such as {PROMPT_FILE}")
     table.say_unknown()

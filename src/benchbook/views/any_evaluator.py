@@ -15,7 +15,7 @@ from benchbook.evaluators.document import (
     WRITTEN,
     Block,
     Document,
-    Item,
+    ItemBlock,
     Lines,
     Opening,
     Quote,
@@ -115,7 +115,7 @@ def _missed(report: _Report) -> Iterator[Section]:
     """The first items that did not pass, each with its answer and why."""
     if (columns := report.evaluator.compared) is None:
         return
-    missed: list[Item] = []
+    missed: list[ItemBlock] = []
     n_missed = 0
     for row in report.rows():
         if getattr(row, columns.passed) not in (True, 1.0):
@@ -126,13 +126,13 @@ def _missed(report: _Report) -> Iterator[Section]:
     yield Section("failed", title, tuple(missed), only=WRITTEN)
 
 
-def _item(row: Any, columns: ComparedColumns) -> Item:
+def _item(row: Any, columns: ComparedColumns) -> ItemBlock:
     score = getattr(row, columns.score)
     why = [str(getattr(row, name)) for name in columns.reasons if getattr(row, name, None)]
     quotes = [Quote("Answer", getattr(row, columns.answer), "no answer")]
     if columns.expected is not None:
         quotes.insert(0, Quote("Expected", getattr(row, columns.expected), "none"))
-    return Item(
+    return ItemBlock(
         row.item_id,
         "no score" if score is None else "did not pass",
         "outcome",

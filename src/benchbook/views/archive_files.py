@@ -127,7 +127,7 @@ def pretty(value: Any) -> bytes:
 # ── as archives had it before derivation 3 ───────────────────────────────────────────────────────────────────
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ArchivedCell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the judge was asked (P1, P2), and for which time, from 0."""
 
     question_id: str
@@ -152,7 +152,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class FirstForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The JSON file of one evaluation."""
 
-    meta: Asked
+    meta: ArchivedCell
     valid: bool
     flags: list[str]
     details: list[FlagDetail]
@@ -174,7 +174,7 @@ FIRST_FORM = msgspec.json.Decoder(ready(FirstForm))
 
 def first_form(row: EvaluationRow) -> FirstForm:
     return FirstForm(
-        meta=Asked(**_fields(row, Asked.__struct_fields__)),
+        meta=ArchivedCell(**_fields(row, ArchivedCell.__struct_fields__)),
         scores=None if row.overall_score is None else Scores(**_fields(row, Scores.__struct_fields__)),
         reply_sha256=sha256_of(row.raw_reply),
         raw_reply=row.raw_reply if row.valid else None,
@@ -184,7 +184,7 @@ def first_form(row: EvaluationRow) -> FirstForm:
 
 def row_of_first_form(archived: FirstForm, raw_reply: str, protocol: Protocol) -> EvaluationRow:
     return row_kind(EvaluationRow, protocol)(
-        **_fields(archived.meta, Asked.__struct_fields__),
+        **_fields(archived.meta, ArchivedCell.__struct_fields__),
         **_fields(archived.scores, Scores.__struct_fields__),
         **_fields(archived, _SAME_FIRST),
         raw_reply=raw_reply,
@@ -212,7 +212,7 @@ class ArchivedEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 class SecondForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file. `flags` are those that were found; of a valid evaluation the judge's are as empty."""
 
-    asked: Asked
+    asked: ArchivedCell
     valid: bool
     flags: list[str]
     details: list[FlagDetail]
@@ -239,7 +239,7 @@ def second_form(row: EvaluationRow, reply_sha256: str, protocol: Protocol) -> Se
     read_as = row.read_as if isinstance(row, ReadRow) else None
     written = written_in(row.raw_reply if read_as is None else read_as, protocol)
     return SecondForm(
-        asked=Asked(**_fields(row, Asked.__struct_fields__)),
+        asked=ArchivedCell(**_fields(row, ArchivedCell.__struct_fields__)),
         meta=_or_unset(written.meta),
         scores=_or_unset(written.scores),
         verdict=_or_unset(written.verdict),
@@ -259,7 +259,7 @@ def row_of_second_form(
     scores = readable_scores(None if isinstance(archived.scores, UnsetType) else archived.scores, protocol)
     found = {name: None if scores is None else scores[name] for name in protocol.names}
     fields: dict[str, Any] = {
-        **_fields(archived.asked, Asked.__struct_fields__),
+        **_fields(archived.asked, ArchivedCell.__struct_fields__),
         **_fields(archived, _SAME),
         **found,
         OVERALL: None if scores is None else sum(scores.values()),

@@ -14,7 +14,7 @@ from benchbook.evaluators.document import (
     Block,
     Curves,
     Document,
-    Item,
+    ItemBlock,
     Lines,
     Listed,
     Notices,
@@ -142,8 +142,8 @@ def _items(pair: Comparison, most: int, number: int) -> Iterator[Block]:
     yield from (_item(one) for one in shown_items(pair, most))
 
 
-def _item(item: ShownItem) -> Item:
-    return Item(
+def _item(item: ShownItem) -> ItemBlock:
+    return ItemBlock(
         shorten(item.item_id, _NAME),
         tables.CHANGE_WORDS[item.change],
         "change",

@@ -12,7 +12,7 @@ import msgspec
 
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.leaderboard import History
-from benchbook.comparison.text_difference import Segment, text_difference
+from benchbook.comparison.text_difference import TextSpan, text_difference
 from benchbook.errors import RecordError
 from benchbook.evaluators.exact import as_float
 from benchbook.training.curves import Curve
@@ -68,7 +68,7 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True):
     miss_reason_b: str | None
     text_a: str | None
     text_b: str | None
-    difference: tuple[Segment, ...]
+    difference: tuple[TextSpan, ...]
 
 
 def shown_items(pair: Comparison, most: int) -> Iterator[ShownItem]:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.difference import Difference, Verdict
-from benchbook.comparison.items import EndedEarly, Unanswered
+from benchbook.comparison.items import EndedEarly, UnansweredItems
 from benchbook.comparison.leaderboard import History, HistoryName
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.contract import ComparedMetric
@@ -207,7 +207,7 @@ def _ended_early(pair: Comparison, letter: str, early: EndedEarly, *, is_tested:
     )
 
 
-def _unanswered(letter: str, lacking: Unanswered, n_items: int) -> str:
+def _unanswered(letter: str, lacking: UnansweredItems, n_items: int) -> str:
     why = ", ".join(lacking.why)
     if not lacking.n_items:
         return f"{plural(lacking.n_samples, 'repeat')} of items of {letter} not answered ({why}): left out, not lost."

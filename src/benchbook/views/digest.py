@@ -26,10 +26,10 @@ __all__ = [
     "MAX_PASSED",
     "SCORE_BINS",
     "AnyReport",
-    "Asked",
     "Digest",
     "Items",
     "RunReport",
+    "SampleQuestion",
     "Spread",
     "digest",
     "digest_of",
@@ -106,7 +106,7 @@ class Spread:
         return 0
 
 
-class Asked(msgspec.Struct, frozen=True):
+class SampleQuestion(msgspec.Struct, frozen=True):
     """What a sample was asked, and the right answer, as text. None is not in the eval set."""
 
     prompt: str
@@ -131,7 +131,7 @@ class Digest:
     total_tokens: Spread = field(default_factory=Spread)
     failed: list[RubricRow] = field(default_factory=list)
     passed: list[RubricRow] = field(default_factory=list)
-    asked: Mapping[int, Asked] = field(default_factory=dict)
+    asked: Mapping[int, SampleQuestion] = field(default_factory=dict)
 
     @property
     def n_failed(self) -> int:
@@ -169,10 +169,10 @@ def digest_of(report: RunReport) -> Digest:
     return result
 
 
-def _asked(item: Item) -> Asked:
+def _asked(item: Item) -> SampleQuestion:
     context = None if item.context is None else as_text(item.context)
     cut = (_cut_text(text) for text in (context, item.expected_answer))
-    return Asked(item.prompt[: MAX_CHARS + 1], *cut)
+    return SampleQuestion(item.prompt[: MAX_CHARS + 1], *cut)
 
 
 def _cut(row: RubricRow) -> RubricRow:

@@ -14,7 +14,7 @@ from benchbook.evaluators.document import (
     Fact,
     Gates,
     Group,
-    Item,
+    ItemBlock,
     Listed,
     Notices,
     Opening,
@@ -244,7 +244,7 @@ def _curves(block: Curves) -> Html:
 # ── samples and items in full ────────────────────────────────────────────────────────────────────────────────
 
 
-def _item(item: Item) -> Html:
+def _item(item: ItemBlock) -> Html:
     """`#sample-12` is inside of the details: a link to it opens them."""
     name = el("bdi", text(item.name), dir="auto", class_="item")
     place = [] if item.place is None else [el("span", text(item.place), class_="place")]
@@ -264,7 +264,7 @@ def _item(item: Item) -> Html:
     return el("div", el("details", summary, body, class_="sample"), _to_replies(item), class_="sample-line")
 
 
-def _to_replies(item: Item) -> Html:
+def _to_replies(item: ItemBlock) -> Html:
     """The link to the judge's raw replies. It stands beside the summary, which is a button of its own."""
     if not item.replies:
         return el("span", text("not judged"), class_="to-replies quiet")
@@ -273,12 +273,12 @@ def _to_replies(item: Item) -> Html:
     return el("a", text(words), href=f"#{item.id}-replies", aria_label=label, class_="to-replies")
 
 
-def _replies(item: Item, replies: tuple[Said, ...]) -> Html:
+def _replies(item: ItemBlock, replies: tuple[Said, ...]) -> Html:
     shown = [_reply(one, item) for one in replies] or [el("p", text("The judge was not asked."), class_="quiet")]
     return el("div", el("h4", text("Judge's raw replies")), *shown, id=f"{item.id}-replies", class_="anchor")
 
 
-def _reply(reply: Said, item: Item) -> Html:
+def _reply(reply: Said, item: ItemBlock) -> Html:
     outcome = f"rejected: {reply.rejected}" if reply.rejected else "read"
     who = () if reply.judge is None else (text("Judge "), el("bdi", text(reply.judge)), text(": "))
     heading = el(
@@ -292,7 +292,7 @@ def _reply(reply: Said, item: Item) -> Html:
     return join(heading, *_said(reply.words, "nothing came back", item.rest))
 
 
-def _quote(quote: Quote, item: Item) -> Html:
+def _quote(quote: Quote, item: ItemBlock) -> Html:
     return el("div", el("h4", text(quote.title)), *_said(quote.words, quote.unknown, item.rest))
 
 
@@ -330,5 +330,5 @@ _WRITTEN: dict[type[Block], Callable[[Any], Html]] = {
     Bar: _bar,
     Plot: _plot,
     Curves: _curves,
-    Item: _item,
+    ItemBlock: _item,
 }

@@ -10,21 +10,21 @@ from benchbook.evaluators.gates import Gate
 from benchbook.views import numbers
 from benchbook.views.words import aggregate_word, gate_rule, gate_state, gate_value
 
-__all__ = ["Column", "GateWords", "Table", "gate_words", "table_json"]
+__all__ = ["ColumnWords", "GateWords", "TableWords", "gate_words", "table_json"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnWords:
     name: str
     number: bool = False  # set to the right, in figures of one width
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableWords:
     """`rows` are as wide as `columns`; the first cell of a row is its heading. Cells are text, not markup."""
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnWords, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -42,10 +42,10 @@ class GateWords:
     detail: str | None
 
 
-def table_json(found: document.Table) -> Table:
+def table_json(found: document.Table) -> TableWords:
     """A table with its cells as text."""
-    columns = tuple(Column(column.name, column.number) for column in found.columns)
-    return Table(found.caption, columns, tuple(map(tuple, numbers.cells(found))))
+    columns = tuple(ColumnWords(column.name, column.number) for column in found.columns)
+    return TableWords(found.caption, columns, tuple(map(tuple, numbers.cells(found))))
 
 
 def gate_words(gate: Gate, n: int | None = None) -> GateWords:

@@ -13,7 +13,7 @@ from benchbook.labels.judge_card import JudgeCard
 from benchbook.text import shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page
-from benchbook.views.json import Table, table_json
+from benchbook.views.json import TableWords, table_json
 from benchbook.views.judge_card_tables import card_notices, card_sections
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import named_model
@@ -39,7 +39,7 @@ class CardSection:
     """A part of the card. A table without rows says nothing."""
 
     title: str
-    tables: tuple[Table, ...]
+    tables: tuple[TableWords, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from benchbook.evaluators.document import (
     Fact,
     Gates,
     Group,
-    Item,
+    ItemBlock,
     Lines,
     Listed,
     Notices,
@@ -177,7 +177,7 @@ def _curves(block: Curves) -> Iterator[str]:
         yield bullets(remarks)
 
 
-def _item(item: Item) -> Iterator[str]:
+def _item(item: ItemBlock) -> Iterator[str]:
     if item.id is None:
         yield f"### {inline(item.name)}: {inline(item.outcome)}\n\n"
     else:
@@ -229,5 +229,5 @@ _WRITTEN: dict[type[Block], Callable[[Any], Iterable[str]]] = {
     Gates: _gates,
     Plot: _plot,
     Curves: _curves,
-    Item: _item,
+    ItemBlock: _item,
 }

@@ -9,8 +9,8 @@ from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.protocol.analysis_results import (
     Analysis,
     Drift,
-    JudgeCard,
     JudgePair,
+    JudgeResults,
     LeagueEntry,
     Measured,
     RuleOutcome,
@@ -232,7 +232,7 @@ def judges_table(found: Analysis) -> Table:
     return table("Cards of the judges", columns, (_judge_row(card, found) for card in found.judges), titled=True)
 
 
-def _judge_row(card: JudgeCard, found: Analysis) -> tuple[Cell, ...]:
+def _judge_row(card: JudgeResults, found: Analysis) -> tuple[Cell, ...]:
     cross, own = card.cross_judge, card.self_judge
     told = card.n_probes_passed + card.n_probes_failed
     return (

@@ -9,7 +9,7 @@ from benchbook.evaluators.document import (
     MARKDOWN,
     Block,
     Cell,
-    Item,
+    ItemBlock,
     Kind,
     Paragraph,
     Quote,
@@ -26,7 +26,7 @@ from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, Ru
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
-from benchbook.views.digest import Asked, Digest, RunReport
+from benchbook.views.digest import Digest, RunReport, SampleQuestion
 from benchbook.views.words import criterion_word, fail_reason, plural, unscored_because
 
 __all__ = ["scores_words", "shown_samples"]
@@ -72,13 +72,13 @@ def _left_out(run_id: str, what: str, shown: int, n: int, key: str) -> str:
     return " ".join(part for part in (f"{plural(n, 'sample')} {what}.", key, more, where) if part)
 
 
-def _sample(row: RubricRow, asked: Asked | None, report: RunReport) -> Item:
+def _sample(row: RubricRow, asked: SampleQuestion | None, report: RunReport) -> ItemBlock:
     manifest = report.manifest
     repeat = f", repeat {row.repeat + 1}" if manifest.repeats > 1 else ""
     scores = zip(_letters(report.spec).values(), report.spec.criteria, scores_of(row, report.spec), strict=True)
     short = "  ".join(f"{letter} {numbers.show(_score_kind(one), score)}" for letter, one, score in scores)
     unscored = row.evaluator_error
-    return Item(
+    return ItemBlock(
         f"{shorten(row.item_id, 80)}{repeat}",
         "passed" if row.passed else _why_failed(row),
         "outcome",
@@ -103,7 +103,7 @@ def _why_failed(row: RubricRow) -> str:
     return ", ".join(reasons)
 
 
-def _quotes(row: RubricRow, asked: Asked | None) -> Iterator[Quote]:
+def _quotes(row: RubricRow, asked: SampleQuestion | None) -> Iterator[Quote]:
     if asked is not None:
         yield Quote("Prompt", asked.prompt)
         if asked.context is not None:

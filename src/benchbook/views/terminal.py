@@ -20,7 +20,7 @@ from benchbook.evaluators.document import (
     Document,
     Gates,
     Group,
-    Item,
+    ItemBlock,
     Lines,
     Listed,
     Notices,
@@ -223,7 +223,7 @@ class _Shape:
         for one in training_remarks(block.curves):
             yield from self.wrapped(one)
 
-    def item(self, item: Item) -> Iterator[str]:
+    def item(self, item: ItemBlock) -> Iterator[str]:
         texts = {one.title: one.words for one in item.quotes}
         expected = texts.get("Expected")
         words = shorten(expected, 60) if isinstance(expected, str) else numbers.DASH
@@ -272,5 +272,5 @@ _WRITTEN: dict[type[Block], Callable[[_Shape, Any], Iterator[str]]] = {
     Table: _Shape.table,
     Gates: _Shape.gates,
     Curves: _Shape.curves,
-    Item: _Shape.item,
+    ItemBlock: _Shape.item,
 }

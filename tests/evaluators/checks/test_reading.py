@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.checks import REASONS, Gate, aggregate_names, read_checks
-from benchbook.evaluators.checks.compared import Part
+from benchbook.evaluators.checks import REASONS, GateSpec, aggregate_names, read_checks
+from benchbook.evaluators.checks.compared import AnswerPart
 from benchbook.evaluators.checks.kinds.texts import Contains
 from benchbook.specs.faults import SpecError
 from checking import HEAD
@@ -63,26 +63,26 @@ at_most = 1
     assert isinstance(capital.kind, Contains)
     assert capital.kind.expected.texts({}) == ("Paris", "3.10")
     assert (capital.kind.whole_words, capital.kind.ignore_case) == (True, True)
-    assert capital.part == Part("after", "Answer:", "nothing")
+    assert capital.part == AnswerPart("after", "Answer:", "nothing")
     assert (capital.weight, capital.must_pass, short.weight, short.must_pass) == (Fraction(3, 10), True, 1, False)
     assert spec.gates == (
-        Gate("primary_score", at_least=Fraction(4, 5)),
-        Gate("short_mean", at_least=Fraction(1, 10), at_most=Fraction(1)),
+        GateSpec("primary_score", at_least=Fraction(4, 5)),
+        GateSpec("short_mean", at_least=Fraction(1, 10), at_most=Fraction(1)),
     )
 
 
 @pytest.mark.parametrize(
     ("compare", "part"),
     [
-        ('"whole"', Part()),
-        ('"last_line"', Part("last_line")),
-        ('"boxed"', Part("boxed", otherwise="nothing")),
-        ('{ part = "boxed", otherwise = "whole" }', Part("boxed", otherwise="whole")),
-        ('{ after = "####" }', Part("after", "####", "whole")),
-        ('{ tag = "answer" }', Part("tag", "answer", "nothing")),
+        ('"whole"', AnswerPart()),
+        ('"last_line"', AnswerPart("last_line")),
+        ('"boxed"', AnswerPart("boxed", otherwise="nothing")),
+        ('{ part = "boxed", otherwise = "whole" }', AnswerPart("boxed", otherwise="whole")),
+        ('{ after = "####" }', AnswerPart("after", "####", "whole")),
+        ('{ tag = "answer" }', AnswerPart("tag", "answer", "nothing")),
     ],
 )
-def test_the_compared_part_and_its_default(compare: str, part: Part) -> None:
+def test_the_compared_part_and_its_default(compare: str, part: AnswerPart) -> None:
     assert read_checks(f'{IT}kind = "equals"\ncompare = {compare}').checks[0].part == part
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally, Slice
+from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally, ScoreSlice
 from benchbook.evaluators.correctness.columns import score_columns
 from benchbook.evaluators.correctness.evaluator import METRIC
 from benchbook.evaluators.correctness.scorecard import (
-    Answer,
+    ItemAnswer,
     floor_warning,
     scorecard,
     tally_columns,
@@ -23,7 +23,7 @@ from benchbook.evaluators.correctness.scorecard import (
 from benchbook.evaluators.correctness.scoring import reason
 
 _ANSWERS = st.builds(
-    Answer,
+    ItemAnswer,
     expected=st.sampled_from(["42", "42.0", "Paris"]),
     predicted=st.sampled_from([None, "", "42", "paris", "It is 42", "Answer: Paris"]),
     answer_format=st.sampled_from([None, "answer_prefix"]),
@@ -33,10 +33,10 @@ _ANSWERS = st.builds(
 )
 
 
-def in_columns(answers: list[Answer]) -> ScorecardTally:
+def in_columns(answers: list[ItemAnswer]) -> ScorecardTally:
     rows = pl.DataFrame(
-        [[getattr(answer, name) for name in Answer.__struct_fields__] for answer in answers],
-        schema=dict.fromkeys(Answer.__struct_fields__, pl.String),
+        [[getattr(answer, name) for name in ItemAnswer.__struct_fields__] for answer in answers],
+        schema=dict.fromkeys(ItemAnswer.__struct_fields__, pl.String),
         orient="row",
     )
     return tally_columns(pl.concat([rows, score_columns(rows)], how="horizontal"))
@@ -52,10 +52,10 @@ def misses(n_correct: int, **counts: int) -> Scorecard:
 
 def test_a_scorecard_worked_out_by_hand() -> None:
     answers = [
-        Answer(expected="4", predicted="4", section="core", category="arithmetic", difficulty="easy"),
-        Answer(expected="4", predicted="It is 4", section="core", category="arithmetic", difficulty="hard"),
-        Answer(expected="4", predicted=None, section="edge_case", category="formatting", difficulty="easy"),
-        Answer(expected="4", predicted="", section="edge_case", category="mine", difficulty=None),
+        ItemAnswer(expected="4", predicted="4", section="core", category="arithmetic", difficulty="easy"),
+        ItemAnswer(expected="4", predicted="It is 4", section="core", category="arithmetic", difficulty="hard"),
+        ItemAnswer(expected="4", predicted=None, section="edge_case", category="formatting", difficulty="easy"),
+        ItemAnswer(expected="4", predicted="", section="edge_case", category="mine", difficulty=None),
     ]
     assert scorecard(answers) == Scorecard(
         n_items=4,
@@ -66,18 +66,18 @@ def test_a_scorecard_worked_out_by_hand() -> None:
         metrics={"answer_correctness": 0.25},
         misses={"no_prediction": 2, "expected_inside_longer_text": 1, "numerically_equal": 0, "different": 0},
         section=(
-            Slice(value="core", n_items=2, n_scored=2, mean=0.5),
-            Slice(value="edge_case", n_items=2, n_scored=0, mean=0.0),
+            ScoreSlice(value="core", n_items=2, n_scored=2, mean=0.5),
+            ScoreSlice(value="edge_case", n_items=2, n_scored=0, mean=0.0),
         ),
         category=(
-            Slice(value="arithmetic", n_items=2, n_scored=2, mean=0.5),
-            Slice(value="formatting", n_items=1, n_scored=0, mean=0.0),
-            Slice(value="mine", n_items=1, n_scored=0, mean=0.0),
+            ScoreSlice(value="arithmetic", n_items=2, n_scored=2, mean=0.5),
+            ScoreSlice(value="formatting", n_items=1, n_scored=0, mean=0.0),
+            ScoreSlice(value="mine", n_items=1, n_scored=0, mean=0.0),
         ),
         difficulty=(
-            Slice(value="easy", n_items=2, n_scored=1, mean=0.5),
-            Slice(value="hard", n_items=1, n_scored=1, mean=0.0),
-            Slice(value=None, n_items=1, n_scored=0, mean=0.0),
+            ScoreSlice(value="easy", n_items=2, n_scored=1, mean=0.5),
+            ScoreSlice(value="hard", n_items=1, n_scored=1, mean=0.0),
+            ScoreSlice(value=None, n_items=1, n_scored=0, mean=0.0),
         ),
     )
 
@@ -85,19 +85,19 @@ def test_a_scorecard_worked_out_by_hand() -> None:
 def test_nothing_measured_is_null() -> None:  # C4, C5
     empty = scorecard([])
     assert (empty.n_items, empty.primary_score, empty.stddev, empty.section) == (0, None, None, ())
-    one = scorecard([Answer(expected="x", predicted="x")])
+    one = scorecard([ItemAnswer(expected="x", predicted="x")])
     assert (one.primary_score, one.stddev) == (1.0, None)
 
 
 @given(st.lists(_ANSWERS), st.randoms(use_true_random=False))
-def test_neither_order_nor_form_matters(answers: list[Answer], rng: random.Random) -> None:  # C2
+def test_neither_order_nor_form_matters(answers: list[ItemAnswer], rng: random.Random) -> None:  # C2
     card = scorecard(answers)
     assert scorecard(rng.sample(answers, k=len(answers))) == card
     assert in_columns(answers).scorecard() == card
 
 
 @given(st.lists(_ANSWERS, min_size=2))
-def test_the_parts_add_up(answers: list[Answer]) -> None:
+def test_the_parts_add_up(answers: list[ItemAnswer]) -> None:
     card = scorecard(answers)
     assert card.n_scored + card.n_skipped == card.n_items == len(answers)
     assert card.n_skipped == card.misses["no_prediction"]  # one rule for both
@@ -115,7 +115,7 @@ _UNANSWERED = st.tuples(st.sampled_from([None, "core"]), st.booleans())
 
 @given(st.lists(_ANSWERS), st.lists(_UNANSWERED))
 def test_what_is_unanswered_is_of_no_mean_until_its_run_was_ended(
-    answers: list[Answer], unanswered: list[tuple[str | None, bool]]
+    answers: list[ItemAnswer], unanswered: list[tuple[str | None, bool]]
 ) -> None:  # R1.3b
     tally = METRIC.tally(asked=True)
     for answer in answers:
@@ -152,7 +152,7 @@ def test_form_is_held_against_what_is_answered() -> None:
 def test_columns_may_lack_the_groupings() -> None:
     rows = pl.DataFrame({"expected": ["a", "b"], "predicted": ["a", None]})
     card = tally_columns(pl.concat([rows, score_columns(rows)], how="horizontal")).scorecard()
-    assert card.section == (Slice(value=None, n_items=2, n_scored=1, mean=0.5),)
+    assert card.section == (ScoreSlice(value=None, n_items=2, n_scored=1, mean=0.5),)
 
 
 @pytest.mark.parametrize(
@@ -179,4 +179,4 @@ def test_the_warning_says_what_and_what_to_do() -> None:
 
 def test_a_missing_expected_answer_stops_the_scorecard() -> None:  # A3
     with pytest.raises(UsageError):
-        scorecard([Answer(expected=" ", predicted=None)])
+        scorecard([ItemAnswer(expected=" ", predicted=None)])

@@ -17,7 +17,7 @@ from benchbook.evaluators.protocol.evaluator import EVALUATOR
 from benchbook.evaluators.protocol.probes import probe_rules, probes_for
 from benchbook.evaluators.protocol.reading import read_protocol
 from benchbook.evaluators.protocol.requests import RenderedPrompt, prompt_values, render_prompt
-from benchbook.evaluators.protocol.spec import JudgePrompt, protocol_v1, reply_schema
+from benchbook.evaluators.protocol.spec import MethodPrompt, protocol_v1, reply_schema
 from benchbook.evaluators.protocol.validity import parse_line
 from benchbook.record.folder import Record
 from benchbook.record.state import read_state
@@ -47,7 +47,7 @@ def test_the_schema_of_its_reply_follows_from_its_dimensions() -> None:
 
 
 def test_what_a_protocol_says_of_itself_are_the_frozen_prompts_words() -> None:
-    prompt = JudgePrompt("words", ("cross_judge",), (("user", "{{reply}}\n{{verdict}}"),))
+    prompt = MethodPrompt("words", ("cross_judge",), (("user", "{{reply}}\n{{verdict}}"),))
     values = prompt_values(task="t", output_text="o", asked=ASKED, date="2026-01-01")
     said = str(RenderedPrompt(prompt, V1).render(values))
     reply, _, verdict = said.partition("\noverall_score")

@@ -14,7 +14,7 @@ from benchbook.evaluators.gates import Cap, DecisionName
 from benchbook.evaluators.rubric.intervals import intervals_of
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.views.words import reason
 from rubric_v1 import V1, outcome_v1
@@ -42,7 +42,7 @@ class Single:
 
     id: str
     words: str
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[SampleOutcome]
     decision: DecisionName
     by_rule: bool
     says: str

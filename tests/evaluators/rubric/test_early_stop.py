@@ -14,7 +14,7 @@ from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop_gates import EarlyStopping, values_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome
 from benchbook.evaluators.rubric.tally import tally
 from rubric_v1 import V1, outcome_v1
 
@@ -28,7 +28,7 @@ SILENT = outcome_v1(accuracy_score=0, score_origin=NO_ANSWER, timed_out=True, la
 REFUSED = outcome_v1(accuracy_score=0, score_origin=NO_ANSWER)
 
 
-def stopped(outcomes: list[Outcome], error: float = 0.05, seed: int = 0) -> EarlyStopping:
+def stopped(outcomes: list[SampleOutcome], error: float = 0.05, seed: int = 0) -> EarlyStopping:
     """Each outcome is an item's, in the order in which they are asked; they finish in another."""
     rule = EarlyStopping(range(len(outcomes)), 1, error, V1)
     for item in random.Random(seed).sample(range(len(outcomes)), len(outcomes)):
@@ -109,7 +109,7 @@ def test_deciding_at_the_very_last_item_is_not_early() -> None:
     st.integers(0, 3),
 )
 def test_with_hardly_any_error_nothing_is_claimed_that_counting_does_not_prove(
-    outcomes: list[Outcome], seed: int
+    outcomes: list[SampleOutcome], seed: int
 ) -> None:
     """At an error of 1e-200 no bet is won; what is left is what the items asked so far settle whatever comes."""
     found = stopped(outcomes, 1e-200, seed).decision

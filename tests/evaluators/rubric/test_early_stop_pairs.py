@@ -16,7 +16,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import (
     pair_values,
     pass_mark,
 )
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome
 from rubric_v1 import V1, outcome_v1
 
 SCALE = V1
@@ -52,7 +52,7 @@ def held(here: str, there: str, *, error: float = 0.05, repeats: int = 1, seed: 
         pytest.param(outcome_v1(evaluator_error="parse_error", latency_e2e_ms=8001), "0", id="unscored-and-too-slow"),
     ],
 )
-def test_a_sample_passed_or_did_not_or_nobody_knows(outcome: Outcome, mark: str) -> None:
+def test_a_sample_passed_or_did_not_or_nobody_knows(outcome: SampleOutcome, mark: str) -> None:
     assert pass_mark(outcome, SCALE) == mark
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.evaluators.rubric.reading import read_rubric
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.verify import verify
 from running import benchbook_here, run
@@ -31,8 +31,8 @@ def spec_with(rule: str, minimum: str = "at_least = 1", more: str = "") -> Rubri
     return read_rubric({"spec.toml": toml(rule, minimum, more).encode(), "prompt.txt": b"{{answer}}"})
 
 
-def outcome(*scores: int | None, tokens: int = 40, **more: Any) -> Outcome:
-    return Outcome(scores=scores, input_tokens=tokens - 1, output_tokens=1, **more)
+def outcome(*scores: int | None, tokens: int = 40, **more: Any) -> SampleOutcome:
+    return SampleOutcome(scores=scores, input_tokens=tokens - 1, output_tokens=1, **more)
 
 
 BELOW, TOO_FEW, LOW = "{}_below_minimum", "too_few_criteria", "score_below_minimum"
@@ -64,7 +64,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("rule", "sample", "reasons"), CASES)
-def test_why_a_sample_does_not_pass(rule: str, sample: Outcome, reasons: tuple[str, ...]) -> None:
+def test_why_a_sample_does_not_pass(rule: str, sample: SampleOutcome, reasons: tuple[str, ...]) -> None:
     found = score_sample(sample, spec_with(rule))
     assert found.fail_reasons == reasons
     assert found.passed is (reasons == ())

@@ -11,7 +11,7 @@ import pytest
 from benchbook.ask.requests import RolePlan
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.rejected import RejectedReplies
-from benchbook.evaluators.rubric.steps import History, read_history
+from benchbook.evaluators.rubric.steps import SampleHistory, read_history
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from rubric_v1 import V1
@@ -37,7 +37,7 @@ def plan(n_judges: int = 1, **judge: Any) -> Plan:
     )  # fmt: skip
 
 
-def judged(plan: Plan, *replies: tuple[int, str | None], **more: Any) -> History:
+def judged(plan: Plan, *replies: tuple[int, str | None], **more: Any) -> SampleHistory:
     """An answer, and each of these judges' replies twice."""
     facts = [Reply(sample=0, role="candidate", text="Seven.")]
     for judge, text in replies:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
 from rubric_v1 import V1, outcome_v1
 from support import cases
@@ -41,7 +41,7 @@ def test_a_run_comes_out_as_the_case_says(case: dict[str, Any]) -> None:
     assert [one.passed for one in scored] == expect["passed"]
 
 
-def outcomes() -> st.SearchStrategy[Outcome]:
+def outcomes() -> st.SearchStrategy[SampleOutcome]:
     count = st.none() | st.integers(0, 20_000)
     judged = st.builds(
         outcome_v1, accuracy_score=st.integers(0, 2), faithfulness_score=st.integers(0, 2), latency_e2e_ms=count,
@@ -59,7 +59,7 @@ def outcomes() -> st.SearchStrategy[Outcome]:
 
 
 @given(st.lists(outcomes(), max_size=30), st.randoms(use_true_random=False))
-def test_aggregates_and_decision_do_not_depend_on_order(samples: list[Outcome], rng: random.Random) -> None:  # C2
+def test_aggregates_and_decision_do_not_depend_on_order(samples: list[SampleOutcome], rng: random.Random) -> None:  # C2
     shuffled = rng.sample(samples, k=len(samples))
     one, other = tally(samples, SCALE), tally(shuffled, SCALE)
     assert msgspec.json.encode(aggregates_of(one)) == msgspec.json.encode(aggregates_of(other))
@@ -67,7 +67,7 @@ def test_aggregates_and_decision_do_not_depend_on_order(samples: list[Outcome], 
 
 
 @given(outcomes())
-def test_the_score_is_the_exact_rational_rounded_once(outcome: Outcome) -> None:  # C2, R5.2
+def test_the_score_is_the_exact_rational_rounded_once(outcome: SampleOutcome) -> None:  # C2, R5.2
     scored = score_sample(outcome, SCALE)
     if outcome.unscored:
         assert scored.sample_score_nano is None
@@ -81,7 +81,7 @@ def test_the_score_is_the_exact_rational_rounded_once(outcome: Outcome) -> None:
 
 
 @given(st.lists(outcomes(), min_size=1, max_size=30))
-def test_the_worst_case_is_never_better_than_the_best(samples: list[Outcome]) -> None:  # R6.3
+def test_the_worst_case_is_never_better_than_the_best(samples: list[SampleOutcome]) -> None:  # R6.3
     for gate in decide(tally(samples, SCALE)).gates:
         if gate.worst is not None and gate.best is not None:
             assert gate.worst <= gate.best if gate.direction == "at_least" else gate.worst >= gate.best

@@ -10,7 +10,7 @@ import pytest
 from benchbook.evaluators.gates import WHY_NOT, ToSettle
 from benchbook.evaluators.rubric.intervals import intervals_of
 from benchbook.evaluators.rubric.release import Decision, decide
-from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from rubric_v1 import V1, outcome_v1
 
@@ -24,21 +24,21 @@ UNSCORED = _answer(evaluator_error="parse_error")
 SLOW = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000, input_tokens=500, output_tokens=100)
 
 
-def decided(outcomes: Sequence[Outcome], *, repeats: int = 1, confidence: float = 0.95) -> Decision:
+def decided(outcomes: Sequence[SampleOutcome], *, repeats: int = 1, confidence: float = 0.95) -> Decision:
     counted = RubricTally(SCALE)
     for number, outcome in enumerate(outcomes):
         counted.add(outcome, score_sample(outcome, SCALE), number // repeats if repeats > 1 else None)
     return decide(counted, intervals=intervals_of(counted, confidence, 2), confidence=confidence)
 
 
-def settling(outcomes: Sequence[Outcome], aggregate: str, **more: int) -> ToSettle | None:
+def settling(outcomes: Sequence[SampleOutcome], aggregate: str, **more: int) -> ToSettle | None:
     decision = decided(outcomes, **more)
     (found,) = [gate.n_to_settle for gate in decision.gates if gate.aggregate == aggregate]
     assert found is None or isinstance(found, ToSettle)
     return found
 
 
-def holds(outcomes: Sequence[Outcome], aggregate: str, **more: int) -> bool | None:
+def holds(outcomes: Sequence[SampleOutcome], aggregate: str, **more: int) -> bool | None:
     return next(gate.bound_holds for gate in decided(outcomes, **more).gates if gate.aggregate == aggregate)
 
 
@@ -102,7 +102,9 @@ def test_an_upper_percentile_needs_72_samples_though_none_is_slow() -> None:
         pytest.param([GOOD] * 340 + [UNSCORED] * 30, "faithfulness_failure_rate", "unscored_alone", id="unscored"),
     ],
 )
-def test_where_no_number_can_be_told_there_is_a_reason(outcomes: list[Outcome], aggregate: str, reason: str) -> None:
+def test_where_no_number_can_be_told_there_is_a_reason(
+    outcomes: list[SampleOutcome], aggregate: str, reason: str
+) -> None:
     found = settling(outcomes, aggregate)
     assert found is not None
     assert (found.n_in_all, found.n_more, found.reason) == (None, None, reason)

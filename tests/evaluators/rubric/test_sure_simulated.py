@@ -15,7 +15,7 @@ import pytest
 
 from benchbook.evaluators.rubric.proving import decide_by_bounds
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from evaluators.rubric.degenerate import GOOD, HALF, MADE_UP, SLOW, UNSCORED, WRONG
 from rubric_v1 import V1, outcome_v1
@@ -28,7 +28,7 @@ NOTHING = outcome_v1(accuracy_score=0, faithfulness_score=None, score_origin="ru
 _LONG = (score_sample(LONG, SCALE).sample_score_nano or 0) / 1e9
 _HALF = (score_sample(HALF, SCALE).sample_score_nano or 0) / 1e9
 
-SETS: Mapping[str, Mapping[Outcome, float]] = {
+SETS: Mapping[str, Mapping[SampleOutcome, float]] = {
     "pass_rate": {WRONG: 0.15, GOOD: 0.85},
     "faithfulness": {MADE_UP: 0.05, GOOD: 0.95},
     "latency": {SLOW: 0.05, GOOD: 0.95},
@@ -39,7 +39,7 @@ SETS: Mapping[str, Mapping[Outcome, float]] = {
 }
 
 
-def tally_of(counts: Mapping[Outcome, int]) -> RubricTally:
+def tally_of(counts: Mapping[SampleOutcome, int]) -> RubricTally:
     """A tally of so many of each: every sum of one sample, times their number."""
     whole = RubricTally(SCALE)
     for outcome, times in counts.items():

@@ -16,7 +16,7 @@ import pytest
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.early_stop_gates import EarlyStopping, values_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.sequences import FRACTIONS
 from rubric_v1 import V1, outcome_v1
@@ -35,7 +35,7 @@ SLOW = outcome_v1(accuracy_score=2, faithfulness_score=2, latency_e2e_ms=20_000,
 UNSCORED = _answer(evaluator_error="parse_error")
 
 
-def the_set(name: str, n: int) -> list[Outcome]:
+def the_set(name: str, n: int) -> list[SampleOutcome]:
     """`n` items. Of 100, so many are other than good; where a gate is met hardly or hardly not, to the very item."""
     match name:
         case "perfect":
@@ -59,11 +59,11 @@ def the_set(name: str, n: int) -> list[Outcome]:
             raise ValueError(name)
 
 
-def _mixed(n: int, shares: dict[Outcome, float]) -> list[Outcome]:
+def _mixed(n: int, shares: dict[SampleOutcome, float]) -> list[SampleOutcome]:
     return _filled(n, *([outcome] * round(n * share) for outcome, share in shares.items()))
 
 
-def _filled(n: int, *parts: list[Outcome]) -> list[Outcome]:
+def _filled(n: int, *parts: list[SampleOutcome]) -> list[SampleOutcome]:
     others = [outcome for part in parts for outcome in part]
     return [*others, *[GOOD] * (n - len(others))]
 
@@ -76,7 +76,7 @@ class Found:
     asked: np.ndarray
 
 
-def simulate(outcomes: list[Outcome], orders: np.ndarray) -> Found:
+def simulate(outcomes: list[SampleOutcome], orders: np.ndarray) -> Found:
     """`EarlyStopping` for all `orders` (one a row) at once."""
     n_orders, n = orders.shape
     values = np.array([[(one.worst, one.best) for one in values_of(outcome, SCALE)] for outcome in outcomes])

@@ -12,7 +12,7 @@ export interface AggregatesFile {
   faithfulness_counts: Record<string, number>;
   repeats: RepeatSummary[];
   item_agreement: ItemAgreement | null;
-  slices: RowsSlice[];
+  slices: Slice[];
   evaluator_input_tokens: number;
   evaluator_output_tokens: number;
   evaluator_latency_p50_ms: number | null;
@@ -57,35 +57,11 @@ export interface Analysis {
   n_gaps: number;
   targets: TargetVariant[];
   drifts: Drift[];
-  judges: AnalysisResultsJudgeCard[];
+  judges: JudgeResults[];
   pairs: JudgePair[];
   self_minus_cross: SelfMinusCross[];
   league: LeagueEntry[];
   probes: ProbeResult[];
-}
-
-/** One judge. `severity`: its overall score minus the other judges' on the same outputs; below 0 it is harsher. */
-export interface AnalysisResultsJudgeCard {
-  judge_model: string;
-  cross_judge: AnalysisResultsValidity;
-  self_judge: AnalysisResultsValidity;
-  severity: Measured;
-  agreement: number | null;
-  n_agreement_judges: number;
-  n_probes_passed: number;
-  n_probes_failed: number;
-  n_probes_open: number;
-}
-
-/** How many of a judge's evaluations count, why the others do not, and where its quotes were found. */
-export interface AnalysisResultsValidity {
-  n: number;
-  n_valid: number;
-  valid_share: Measured;
-  flags: Record<string, number>;
-  flag_shares: Record<string, number | null>;
-  evidence: Record<string, number>;
-  found_share: Measured;
 }
 
 /** All that people's labels say of the scores of one run. What was not answered, or not scored, is not in it. */
@@ -194,8 +170,8 @@ export interface CalibrationAnswer {
   book: string;
   run_id: string;
   between_people: BetweenPeople;
-  between_people_table: Table;
-  card: JudgeCardJudgeCard | null;
+  between_people_table: TableWords;
+  card: JudgeCard | null;
   answers?: AnswerCard;
   words: CardWords | null;
   reason: string | null;
@@ -217,7 +193,7 @@ export interface CardDecision {
 /** A part of the card. A table without rows says nothing. */
 export interface CardSection {
   title: string;
-  tables: Table[];
+  tables: TableWords[];
 }
 
 /**
@@ -270,9 +246,9 @@ export interface ChecksAggregates {
   stddev: number | null;
   metrics: Record<string, number | null>;
   misses: Record<string, number>;
-  section: ScorecardSlice[];
-  category: ScorecardSlice[];
-  difficulty: ScorecardSlice[];
+  section: ScoreSlice[];
+  category: ScoreSlice[];
+  difficulty: ScoreSlice[];
   n_unanswered?: number;
   n_unscored?: number;
   spec: string;
@@ -341,18 +317,7 @@ export interface ChecksManifest {
   evaluator: string;
 }
 
-/**
- * One of the things that can be said by a criterion: a score, or null where it does not apply.
- *
- * `key` says it, where there is one; `words` say what it means.
- */
-export interface Choice {
-  score: number | null;
-  key: string | null;
-  words: string;
-}
-
-export interface Column {
+export interface ColumnWords {
   name: string;
   number: boolean;
 }
@@ -428,9 +393,9 @@ export interface CorrectnessAggregates {
   stddev: number | null;
   metrics: Record<string, number | null>;
   misses: Record<string, number>;
-  section: ScorecardSlice[];
-  category: ScorecardSlice[];
-  difficulty: ScorecardSlice[];
+  section: ScoreSlice[];
+  category: ScoreSlice[];
+  difficulty: ScoreSlice[];
   n_unanswered?: number;
   n_unscored?: number;
   spec: string;
@@ -532,23 +497,6 @@ export interface CriterionTrial {
 }
 
 /**
- * A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
- *
- * `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
- * highs and gaps stay.
- */
-export interface Curve {
-  name: string;
-  source: string;
-  steps: number[];
-  values: (number | null)[];
-  tokens: (number | null)[];
-  times: (number | null)[];
-  n_points: number;
-  n_replaced: number;
-}
-
-/**
  * What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
  * test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
  * another question, whether the run is better or worse than another, and its gates decide nothing.
@@ -595,7 +543,7 @@ export interface DecisionWords {
   meaning: string[];
   reasons: Reasons[];
   gates: GateWords[];
-  gates_table: Table | null;
+  gates_table: TableWords | null;
 }
 
 /**
@@ -641,6 +589,12 @@ export interface DisputesPage {
   disputes: Dispute[];
   n: number;
   n_settled: number;
+}
+
+/** How many samples of the run share a value, and how many of them were drawn. */
+export interface DrawnStratum {
+  n_eligible: number;
+  n_drawn: number;
 }
 
 /** How a target's overall score drifts from one variant to another, b - a: paired by question and judge. */
@@ -692,20 +646,20 @@ export interface Estimate {
   seed: number | null;
 }
 
+/** `shipped` are the names that a run may ask for with an @ in front. */
+export interface EvalSetList {
+  evalsets: EvalSetSummary[];
+  shipped: string[];
+}
+
 /** An eval set that runs were made on, under one spec. */
-export interface EvalSet {
+export interface EvalSetSummary {
   dataset_sha256: string;
   dataset_id: string | null;
   spec: string;
   spec_sha256: string | null;
   n_runs: number;
   best: number | null;
-}
-
-/** `shipped` are the names that a run may ask for with an @ in front. */
-export interface EvalSetList {
-  evalsets: EvalSet[];
-  shipped: string[];
 }
 
 /** One evaluation, whole, with the text that the judge saw. `task` is the prompt that the target was given. */
@@ -767,6 +721,17 @@ export interface EvaluationSummary {
   flags: string[];
   verdict: string | null;
   overall_score: number | null;
+}
+
+/** How many of a judge's evaluations count, why the others do not, and where its quotes were found. */
+export interface EvaluationValidity {
+  n: number;
+  n_valid: number;
+  valid_share: Measured;
+  flags: Record<string, number>;
+  flag_shares: Record<string, number | null>;
+  evidence: Record<string, number>;
+  found_share: Measured;
 }
 
 export interface EvaluationsPage {
@@ -978,7 +943,7 @@ export interface JudgeAlone {
 }
 
 /** All that is known of a judge from one run and people's labels of it. */
-export interface JudgeCardJudgeCard {
+export interface JudgeCard {
   judge_model_id: string;
   judge_model_version: string | null;
   spec: string;
@@ -987,20 +952,11 @@ export interface JudgeCardJudgeCard {
   model_id: string;
   dataset_id: string;
   labels: LabelSource;
-  validity: JudgeCardValidity;
+  validity: Validity;
   evidence: string | null;
   retest: Retest;
   calibration: Calibration;
   cost: JudgeCost;
-}
-
-/** How often the judge's reply could be read (SPEC R3). */
-export interface JudgeCardValidity {
-  n_asked: number;
-  n_valid: number;
-  share: Estimate;
-  invalid_by_reason: Record<string, number>;
-  parse_retries: number;
 }
 
 /** What judging took; None where nobody told. */
@@ -1056,6 +1012,19 @@ export interface JudgeReplyRow {
   detail: string | null;
 }
 
+/** One judge. `severity`: its overall score minus the other judges' on the same outputs; below 0 it is harsher. */
+export interface JudgeResults {
+  judge_model: string;
+  cross_judge: EvaluationValidity;
+  self_judge: EvaluationValidity;
+  severity: Measured;
+  agreement: number | null;
+  n_agreement_judges: number;
+  n_probes_passed: number;
+  n_probes_failed: number;
+  n_probes_open: number;
+}
+
 /** An experiment of `judge_protocol@v1`, in short; the whole of it is in the run's aggregates. */
 export interface JudgesOfRun {
   run_id: string;
@@ -1068,6 +1037,17 @@ export interface JudgesOfRun {
   n_evaluations: number;
   n_valid: number;
   n_invalid: number;
+}
+
+/**
+ * One of the things that can be said by a criterion: a score, or null where it does not apply.
+ *
+ * `key` says it, where there is one; `words` say what it means.
+ */
+export interface LabelChoice {
+  score: number | null;
+  key: string | null;
+  words: string;
 }
 
 /** One score of one sample by a criterion, `field`; null where it does not apply. */
@@ -1088,7 +1068,7 @@ export interface LabelQuestion {
   title: string;
   meaning: string;
   asked: string;
-  choices: Choice[];
+  choices: LabelChoice[];
   place: number;
   prompt: string;
   context: string | null;
@@ -1104,7 +1084,7 @@ export interface LabelSource {
   as_drawn: boolean;
   seed: number;
   stratify: string[];
-  strata: Record<string, Stratum>;
+  strata: Record<string, DrawnStratum>;
   n_labellers: number;
   n_twice: Record<string, number>;
   n_adjudicated: Record<string, number>;
@@ -1244,6 +1224,23 @@ export interface MethodCounts {
   flags: Record<string, number>;
 }
 
+/**
+ * A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
+ *
+ * `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
+ * highs and gaps stay.
+ */
+export interface MetricCurve {
+  name: string;
+  source: string;
+  steps: number[];
+  values: (number | null)[];
+  tokens: (number | null)[];
+  times: (number | null)[];
+  n_points: number;
+  n_replaced: number;
+}
+
 /** What else both runs measured: a criterion, a check, or a measure, as reports name and write it. */
 export interface MetricOfPair {
   name: string;
@@ -1362,8 +1359,8 @@ export interface PanelManifest {
 export interface PanelOfRun {
   lines: string[];
   notices: string[];
-  judges_table: Table;
-  agreement_table: Table;
+  judges_table: TableWords;
+  agreement_table: TableWords;
   n_splits: number;
   panel: PanelAnalysis;
 }
@@ -1538,18 +1535,6 @@ export interface Retest {
   kappa: Record<string, Agreement>;
 }
 
-/** The aggregates of the samples that share one value of section, category or difficulty. */
-export interface RowsSlice {
-  field: string;
-  value: string;
-  n_samples: number;
-  n_scored: number;
-  pass_rate: number | null;
-  accuracy_mean: number | null;
-  faithfulness_mean: number | null;
-  aggregate_score: number | null;
-}
-
 /** The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds. */
 export interface RubricAggregates {
   n_samples: number;
@@ -1718,7 +1703,7 @@ export interface SamplesPage {
 }
 
 /** The items of one section, category or difficulty; `value` is None for those that name none. */
-export interface ScorecardSlice {
+export interface ScoreSlice {
   value: string | null;
   n_items: number;
   n_scored: number;
@@ -1741,9 +1726,9 @@ export interface ScorerAggregates {
   stddev: number | null;
   metrics: Record<string, number | null>;
   misses: Record<string, number>;
-  section: ScorecardSlice[];
-  category: ScorecardSlice[];
-  difficulty: ScorecardSlice[];
+  section: ScoreSlice[];
+  category: ScoreSlice[];
+  difficulty: ScoreSlice[];
   n_unanswered?: number;
   n_unscored?: number;
   spec: string;
@@ -1828,6 +1813,18 @@ export interface SelfMinusCross {
   dimensions: Record<string, Measured>;
 }
 
+/** The aggregates of the samples that share one value of section, category or difficulty. */
+export interface Slice {
+  field: string;
+  value: string;
+  n_samples: number;
+  n_scored: number;
+  pass_rate: number | null;
+  accuracy_mean: number | null;
+  faithfulness_mean: number | null;
+  aggregate_score: number | null;
+}
+
 /** The judge's mean score minus people's, over the labelled samples that share a value. */
 export interface SliceBias {
   slice: string;
@@ -1871,12 +1868,6 @@ export interface Started {
   run_id: string;
 }
 
-/** How many samples of the run share a value, and how many of them were drawn. */
-export interface Stratum {
-  n_eligible: number;
-  n_drawn: number;
-}
-
 /** Predictions that are being sent in chunks. The record is made of them at the end, whole. */
 export interface Submission {
   run_id: string;
@@ -1898,9 +1889,9 @@ export interface SubmissionNew {
 }
 
 /** `rows` are as wide as `columns`; the first cell of a row is its heading. Cells are text, not markup. */
-export interface Table {
+export interface TableWords {
   caption: string;
-  columns: Column[];
+  columns: ColumnWords[];
   rows: string[][];
 }
 
@@ -1950,7 +1941,7 @@ export interface ToSettle {
 export interface TrainingMetrics {
   run_id: string;
   names: string[];
-  curves: Curve[];
+  curves: MetricCurve[];
 }
 
 /** One cause that kept samples without an answer. `detail` is what the server said, the first time. */
@@ -1971,6 +1962,15 @@ export interface Unanswered {
 export interface Unscoreds {
   why: string;
   n_items: number;
+}
+
+/** How often the judge's reply could be read (SPEC R3). */
+export interface Validity {
+  n_asked: number;
+  n_valid: number;
+  share: Estimate;
+  invalid_by_reason: Record<string, number>;
+  parse_retries: number;
 }
 
 /**
@@ -2027,7 +2027,7 @@ export interface Gets {
   "/runs/{run_id}/predictions.ndjson": { takes: never; answers: never };
   "/runs/{run_id}/predictions/chunks": { takes: never; answers: Submission };
   "/runs/{run_id}/training-metrics": { takes: "max_points" | "name"; answers: TrainingMetrics };
-  "/runs/{run_id}/metrics/{metric}": { takes: "max_points"; answers: Curve };
+  "/runs/{run_id}/metrics/{metric}": { takes: "max_points"; answers: MetricCurve };
   "/comparisons": { takes: "run"; answers: Pair };
   "/comparisons/set": { takes: "run"; answers: ComparedSet };
   "/comparisons/items": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: ItemsPage };

@@ -1,10 +1,10 @@
-import type { Table } from "../api/types";
+import type { TableWords } from "../api/types";
 import { Inline } from "../text/model-text";
 
 const LINE = 32; // characters: a number with its interval stays on one line, a reason for none is broken
 
 /** A table of a report, as the report has it; the first cell of a row is its heading. Nothing where it has no rows. `of` tells it from others of its caption. */
-export function ReportTableView({ table, of }: { table: Table; of?: string }) {
+export function ReportTableView({ table, of }: { table: TableWords; of?: string }) {
   if (table.rows.length === 0) return null;
   const kind = (place: number, cell = "") => `${table.columns[place]?.number ? "figures" : ""}${cell.length > LINE || cell === "" ? "" : " whole"}`;
   return (

@@ -11,7 +11,7 @@ from benchbook.ask.providers.calls import Answer, ToolCalls, is_fault, normalise
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import error_in_200
 from benchbook.ask.providers.openai_wire import (
-    Choice,
+    CompletionChoice,
     Message,
     Timings,
     UnreadableError,
@@ -32,7 +32,7 @@ __all__ = ["ChatStream"]
 
 
 class _Chunk(msgspec.Struct):
-    choices: list[Choice] = msgspec.field(default_factory=list)
+    choices: list[CompletionChoice] = msgspec.field(default_factory=list)
     usage: Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
@@ -136,7 +136,7 @@ class ChatStream:
         if not self._other and (chunk.message or chunk.detail):
             self._other = told_detail(read_error(decode_json(data, _anything)))
 
-    def _take(self, choice: Choice, elapsed_ms: int) -> None:
+    def _take(self, choice: CompletionChoice, elapsed_ms: int) -> None:
         if is_error(choice.error):
             raise error_in_200(choice.error, self._request, elapsed_ms)
         self._has_choice = True

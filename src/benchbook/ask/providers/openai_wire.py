@@ -19,7 +19,7 @@ from benchbook.canonical import canonical_json, decode_json, ready
 __all__ = [
     "LEFT_OUT",
     "MAX_COUNT",
-    "Choice",
+    "CompletionChoice",
     "Count",
     "Message",
     "Milliseconds",
@@ -63,7 +63,7 @@ class Message(msgspec.Struct):
     tool_calls: Any = None
 
 
-class Choice(msgspec.Struct):
+class CompletionChoice(msgspec.Struct):
     """`delta` in a stream. `text`: the older completions form."""
 
     message: Message | None = None
@@ -104,13 +104,13 @@ def _thoughts_in(parts: Any) -> int:
     return sum(len(text) for text in texts if isinstance(text, str))
 
 
-def loose_choices(choices: list[Any]) -> list[Choice]:
+def loose_choices(choices: list[Any]) -> list[CompletionChoice]:
     """Raises: UnreadableError."""
     found = []
     for choice in choices:
         if isinstance(choice, dict):
             found.append(
-                Choice(
+                CompletionChoice(
                     message=_loose_message(choice.get("message")),
                     delta=_loose_message(choice.get("delta")),
                     text=text_or_none(choice.get("text")),
@@ -207,7 +207,7 @@ _PROCESSING_MS = re.compile("[0-9]{1,12}")
 
 
 class _Completion(msgspec.Struct):
-    choices: list[Choice] = msgspec.field(default_factory=list)
+    choices: list[CompletionChoice] = msgspec.field(default_factory=list)
     usage: Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
@@ -317,7 +317,7 @@ def _without_choices(value: Any, request: bytes, latency_ms: int) -> CallFailed:
     return failed_without_status(told, detail, request, latency_ms)
 
 
-def _message_of(choice: Choice, request: bytes, latency_ms: int) -> Message:
+def _message_of(choice: CompletionChoice, request: bytes, latency_ms: int) -> Message:
     """What a choice of an unusual form says.
 
     Raises: CallFailed where it carries an error, is broken off, or says nothing at all.

@@ -24,7 +24,7 @@ from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
-from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
+from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
@@ -87,7 +87,7 @@ class AnswersEvaluator(Evaluator):
     def derive(self, record: Record, target: Path) -> AnswersDerived:
         return derive_answers(record, target, self.metric)
 
-    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id
         check = _PredictionCheck(record, state) if asked_elsewhere else _RequestCheck(record, state)
         derive_answers(record, target, self.metric, check=check.look_at, state=state)
@@ -131,7 +131,7 @@ class _RequestCheck:
     def __init__(self, record: Record, state: JournalState) -> None:
         self._journal = record.journal
         self._requests = CandidateRequests(candidate_plan_of(state.started), template_of(record, state.started))
-        self._found: list[Finding] = []
+        self._found: list[Discrepancy] = []
 
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
         if len(self._found) >= _MAX_FINDINGS:
@@ -140,9 +140,9 @@ class _RequestCheck:
         for fact in facts:
             if fact.request_sha256 != expected:
                 what = f"sample {sample}: inputs and template render to another request than this fact names"
-                self._found.append(Finding(*place_of_fact(self._journal, fact.seq), what))
+                self._found.append(Discrepancy(*place_of_fact(self._journal, fact.seq), what))
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Discrepancy]:
         return self._found
 
 
@@ -152,7 +152,7 @@ class _PredictionCheck:
     def __init__(self, record: Record, state: JournalState) -> None:
         self._journal = record.journal
         self._expected = _predictions_of(record, state)
-        self._found: list[Finding] = []
+        self._found: list[Discrepancy] = []
 
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
         del item
@@ -161,12 +161,12 @@ class _PredictionCheck:
             return
         if len(self._found) < _MAX_FINDINGS:
             what = f"sample {sample}: the file of predictions says something else than this fact"
-            self._found.append(Finding(*place_of_fact(self._journal, facts[0].seq), what))
+            self._found.append(Discrepancy(*place_of_fact(self._journal, facts[0].seq), what))
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Discrepancy]:
         if (left := next(self._expected, None)) is not None and not self._found:
             what = f"sample {left.sample}: the file of predictions has one, and the journal has none"
-            self._found.append(Finding("journal", None, what))
+            self._found.append(Discrepancy("journal", None, what))
         return self._found
 
 

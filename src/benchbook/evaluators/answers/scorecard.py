@@ -19,9 +19,9 @@ __all__ = [
     "NO_PREDICTION",
     "UNANSWERED",
     "MockJudge",
+    "ScoreSlice",
     "Scorecard",
     "ScorecardTally",
-    "Slice",
     "Sums",
     "Unavailable",
     "failed_scorecard",
@@ -35,7 +35,7 @@ NO_PREDICTION = "no_prediction"  # the reason of an item without a text to compa
 UNANSWERED = "unanswered"
 
 
-class Slice(msgspec.Struct, frozen=True, kw_only=True):
+class ScoreSlice(msgspec.Struct, frozen=True, kw_only=True):
     """The items of one section, category or difficulty; `value` is None for those that name none."""
 
     value: str | None
@@ -65,9 +65,9 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     stddev: float | None
     metrics: dict[str, float | None]
     misses: dict[str, int]
-    section: tuple[Slice, ...]
-    category: tuple[Slice, ...]
-    difficulty: tuple[Slice, ...]
+    section: tuple[ScoreSlice, ...]
+    category: tuple[ScoreSlice, ...]
+    difficulty: tuple[ScoreSlice, ...]
     n_unanswered: int | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on
     n_unscored: int | msgspec.UnsetType = msgspec.UNSET  # left out where the metric scores every answer
 
@@ -184,7 +184,7 @@ class ScorecardTally:
         known = (*self.reasons, UNANSWERED)
         return [name for name in known if name in self.misses or (self.shows_all and name != UNANSWERED)]
 
-    def _slices(self, name: str) -> tuple[Slice, ...]:
+    def _slices(self, name: str) -> tuple[ScoreSlice, ...]:
         known = vocabulary(name)
 
         def place(value: str | None) -> tuple[int, int, str]:
@@ -194,7 +194,7 @@ class ScorecardTally:
 
         counted = self.slices[name]
         return tuple(
-            Slice(
+            ScoreSlice(
                 value=value,
                 n_items=counted[value].n_items,
                 n_scored=counted[value].n_scored,
@@ -212,7 +212,7 @@ def failed_scorecard(card: Scorecard) -> Scorecard:
     `misses` still tells what its texts were like.
     """
 
-    def failed(slices: tuple[Slice, ...]) -> tuple[Slice, ...]:
+    def failed(slices: tuple[ScoreSlice, ...]) -> tuple[ScoreSlice, ...]:
         return tuple(msgspec.structs.replace(one, mean=as_float(ratio(0, one.n_items))) for one in slices)
 
     score = as_float(ratio(0, card.n_items))

@@ -13,9 +13,9 @@ from benchbook.evaluators.checks.expected import ItemError
 from benchbook.evaluators.checks.reading import read_checks
 from benchbook.evaluators.checks.result import REASONS, CheckResult, Reason
 from benchbook.evaluators.checks.scoring import ItemScore, item_faults, score_item
-from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, Gate, aggregate_names, column_names
+from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, GateSpec, aggregate_names, column_names
 
 __all__ = [
-    "REASONS", "CheckResult", "CheckSpec", "ChecksSpec", "Gate", "ItemError", "ItemScore", "Reason",
+    "REASONS", "CheckResult", "CheckSpec", "ChecksSpec", "GateSpec", "ItemError", "ItemScore", "Reason",
     "aggregate_names", "column_names", "item_faults", "read_checks", "score_item",
 ]  # fmt: skip

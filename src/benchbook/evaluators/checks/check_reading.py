@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from benchbook.evaluators.checks.compared import OTHERWISE, Otherwise, Part, PartName
+from benchbook.evaluators.checks.compared import OTHERWISE, AnswerPart, Otherwise, PartName
 from benchbook.evaluators.checks.expected import NO_ITEM, ItemError
 from benchbook.evaluators.checks.kinds import KINDS, Kind
 from benchbook.evaluators.checks.spec import ONE, WHOLE, CheckSpec
-from benchbook.specs.faults import Table, near
+from benchbook.specs.faults import SpecTable, near
 from benchbook.specs.fields import WrongValueError, of_these, read_text, read_truth, read_weight, said
 from benchbook.text import quoted
 
@@ -36,7 +36,7 @@ def read_kind(value: Any) -> type[Kind]:
     return KINDS[value]
 
 
-def read_check(table: Table, files: Mapping[str, bytes]) -> CheckSpec | None:
+def read_check(table: SpecTable, files: Mapping[str, bytes]) -> CheckSpec | None:
     """The check of one table; None where it has a fault, which the table was told."""
     name = table.read("name", read_name, needed=NAME_WORDS)
     kind = table.read("kind", read_kind, needed=near("", tuple(KINDS)))
@@ -51,7 +51,9 @@ def read_check(table: Table, files: Mapping[str, bytes]) -> CheckSpec | None:
     return CheckSpec(name, settings, part or WHOLE, weight or ONE, must_pass is not False)
 
 
-def _read_kind_settings(table: Table, kind: type[Kind], files: Mapping[str, bytes], *, must_pass: bool) -> Kind | None:
+def _read_kind_settings(
+    table: SpecTable, kind: type[Kind], files: Mapping[str, bytes], *, must_pass: bool
+) -> Kind | None:
     """The kind with its settings; None where one is faulty."""
     settings: dict[str, Any] = {}
     is_whole = True
@@ -68,7 +70,7 @@ def _read_kind_settings(table: Table, kind: type[Kind], files: Mapping[str, byte
     return _made(table, kind, settings, must_pass=must_pass) if is_whole else None
 
 
-def _made(table: Table, kind: type[Kind], settings: Mapping[str, Any], *, must_pass: bool) -> Kind | None:
+def _made(table: SpecTable, kind: type[Kind], settings: Mapping[str, Any], *, must_pass: bool) -> Kind | None:
     """The kind, if its settings go together."""
     try:
         made = kind(**settings)
@@ -100,11 +102,11 @@ def _file_of(name: str, files: Mapping[str, bytes]) -> Any:
         ) from None
 
 
-def _read_part(value: Any) -> Part:
+def _read_part(value: Any) -> AnswerPart:
     """`"last_line"`, `{ after = "Answer:" }`, `{ tag = "answer", otherwise = "whole" }`, `{ part = "boxed" }`."""
     if isinstance(value, str):
         name = of_these(value, _ALONE)
-        return Part(name, otherwise=OTHERWISE.get(name, "whole"))
+        return AnswerPart(name, otherwise=OTHERWISE.get(name, "whole"))
     if not isinstance(value, dict):
         raise WrongValueError(said(value), _PART_WORDS)
     for key in value:
@@ -116,7 +118,7 @@ def _read_part(value: Any) -> Part:
     return _named_part(named[0], value)
 
 
-def _named_part(key: str, value: Mapping[str, Any]) -> Part:
+def _named_part(key: str, value: Mapping[str, Any]) -> AnswerPart:
     name: PartName = "after" if key == "after" else "tag" if key == "tag" else of_these(value[key], _ALONE)
     mark = "" if key == "part" else read_text(value[key])
     if key == "after" and (mark != mark.strip() or len(mark.splitlines()) > 1):
@@ -124,8 +126,8 @@ def _named_part(key: str, value: Mapping[str, Any]) -> Part:
     if key == "tag" and not _TAG.fullmatch(mark):
         raise WrongValueError(quoted(mark), "the name of a tag alone, such as answer")
     if "otherwise" not in value:
-        return Part(name, mark, OTHERWISE.get(name, "whole"))
+        return AnswerPart(name, mark, OTHERWISE.get(name, "whole"))
     if name not in OTHERWISE:
         raise WrongValueError("otherwise", f"no such key: {name} is always there")
     choices: tuple[Otherwise, ...] = ("whole", "nothing")
-    return Part(name, mark, of_these(value["otherwise"], choices))
+    return AnswerPart(name, mark, of_these(value["otherwise"], choices))

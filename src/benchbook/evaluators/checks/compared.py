@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-__all__ = ["OTHERWISE", "PARTS", "Otherwise", "Part", "PartName", "part_of"]
+__all__ = ["OTHERWISE", "PARTS", "AnswerPart", "Otherwise", "PartName", "part_of"]
 
 PartName = Literal["whole", "last_line", "after", "tag", "boxed"]
 Otherwise = Literal["whole", "nothing"]
@@ -26,7 +26,7 @@ OTHERWISE: dict[PartName, Otherwise] = {"after": "whole", "tag": "nothing", "box
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """`mark` is the text of `after` or the name of `tag`, else empty.
 
     `otherwise` says what is compared where the mark is not there: the whole answer, or nothing, which counts as no
@@ -38,7 +38,7 @@ class Part:
     otherwise: Otherwise = "whole"
 
 
-def part_of(answer: str, part: Part) -> str | None:
+def part_of(answer: str, part: AnswerPart) -> str | None:
     """The part of an answer that is compared; None where it is not there, and nothing is compared instead."""
     found = _found(answer, part)
     if found is None and part.otherwise == "whole":
@@ -46,7 +46,7 @@ def part_of(answer: str, part: Part) -> str | None:
     return found
 
 
-def _found(answer: str, part: Part) -> str | None:
+def _found(answer: str, part: AnswerPart) -> str | None:
     match part.name:
         case "whole":
             return answer

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchbook.evaluators.answers.scorecard import Sums
 from benchbook.evaluators.checks.result import in_nano
-from benchbook.evaluators.checks.spec import Gate as GateSpec
+from benchbook.evaluators.checks.spec import GateSpec
 from benchbook.evaluators.claims import GateData, claims_of
 from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.exact import NANO, as_float, mean

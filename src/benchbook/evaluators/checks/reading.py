@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.evaluators.checks.check_reading import NAME_WORDS, read_check, read_name
-from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, Gate, aggregate_names, column_names
-from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
+from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, GateSpec, aggregate_names, column_names
+from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import read_about, read_count, read_share
 from benchbook.text import quoted
 
@@ -31,7 +31,7 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
     """
     values, lines = parsed(text, path)
     faults = Faults(path, lines)
-    table = Table(values, (), faults)
+    table = SpecTable(values, (), faults)
     name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
@@ -48,7 +48,7 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
     return ChecksSpec(name, version, about, tuple(one for one in checks if one), gates)
 
 
-def _compare_checks(tables: list[Table], checks: list[CheckSpec | None], faults: Faults) -> None:
+def _compare_checks(tables: list[SpecTable], checks: list[CheckSpec | None], faults: Faults) -> None:
     """What no check shows alone: names that meet in a column, and a spec that everything passes."""
     taken: dict[str, str] = {}
     for table in tables:
@@ -68,9 +68,9 @@ def _compare_checks(tables: list[Table], checks: list[CheckSpec | None], faults:
         faults.add(("checks", 0, "must_pass"), "false for every check", "true for at least one: else every item passes")
 
 
-def _read_gates(table: Table, checks: list[Any]) -> tuple[Gate, ...]:
+def _read_gates(table: SpecTable, checks: list[Any]) -> tuple[GateSpec, ...]:
     known = aggregate_names(one for one in checks if isinstance(one, str))
-    gates: dict[str, Gate] = {}
+    gates: dict[str, GateSpec] = {}
     for one in table.tables("gates"):
         aggregate = one.raw("aggregate")
         at_least, at_most = one.read("at_least", read_share), one.read("at_most", read_share)
@@ -85,5 +85,5 @@ def _read_gates(table: Table, checks: list[Any]) -> tuple[Gate, ...]:
         elif at_least is not None and at_most is not None and at_least > at_most:
             one.fault("at_most", "less than at_least", "a number that both can hold at")
         else:
-            gates[aggregate] = Gate(aggregate, at_least, at_most)
+            gates[aggregate] = GateSpec(aggregate, at_least, at_most)
     return tuple(gates.values())

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from benchbook.evaluators.checks.compared import Part
+from benchbook.evaluators.checks.compared import AnswerPart
 from benchbook.evaluators.checks.kinds import Kind
 
-__all__ = ["ONE", "WHOLE", "CheckSpec", "ChecksSpec", "Gate", "aggregate_names", "column_names"]
+__all__ = ["ONE", "WHOLE", "CheckSpec", "ChecksSpec", "GateSpec", "aggregate_names", "column_names"]
 
-WHOLE = Part()
+WHOLE = AnswerPart()
 ONE = Fraction(1)
 _OF_ALL = ("primary_score", "pass_rate", "no_prediction_rate")
 
@@ -32,13 +32,13 @@ class CheckSpec:
 
     name: str
     kind: Kind
-    part: Part = WHOLE
+    part: AnswerPart = WHOLE
     weight: Fraction = ONE
     must_pass: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GateSpec:
     """A limit on an aggregate; one of the two bounds is set, or both."""
 
     aggregate: str
@@ -52,7 +52,7 @@ class ChecksSpec:
     version: int
     about: str
     checks: tuple[CheckSpec, ...]
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[GateSpec, ...] = ()
 
     @property
     def id(self) -> str:

@@ -14,11 +14,11 @@ from benchbook.evaluators.answers.scorecard import UNANSWERED
 from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.contract import ComparedColumns
 from benchbook.evaluators.correctness.rows import (
+    AskedCorrectnessRow,
     CorrectnessAggregates,
     CorrectnessDecision,
     CorrectnessManifest,
     CorrectnessRow,
-    ItemRow,
 )
 from benchbook.evaluators.correctness.scorecard import METRIC_NAME, floor_warning
 from benchbook.evaluators.correctness.scoring import REASONS, SPEC_ID, has_prediction, reason
@@ -46,7 +46,7 @@ class CorrectnessMetric(Metric):
         return load_spec(SPEC_ID).sha256
 
     def row_type(self, derivation: int) -> type[CorrectnessRow]:
-        return ItemRow if derivation >= 3 else CorrectnessRow
+        return AskedCorrectnessRow if derivation >= 3 else CorrectnessRow
 
     def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
         del fields

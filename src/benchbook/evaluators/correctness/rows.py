@@ -9,7 +9,13 @@ from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
-__all__ = ["CorrectnessAggregates", "CorrectnessDecision", "CorrectnessManifest", "CorrectnessRow", "ItemRow"]
+__all__ = [
+    "AskedCorrectnessRow",
+    "CorrectnessAggregates",
+    "CorrectnessDecision",
+    "CorrectnessManifest",
+    "CorrectnessRow",
+]
 
 
 class CorrectnessRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +43,7 @@ class CorrectnessRow(msgspec.Struct, frozen=True, kw_only=True):
     fact_seq: int | None  # the fact in the journal
 
 
-class ItemRow(CorrectnessRow, frozen=True, kw_only=True):
+class AskedCorrectnessRow(CorrectnessRow, frozen=True, kw_only=True):
     """The row since derivation 3: it says why an item that a model was asked has no answer (R1.3b)."""
 
     candidate_error: str | None  # a cause of `facts.FailureCause`, or not_asked; null for an item that was answered

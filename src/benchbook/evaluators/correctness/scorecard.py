@@ -17,13 +17,13 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["METRIC_NAME", "Answer", "floor_warning", "scorecard", "tally", "tally_columns"]
+__all__ = ["METRIC_NAME", "ItemAnswer", "floor_warning", "scorecard", "tally", "tally_columns"]
 
 
 METRIC_NAME = "answer_correctness"
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class ItemAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What one item's score is computed from. `predicted` is None where the run has no prediction (SPEC A3)."""
 
     expected: str
@@ -39,7 +39,7 @@ def tally(*, asked: bool = False) -> ScorecardTally:
     return ScorecardTally(METRIC_NAME, REASONS, asked=asked)
 
 
-def scorecard(answers: Iterable[Answer]) -> Scorecard:
+def scorecard(answers: Iterable[ItemAnswer]) -> Scorecard:
     """Score and count `answers`, row by row.
 
     Raises: UsageError where an expected answer is blank (SPEC A3).

@@ -15,7 +15,7 @@ from benchbook.evaluators.protocol.analysis_judges import judge_cards, judge_pai
 from benchbook.evaluators.protocol.analysis_measures import Measuring, drifts, target_variants
 from benchbook.evaluators.protocol.analysis_results import (
     Analysis,
-    JudgeCard,
+    JudgeResults,
     LeagueEntry,
     LeagueRules,
     Minimums,
@@ -36,7 +36,7 @@ def league_rules(protocol: Protocol) -> LeagueRules:
     return LeagueRules(severity_at_most=protocol.span / 8)
 
 
-def league(cards: Sequence[JudgeCard], rules: LeagueRules, minimums: Minimums) -> list[LeagueEntry]:
+def league(cards: Sequence[JudgeResults], rules: LeagueRules, minimums: Minimums) -> list[LeagueEntry]:
     """The judges, usable ones first, then by how many of their evaluations count.
 
     A rule that is broken bars a judge. One whose value is not known (a judge without others to agree with, without
@@ -50,7 +50,7 @@ def league(cards: Sequence[JudgeCard], rules: LeagueRules, minimums: Minimums) -
     )
 
 
-def _entry(card: JudgeCard, rules: LeagueRules, minimums: Minimums) -> LeagueEntry:
+def _entry(card: JudgeResults, rules: LeagueRules, minimums: Minimums) -> LeagueEntry:
     outcomes = _outcomes(card, rules)
     barred = any(outcome.holds is False for outcome in outcomes)
     n = card.cross_judge.n
@@ -58,7 +58,7 @@ def _entry(card: JudgeCard, rules: LeagueRules, minimums: Minimums) -> LeagueEnt
     return LeagueEntry(judge_model=card.judge_model, standing=standing, n=n, outcomes=outcomes)
 
 
-def _outcomes(card: JudgeCard, rules: LeagueRules) -> list[RuleOutcome]:
+def _outcomes(card: JudgeResults, rules: LeagueRules) -> list[RuleOutcome]:
     severity = None if card.severity.too_few else card.severity.value
     return [
         outcome
@@ -73,7 +73,7 @@ def _outcomes(card: JudgeCard, rules: LeagueRules) -> list[RuleOutcome]:
     ]
 
 
-def _failed_probe_share(card: JudgeCard) -> float | None:
+def _failed_probe_share(card: JudgeResults) -> float | None:
     told = card.n_probes_passed + card.n_probes_failed
     return round(card.n_probes_failed / told, 9) if told else None
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from benchbook.evaluators.exact import as_float, ratio
 from benchbook.evaluators.protocol.analysis_measures import Measuring, exact_mean, mean_of, score_of
 from benchbook.evaluators.protocol.analysis_results import (
-    JudgeCard,
+    EvaluationValidity,
     JudgePair,
+    JudgeResults,
     Measured,
     MethodCounts,
     Minimums,
     SelfMinusCross,
-    Validity,
 )
 from benchbook.evaluators.protocol.evaluation_rows import CellId, EvaluationRow
 from benchbook.evaluators.protocol.probes import ProbeResult
@@ -50,7 +50,7 @@ def judge_cards(
     probes: Sequence[ProbeResult],
     measuring: Measuring,
     minimums: Minimums,
-) -> list[JudgeCard]:
+) -> list[JudgeResults]:
     """One for each judge that evaluated anything or was probed. `rows` are all of them, valid and invalid."""
     by_judge: defaultdict[str, list[EvaluationRow]] = defaultdict(list)
     for row in rows:
@@ -69,7 +69,7 @@ def judge_cards(
         known = [Fraction(value) for value in coefficients if value is not None]
         own = by_judge[judge]
         cards.append(
-            JudgeCard(
+            JudgeResults(
                 judge_model=judge,
                 cross_judge=_validity([row for row in own if row.method == "cross_judge"], measuring, minimums),
                 self_judge=_validity([row for row in own if row.method == "self_judge"], measuring, minimums),
@@ -84,12 +84,12 @@ def judge_cards(
     return cards
 
 
-def _validity(rows: Sequence[EvaluationRow], measuring: Measuring, minimums: Minimums) -> Validity:
+def _validity(rows: Sequence[EvaluationRow], measuring: Measuring, minimums: Minimums) -> EvaluationValidity:
     flags = _flags(rows)
     items = [(row.cell, item.located or "no_quote") for row in rows for item in row.evidence]
     kinds = Counter(kind for _, kind in items)
     cells = [row.cell for row in rows]
-    return Validity(
+    return EvaluationValidity(
         n=len(rows),
         n_valid=sum(row.valid for row in rows),
         valid_share=measuring.share([row.valid for row in rows], cells, minimums.outputs),

@@ -9,8 +9,9 @@ from benchbook.evaluators.protocol.probes import ProbeResult
 __all__ = [
     "Analysis",
     "Drift",
-    "JudgeCard",
+    "EvaluationValidity",
     "JudgePair",
+    "JudgeResults",
     "LeagueEntry",
     "LeagueRules",
     "Measured",
@@ -20,7 +21,6 @@ __all__ = [
     "RuleOutcome",
     "SelfMinusCross",
     "TargetVariant",
-    "Validity",
 ]
 
 
@@ -109,7 +109,7 @@ class Drift(msgspec.Struct, frozen=True, kw_only=True):
     questions: list[QuestionDrift]
 
 
-class Validity(msgspec.Struct, frozen=True, kw_only=True):
+class EvaluationValidity(msgspec.Struct, frozen=True, kw_only=True):
     """How many of a judge's evaluations count, why the others do not, and where its quotes were found."""
 
     n: int
@@ -121,12 +121,12 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
     found_share: Measured  # of all items
 
 
-class JudgeCard(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeResults(msgspec.Struct, frozen=True, kw_only=True):
     """One judge. `severity`: its overall score minus the other judges' on the same outputs; below 0 it is harsher."""
 
     judge_model: str
-    cross_judge: Validity
-    self_judge: Validity
+    cross_judge: EvaluationValidity
+    self_judge: EvaluationValidity
     severity: Measured
     agreement: (
         float | None
@@ -186,7 +186,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     n_gaps: int
     targets: list[TargetVariant]
     drifts: list[Drift]
-    judges: list[JudgeCard]
+    judges: list[JudgeResults]
     pairs: list[JudgePair]
     self_minus_cross: list[SelfMinusCross]
     league: list[LeagueEntry]

@@ -28,7 +28,7 @@ from benchbook.evaluators.protocol.samples import ProtocolSample, open_samples
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
 from benchbook.evaluators.protocol.tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
 from benchbook.evaluators.protocol.validity import parse_line
-from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
+from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
@@ -98,7 +98,7 @@ class ProtocolEvaluator(Evaluator):
         nothing = {"valid": False, "flags": [], "verdict": None, "located": [], "details": []}
         return {"id": case_id, **nothing, "detail": detail}
 
-    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         check = _Check(record, state)
         derive_protocol(record, target, check=check.look_at, state=state)
         return check.findings
@@ -158,7 +158,7 @@ class _Check:
         self._requests = ProtocolRequests(open_samples(record, started, protocol_plan_of(started)))
         judgements = started.inputs.get("judgements")
         self._replies = [one.raw for one in read_judgements(record.input(judgements))] if judgements else None
-        self.findings: list[Finding] = []
+        self.findings: list[Discrepancy] = []
 
     def look_at(self, number: int, sample: ProtocolSample, facts: list[Reply | Failure]) -> None:
         if len(self.findings) >= _MAX_FINDINGS:
@@ -170,7 +170,7 @@ class _Check:
             expected = request_sha256(self._requests.body(sample))
             wrong = [fact for fact in facts if fact.request_sha256 != expected]
             what = f"sample {number}: inputs and template render to another request than this fact names"
-        self.findings += [Finding(*place_of_fact(self._journal, fact.seq), what) for fact in wrong]
+        self.findings += [Discrepancy(*place_of_fact(self._journal, fact.seq), what) for fact in wrong]
 
 
 EVALUATOR = ProtocolEvaluator(SPEC_ID, protocol_v1, lambda: load_spec(SPEC_ID).sha256)

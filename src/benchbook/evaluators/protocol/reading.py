@@ -15,14 +15,14 @@ from benchbook.evaluators.protocol.rows import ProtocolReadRow
 from benchbook.evaluators.protocol.spec import (
     PLACEHOLDERS,
     Dimension,
-    JudgePrompt,
     Method,
+    MethodPrompt,
     Protocol,
     form,
     protocol_v1,
 )
 from benchbook.evaluators.quotes import LengthRule
-from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
+from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import (
     NAME_WORDS,
     WrongValueError,
@@ -54,7 +54,7 @@ def read_protocol(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha2
     """The protocol of these files. `path` names spec.toml in messages. Raises: SpecError with every fault."""
     values, lines = parsed(spec_text(files[SPEC_FILE], path), path)
     faults = Faults(path, lines)
-    table = Table(values, (), faults)
+    table = SpecTable(values, (), faults)
     name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
@@ -88,7 +88,7 @@ def read_protocol(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha2
 # ── dimensions, and what follows from their scores ───────────────────────────────────────────────────────────
 
 
-def _read_dimensions(table: Table) -> tuple[Dimension, ...]:
+def _read_dimensions(table: SpecTable) -> tuple[Dimension, ...]:
     tables = table.tables("dimensions")
     if table.raw("dimensions") in (None, []):
         table.fault("dimensions", "nothing", "at least one [[dimensions]] table")
@@ -103,7 +103,7 @@ def _read_dimensions(table: Table) -> tuple[Dimension, ...]:
     return tuple(found)
 
 
-def _read_dimension(table: Table) -> Dimension:
+def _read_dimension(table: SpecTable) -> Dimension:
     name = table.read("name", _read_dimension_name, needed=_DIMENSION_WORDS)
     question = table.read("question", read_text, needed="what the judge is asked about an output")
     scale = table.read("scale", _read_scale, needed="a scale such as [0, 1, 2]")
@@ -125,7 +125,7 @@ def _read_scale(value: Any) -> tuple[int, int]:
     return read_steps(value, "whole numbers one after the other, the lowest first, such as [0, 1, 2]")
 
 
-def _read_verdict(table: Table, dimensions: tuple[Dimension, ...]) -> tuple[int, int]:
+def _read_verdict(table: SpecTable, dimensions: tuple[Dimension, ...]) -> tuple[int, int]:
     lowest, highest = sum(one.lowest for one in dimensions), sum(one.highest for one in dimensions)
     inner = table.table("verdict")
     if inner is None:
@@ -150,7 +150,7 @@ def _read_sum(value: Any, sums: range | None, expected: str) -> int:
     return value
 
 
-def _read_evidence(table: Table) -> tuple[LengthRule, int]:
+def _read_evidence(table: SpecTable) -> tuple[LengthRule, int]:
     """How long quotes may be; what is not said is as in `judge_protocol@v1`."""
     usual = protocol_v1()
     inner = table.table("evidence")
@@ -163,7 +163,7 @@ def _read_evidence(table: Table) -> tuple[LengthRule, int]:
     return length, words or usual.max_quote_words
 
 
-def _read_probes(table: Table, dimensions: tuple[Dimension, ...]) -> tuple[str | None, str | None]:
+def _read_probes(table: SpecTable, dimensions: tuple[Dimension, ...]) -> tuple[str | None, str | None]:
     inner = table.table("probes")
     if inner is None:
         return None, None
@@ -185,14 +185,14 @@ _PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join(PLACEHOLDERS)})\}}\}}")
 _NEEDED = ("output_text", "meta")
 
 
-def _read_prompts(table: Table, files: Mapping[str, bytes], faults: Faults) -> tuple[JudgePrompt, ...]:
+def _read_prompts(table: SpecTable, files: Mapping[str, bytes], faults: Faults) -> tuple[MethodPrompt, ...]:
     """Those that `[[prompts]]` lists, or prompt.txt by both methods."""
     texts = Texts(files, faults, _PLACEHOLDER.fullmatch, PLACEHOLDERS)
     tables = table.tables("prompts")
     if not tables:
         messages = tuple(read_messages([], texts))
         _check_texts(table, "prompts", messages)
-        return (JudgePrompt(PROMPT_FILE.removesuffix(".txt"), form().methods, messages),)
+        return (MethodPrompt(PROMPT_FILE.removesuffix(".txt"), form().methods, messages),)
     prompts = [_read_prompt(one, texts) for one in tables]
     _check_each_once(tables, prompts)
     for method in form().methods:
@@ -201,7 +201,7 @@ def _read_prompts(table: Table, files: Mapping[str, bytes], faults: Faults) -> t
     return tuple(prompts)
 
 
-def _check_each_once(tables: list[Table], prompts: list[JudgePrompt]) -> None:
+def _check_each_once(tables: list[SpecTable], prompts: list[MethodPrompt]) -> None:
     """No two prompts have one name, or are for one method."""
     names, methods = set[str](), set[str]()
     for table, prompt in zip(tables, prompts, strict=True):
@@ -213,7 +213,7 @@ def _check_each_once(tables: list[Table], prompts: list[JudgePrompt]) -> None:
         methods |= set(prompt.methods)
 
 
-def _read_prompt(table: Table, texts: Texts) -> JudgePrompt:
+def _read_prompt(table: SpecTable, texts: Texts) -> MethodPrompt:
     """By `file`, one message of the user's; or by `[[prompts.messages]]`."""
     name = table.read("name", read_name, needed=NAME_WORDS)
     methods = table.read("methods", _read_methods)
@@ -230,7 +230,7 @@ def _read_prompt(table: Table, texts: Texts) -> JudgePrompt:
     elif file is not None and (text := texts.of(file)) is not None:
         messages = (("user", text),)
     _check_texts(table, None, messages)
-    return JudgePrompt(name or "", methods or form().methods, messages)
+    return MethodPrompt(name or "", methods or form().methods, messages)
 
 
 def _read_methods(value: Any) -> tuple[Method, ...]:
@@ -240,7 +240,7 @@ def _read_methods(value: Any) -> tuple[Method, ...]:
     return tuple(one for one in _METHODS if one in found)
 
 
-def _check_texts(table: Table, key: str | None, messages: tuple[tuple[Role, str], ...]) -> None:
+def _check_texts(table: SpecTable, key: str | None, messages: tuple[tuple[Role, str], ...]) -> None:
     """A judge must be shown what it judges, and the META that it is to copy."""
     text = "".join(one for _, one in messages)
     for name in _NEEDED:

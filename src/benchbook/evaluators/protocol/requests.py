@@ -12,7 +12,7 @@ from benchbook.ask.providers.calls import Generation
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.protocol.samples import ProtocolSample, ProtocolSamples
-from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, JudgePrompt, Protocol, reply_schema, scores_words
+from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, MethodPrompt, Protocol, reply_schema, scores_words
 from benchbook.specs import Template
 
 __all__ = ["ProtocolRequests", "RenderedPrompt", "fence_for", "prompt_values", "render_prompt"]
@@ -114,7 +114,7 @@ def _shown_in_evidence(protocol: Protocol) -> tuple[str, ...]:
 class RenderedPrompt:
     """A prompt's messages, split once, so that a value's own braces are never read (R2.2)."""
 
-    def __init__(self, prompt: JudgePrompt, protocol: Protocol) -> None:
+    def __init__(self, prompt: MethodPrompt, protocol: Protocol) -> None:
         self._messages = [(role, Template(text)) for role, text in prompt.messages]
         self._of_protocol: dict[str, Any] = {
             "dimensions": dimensions_text(protocol),

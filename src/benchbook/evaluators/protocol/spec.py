@@ -23,8 +23,8 @@ __all__ = [
     "VERDICTS",
     "Dimension",
     "Form",
-    "JudgePrompt",
     "Method",
+    "MethodPrompt",
     "Protocol",
     "Verdict",
     "all_dimensions",
@@ -78,7 +78,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgePrompt:
+class MethodPrompt:
     """What judges are asked with, by one method or by both: its messages, whose placeholders are replaced (R2.2)."""
 
     name: str
@@ -111,7 +111,7 @@ class Protocol:
     length: LengthRule
     max_quote_words: int
     max_evidence_items: int
-    prompts: tuple[JudgePrompt, ...]
+    prompts: tuple[MethodPrompt, ...]
     # The parameters that judges are asked with, unless others are given (R2.3).
     generation: Mapping[str, Any] = field(hash=False)
     # Of probes whose answer is known: the dimension that is at its lowest where nothing is there, and that of a text
@@ -173,7 +173,7 @@ class Protocol:
         """`0, 1 or 2`, where all dimensions have one scale."""
         return "each dimension's scale" if self.one_scale is None else scores_words(self.one_scale)
 
-    def prompt_of(self, method: str) -> JudgePrompt:
+    def prompt_of(self, method: str) -> MethodPrompt:
         """That by which a judge is asked by this method."""
         return next(one for one in self.prompts if method in one.methods)
 
@@ -276,7 +276,7 @@ def protocol_v1() -> Protocol:
         length=LengthRule(evidence["min_fragment_length"], evidence["cjk_character_length"]),
         max_quote_words=evidence["max_quote_words"],
         max_evidence_items=evidence["max_items"],
-        prompts=(JudgePrompt("prompt", form().methods, (("user", frozen.text(settings["template"])),)),),
+        prompts=(MethodPrompt("prompt", form().methods, (("user", frozen.text(settings["template"])),)),),
         generation=settings["generation"],
         if_empty="COMPLETENESS",
         if_off_the_task="SEMANTIC_FIDELITY",

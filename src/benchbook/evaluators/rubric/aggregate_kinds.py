@@ -14,12 +14,12 @@ from typing import Any, ClassVar, cast
 from benchbook.evaluators.exact import NANO, as_float, divide, mean, percentile
 from benchbook.evaluators.gate_sums import GateSums, share_of
 from benchbook.evaluators.gates import Threshold
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScore
+from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome
 from benchbook.evaluators.rubric.spec import MeasureName
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics.clusters import Side
 
-__all__ = ["Aggregate", "Bounded", "Exact", "OfSamples", "Percentile", "Sums", "TokenRatio"]
+__all__ = ["Aggregate", "AggregateSums", "Bounded", "Exact", "OfSamples", "Percentile", "TokenRatio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Percentile(_Named):
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class AggregateSums:
     """`n` integers from 0 to an aggregate's `unit`: their sum, that of their squares, the least and the greatest."""
 
     n: int
@@ -137,7 +137,7 @@ class Sums:
     most: int
 
     @classmethod
-    def of_share(cls, true: int, n: int) -> Sums:
+    def of_share(cls, true: int, n: int) -> AggregateSums:
         """Of values that are 0 or 1."""
         return cls(n, true, true, int(0 < n == true), int(true > 0))
 
@@ -154,9 +154,9 @@ class OfSamples(_Named):
     kind: ClassVar[Any] = float | None
     measure: ClassVar[MeasureName | None] = None
 
-    sums: Callable[[RubricTally, Case], Sums]
+    sums: Callable[[RubricTally, Case], AggregateSums]
     of_cluster: Callable[[ClusterSums], tuple[int, int, int]]
-    of_sample: Callable[[Outcome, RubricScore], int | None]
+    of_sample: Callable[[SampleOutcome, RubricScore], int | None]
     unit: int = 1
     lowest: int = 0
     span: int = 1

@@ -16,15 +16,15 @@ from benchbook.evaluators.exact import NANO, as_float, mean, ratio
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.rubric.aggregate_kinds import (
     Aggregate,
+    AggregateSums,
     Bounded,
     Exact,
     OfSamples,
     Percentile,
-    Sums,
     TokenRatio,
 )
 from benchbook.evaluators.rubric.further import MetCounts
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScore
+from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, Shown
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, RubricTally
 
@@ -112,16 +112,16 @@ def _cost_mean(tally: RubricTally) -> float | None:
 def _quotes_found(name: str, number: int) -> OfSamples:
     """The share of a criterion's quotes that were found; `number` is its place among those whose quotes are counted."""
 
-    def sums(tally: RubricTally, case: Case) -> Sums:
+    def sums(tally: RubricTally, case: Case) -> AggregateSums:
         del case  # a quote is a fact, whatever else is said
         n, n_found = (0, 0) if tally.further is None else tally.further.quotes[number]
-        return Sums.of_share(n_found, n)
+        return AggregateSums.of_share(n_found, n)
 
     def of_cluster(cluster: ClusterSums) -> tuple[int, int, int]:
         n, n_found = (0, 0) if cluster.further is None else cluster.further.quotes[number]
         return n, n_found, n_found
 
-    def of_sample(outcome: Outcome, _: RubricScore) -> int | None:
+    def of_sample(outcome: SampleOutcome, _: RubricScore) -> int | None:
         found = outcome.further.quotes_found[number] if outcome.further is not None else None
         return None if found is None else int(found)
 
@@ -135,10 +135,10 @@ def _tokens_per_correct(number: int, highest: int) -> Callable[[RubricTally], fl
 # ── of all criteria together ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _sample_scores(tally: RubricTally, case: Case) -> Sums:
+def _sample_scores(tally: RubricTally, case: Case) -> AggregateSums:
     extreme = tally.extreme(case)
     parts = [tally.spread] if extreme is None else [tally.spread, extreme.spread]
-    return Sums(
+    return AggregateSums(
         n=tally.n_scored + (0 if extreme is None else extreme.n_scored),
         total=tally.score_nano + (0 if extreme is None else extreme.score_nano),
         squares=sum(part.squares for part in parts),
@@ -147,9 +147,9 @@ def _sample_scores(tally: RubricTally, case: Case) -> Sums:
     )
 
 
-def _passed(tally: RubricTally, case: Case) -> Sums:
+def _passed(tally: RubricTally, case: Case) -> AggregateSums:
     extreme = tally.extreme(case)
-    return Sums.of_share(tally.n_passed + (0 if extreme is None else extreme.n_passed), tally.n_samples)
+    return AggregateSums.of_share(tally.n_passed + (0 if extreme is None else extreme.n_passed), tally.n_samples)
 
 
 _AGGREGATE_SCORE = OfSamples(
@@ -168,7 +168,7 @@ _PASS_RATE = OfSamples(
 )
 _ERROR_RATE = OfSamples(
     "evaluator_error_rate",
-    lambda tally, _: Sums.of_share(tally.n_evaluator_errors, tally.n_samples),
+    lambda tally, _: AggregateSums.of_share(tally.n_evaluator_errors, tally.n_samples),
     lambda cluster: (cluster.n_samples, cluster.n_errors, cluster.n_errors),
     lambda outcome, _: int(outcome.evaluator_error is not None),
     is_open=False,  # an error is a fact, whatever the score would have been
@@ -199,9 +199,9 @@ def _mean_of(name: str, number: int, criterion: Criterion) -> OfSamples:
     lowest, span = criterion.lowest, criterion.span
     shown = 1 if criterion.by_item else span  # what the mean is of: of nano-units, a share of 1
 
-    def sums(tally: RubricTally, case: Case) -> Sums:
+    def sums(tally: RubricTally, case: Case) -> AggregateSums:
         steps = {score - lowest: n for score, n in _counted(tally, number, case).items() if n}
-        return Sums(
+        return AggregateSums(
             n=sum(steps.values()),
             total=sum(step * n for step, n in steps.items()),
             squares=sum(step**2 * n for step, n in steps.items()),
@@ -213,7 +213,7 @@ def _mean_of(name: str, number: int, criterion: Criterion) -> OfSamples:
         found = cluster.criteria[number]
         return found.n, found.total, found.squares
 
-    def of_sample(outcome: Outcome, _: RubricScore) -> int | None:
+    def of_sample(outcome: SampleOutcome, _: RubricScore) -> int | None:
         score = outcome.scores[number]
         return None if score is None else score - lowest
 
@@ -223,16 +223,16 @@ def _mean_of(name: str, number: int, criterion: Criterion) -> OfSamples:
 def _share_of(name: str, number: int, at: int, end: Literal["n_lowest", "n_highest"]) -> OfSamples:
     """The share of samples whose score is one end of the scale."""
 
-    def sums(tally: RubricTally, case: Case) -> Sums:
+    def sums(tally: RubricTally, case: Case) -> AggregateSums:
         counts = _counted(tally, number, case)
-        return Sums.of_share(counts[at], counts.total())
+        return AggregateSums.of_share(counts[at], counts.total())
 
     def of_cluster(cluster: ClusterSums) -> tuple[int, int, int]:
         found = cluster.criteria[number]
         n: int = getattr(found, end)
         return found.n, n, n
 
-    def of_sample(outcome: Outcome, _: RubricScore) -> int | None:
+    def of_sample(outcome: SampleOutcome, _: RubricScore) -> int | None:
         score = outcome.scores[number]
         return None if score is None else int(score == at)
 

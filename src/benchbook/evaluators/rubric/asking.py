@@ -18,7 +18,7 @@ from benchbook.evaluators.rubric.folders import spec_of
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.rejected import RejectedReplies
 from benchbook.evaluators.rubric.requests import Requests
-from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, History, next_step, read_history
+from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, SampleHistory, next_step, read_history
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.record.facts import Failure, Reply
 from benchbook.record.folder import Record
@@ -82,7 +82,7 @@ class RubricQuestions:
     def _item_of(self, sample: int) -> Item:
         return self._evalset[sample % self._plan.n_items]
 
-    def _note_finished(self, sample: int, history: History) -> None:
+    def _note_finished(self, sample: int, history: SampleHistory) -> None:
         self._rule.add(sample, history)
         if (reason := self._rejected.note(history)) is not None:
             self._stop.because(reason, failed=True, usage=True)
@@ -104,9 +104,9 @@ class _RubricSteps:
         self,
         sample: int,
         item: Item,
-        history: History,
+        history: SampleHistory,
         requests: Requests,
-        on_finished: Callable[[int, History], None],
+        on_finished: Callable[[int, SampleHistory], None],
         *,
         first_repeat: bool,
     ) -> None:

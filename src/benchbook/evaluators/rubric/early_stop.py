@@ -13,7 +13,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference, OtherR
 from benchbook.evaluators.rubric.plan import Plan, UntilDecided
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.evaluators.rubric.steps import Done, History, ItemOf, next_step, no_item, outcome_of, read_history
+from benchbook.evaluators.rubric.steps import Done, ItemOf, SampleHistory, next_step, no_item, outcome_of, read_history
 from benchbook.record.facts import SampleFact
 
 __all__ = [
@@ -120,7 +120,7 @@ def _paired_stop(other: OtherRun, early: Early | None) -> PairedStop:
     )
 
 
-def is_finished(history: History) -> bool:
+def is_finished(history: SampleHistory) -> bool:
     """Whether nothing is left to be asked of a sample."""
     return isinstance(next_step(history), Done)
 
@@ -154,7 +154,7 @@ class StoppingRule:
         self.add(facts[0].sample, history)
         return True
 
-    def add(self, sample: int, history: History) -> None:
+    def add(self, sample: int, history: SampleHistory) -> None:
         """A finished sample. The first that decides ends the asking; what is under way comes to its end."""
         if self._stopping is None or self.is_decided:
             return

@@ -21,7 +21,7 @@ from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import DecisionName, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, score_sample
+from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.sequences import FiniteBet
 
@@ -95,7 +95,7 @@ class SampleValues:
     best: int
 
 
-def values_of(outcome: Outcome, spec: RubricSpec) -> tuple[SampleValues, ...]:
+def values_of(outcome: SampleOutcome, spec: RubricSpec) -> tuple[SampleValues, ...]:
     """By gate, in the rubric's order. What an aggregate leaves out counts as the gate's limit, and so moves nothing."""
     table = table_of(spec)
     gates = [(table[gate.aggregate], gate) for gate in spec.gates]
@@ -106,7 +106,7 @@ def values_of(outcome: Outcome, spec: RubricSpec) -> tuple[SampleValues, ...]:
     return tuple(SampleValues(min(both), max(both)) for both in ends)
 
 
-def passes_of(outcome: Outcome, spec: RubricSpec) -> SampleValues:
+def passes_of(outcome: SampleOutcome, spec: RubricSpec) -> SampleValues:
     """Whether a sample passes (R5.1), where its missing scores are the worst, and where they are the best."""
     if outcome.unanswered:
         return SampleValues(0, NANO)
@@ -114,10 +114,10 @@ def passes_of(outcome: Outcome, spec: RubricSpec) -> SampleValues:
     return SampleValues(NANO * worst, NANO * best)
 
 
-_Scored = tuple[Outcome, RubricScore]
+_Scored = tuple[SampleOutcome, RubricScore]
 
 
-def _at_ends(outcome: Outcome, spec: RubricSpec) -> tuple[_Scored, _Scored]:
+def _at_ends(outcome: SampleOutcome, spec: RubricSpec) -> tuple[_Scored, _Scored]:
     """The sample with its missing scores at their worst, and at their best (R6.3)."""
     if not outcome.unscored:
         scored = outcome, score_sample(outcome, spec)
@@ -126,7 +126,7 @@ def _at_ends(outcome: Outcome, spec: RubricSpec) -> tuple[_Scored, _Scored]:
     return (worst, score_sample(worst, spec)), (best, score_sample(best, spec))
 
 
-def _value(one: Aggregate, gate: Threshold, outcome: Outcome, scored: RubricScore) -> int:
+def _value(one: Aggregate, gate: Threshold, outcome: SampleOutcome, scored: RubricScore) -> int:
     """One sample under one gate; more is better. What is exact is told of the whole set alone."""
     match one:
         case Percentile():
@@ -209,7 +209,7 @@ class EarlyStopping:
         self._spec = spec
         self.decision: EarlyDecision | None = None
 
-    def add(self, sample: int, outcome: Outcome) -> None:
+    def add(self, sample: int, outcome: SampleOutcome) -> None:
         """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
         if self.decision is not None:
             return

@@ -17,7 +17,7 @@ import msgspec
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.early_stop_gates import InOrder, passes_of
-from benchbook.evaluators.rubric.scoring import Outcome
+from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.sequences import FiniteBet
 
@@ -83,7 +83,7 @@ class PairValues:
     most: int
 
 
-def pass_mark(outcome: Outcome, spec: RubricSpec) -> Literal["1", "0", "?"]:
+def pass_mark(outcome: SampleOutcome, spec: RubricSpec) -> Literal["1", "0", "?"]:
     """Whether a sample passes (R5.1), as `OtherRun.passes` writes it. One that no score could save did not."""
     passes = passes_of(outcome, spec)
     return "1" if passes.worst == NANO else "?" if passes.best == NANO else "0"
@@ -121,7 +121,7 @@ class PairedStopping:
         self._n_won = self._n_lost = self._n_same = self._n_open = 0
         self.decision: EarlyDifference | None = None
 
-    def add(self, sample: int, outcome: Outcome) -> None:
+    def add(self, sample: int, outcome: SampleOutcome) -> None:
         """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
         if self.decision is not None:
             return

@@ -34,7 +34,7 @@ from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
-from benchbook.record.derived_files import Finding, place_of_fact, reading_derived
+from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
 from benchbook.record.facts import RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
@@ -94,7 +94,7 @@ class RubricEvaluator(Evaluator):
     def derive(self, record: Record, target: Path) -> Derived:
         return derive(record, target)
 
-    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         requests = _RequestCheck(record, state.started)
         derive(record, target, check=requests.check, state=state)
         return requests.findings
@@ -171,7 +171,7 @@ class _RequestCheck:
         self._derivation = derivation_of(started)
         self._requests = Requests(self._plan, self._spec, template_of(record, started))
         self._journal = record.journal
-        self.findings: list[Finding] = []
+        self.findings: list[Discrepancy] = []
 
     def check(self, sample: int, item: Item, facts: list[SampleFact]) -> None:
         asked = [fact for fact in facts if fact.request_sha256 is not None]
@@ -190,7 +190,7 @@ class _RequestCheck:
                 what = (
                     f"sample {sample}: inputs and template render to another {fact.role} request than this fact names"
                 )
-                self.findings.append(Finding(file, line, what))
+                self.findings.append(Discrepancy(file, line, what))
 
 
 EVALUATOR = RubricEvaluator(RUBRIC_V1, rubric_v1, lambda: load_spec(RUBRIC_V1).sha256)

@@ -12,10 +12,10 @@ from benchbook.evaluators.rubric.quoting import Quoted
 from benchbook.evaluators.rubric.reply import Parsed
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 
-__all__ = ["MetRow", "QuoteRow", "SpanRow", "further_columns", "further_fields"]
+__all__ = ["MetRow", "QuoteRow", "QuoteSpan", "further_columns", "further_fields"]
 
 
-class SpanRow(msgspec.Struct, frozen=True):
+class QuoteSpan(msgspec.Struct, frozen=True):
     """A part of a text, half-open, in code points."""
 
     start: int
@@ -29,7 +29,7 @@ class QuoteRow(msgspec.Struct, frozen=True, kw_only=True):
     quote: str
     found: str  # exact, normalised, fragments, not_found (P4.1)
     turn: int | None  # of the transcript, from 1, the answer last; None: the spans are of the answer
-    spans: list[SpanRow]  # one, or one a fragment; none where it was not found
+    spans: list[QuoteSpan]  # one, or one a fragment; none where it was not found
 
 
 class MetRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,5 +68,5 @@ def _met_row(number: int, one: Met) -> MetRow:
 
 
 def _quote_row(one: Quoted) -> QuoteRow:
-    spans = [SpanRow(start, end) for start, end in one.spans]
+    spans = [QuoteSpan(start, end) for start, end in one.spans]
     return QuoteRow(criterion=one.criterion, quote=one.text, found=one.found, turn=one.turn, spans=spans)

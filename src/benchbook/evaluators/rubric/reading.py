@@ -30,7 +30,7 @@ from benchbook.evaluators.rubric.spec import (
     RubricSpec,
     whole_weights,
 )
-from benchbook.specs.faults import Faults, SpecError, Table, near, parsed
+from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import (
     NAME_WORDS,
     WrongValueError,
@@ -56,7 +56,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
     """The rubric of these files. `path` names spec.toml in messages. Raises: SpecError with every fault."""
     values, lines = parsed(spec_text(files[SPEC_FILE], path), path)
     faults = Faults(path, lines)
-    table = Table(values, (), faults)
+    table = SpecTable(values, (), faults)
     name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
@@ -105,7 +105,7 @@ def _prompt_sha256(messages: tuple[PromptMessage, ...]) -> str:
 # ── measures ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_measures(table: Table) -> tuple[list[Measure], list[Fraction]]:
+def _read_measures(table: SpecTable) -> tuple[list[Measure], list[Fraction]]:
     measures, weights = [], []
     inner = table.table("measures")
     for name in MEASURES if inner is not None else ():
@@ -119,7 +119,7 @@ def _read_measures(table: Table) -> tuple[list[Measure], list[Fraction]]:
     return measures, weights
 
 
-def _check_names(tables: Sequence[Table], criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
+def _check_names(tables: Sequence[SpecTable], criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
     """No criterion's column is called as that of a measure which not every record has."""
     norms = {one.norm for one in measures}
     for one, criterion in zip(tables, criteria, strict=False):
@@ -127,7 +127,7 @@ def _check_names(tables: Sequence[Table], criteria: Sequence[Criterion], measure
             one.fault("name", f"{quoted(criterion.name)}, which is measured, too", "another name")
 
 
-def _read_measure(table: Table, name: MeasureName) -> tuple[Measure, Fraction]:
+def _read_measure(table: SpecTable, name: MeasureName) -> tuple[Measure, Fraction]:
     read_amount = _read_usd if name == "cost" else read_count
     at_most = table.read("at_most", read_amount)
     weight = table.read("weight", read_weight)
@@ -156,7 +156,7 @@ def _read_usd(value: Any) -> int:
 # ── when a sample passes ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_pass(table: Table, criteria: Sequence[Criterion]) -> PassRule | None:
+def _read_pass(table: SpecTable, criteria: Sequence[Criterion]) -> PassRule | None:
     inner = table.table("pass")
     by_default = PassRule() if any(one.by_item for one in criteria) else None
     if inner is None:
@@ -192,7 +192,7 @@ def _read_number_met(value: Any, n_limited: int) -> int:
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_correct(table: Table, names: list[str]) -> str | None:
+def _read_correct(table: SpecTable, names: list[str]) -> str | None:
     def read(value: Any) -> str:
         if not isinstance(value, str) or value not in names:
             raise WrongValueError(said(value), near(value if isinstance(value, str) else "", tuple(names)))
@@ -201,7 +201,7 @@ def _read_correct(table: Table, names: list[str]) -> str | None:
     return table.read("correct", read)
 
 
-def _read_max_words(table: Table) -> int:
+def _read_max_words(table: SpecTable) -> int:
     reply = table.table("reply")
     if reply is None:
         return 80
@@ -210,7 +210,7 @@ def _read_max_words(table: Table) -> int:
     return found or 80
 
 
-def _read_gates(table: Table, known: Mapping[str, Aggregate]) -> tuple[Threshold, ...]:
+def _read_gates(table: SpecTable, known: Mapping[str, Aggregate]) -> tuple[Threshold, ...]:
     gates: dict[str, Threshold] = {}
     if table.raw("gates") in (None, []):
         table.fault("gates", "nothing", "at least one [[gates]] table: a run is decided by its gates")
@@ -262,7 +262,7 @@ def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple
 
 
 def _read_messages(
-    table: Table, files: Mapping[str, bytes], faults: Faults, criteria: Sequence[Criterion]
+    table: SpecTable, files: Mapping[str, bytes], faults: Faults, criteria: Sequence[Criterion]
 ) -> tuple[PromptMessage, ...]:
     """Those that `[[judge.messages]]` lists, or prompt.txt as one of the user's."""
     judge = table.table("judge")

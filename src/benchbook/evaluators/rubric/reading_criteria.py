@@ -13,7 +13,7 @@ from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.item_scores import ITEM_CRITERIA
 from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
 from benchbook.evaluators.rubric.spec import MEASURES, Criterion, QuoteRule, Shown
-from benchbook.specs.faults import Table
+from benchbook.specs.faults import SpecTable
 from benchbook.specs.fields import (
     MOST_STEPS,
     NAME_WORDS,
@@ -41,7 +41,7 @@ _TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type
 }
 
 
-def read_criteria(table: Table, tables: Sequence[Table]) -> tuple[list[Criterion], list[Fraction]]:
+def read_criteria(table: SpecTable, tables: Sequence[SpecTable]) -> tuple[list[Criterion], list[Fraction]]:
     """Those that are asked of every answer, in the order of their `tables`, with their weights."""
     if table.raw("criteria") in (None, []) and ITEM_CRITERIA not in table:
         table.fault("criteria", "nothing", f"at least one [[criteria]] table, or [{ITEM_CRITERIA}]")
@@ -54,7 +54,7 @@ def read_criteria(table: Table, tables: Sequence[Table]) -> tuple[list[Criterion
     return [criterion for criterion, _ in found], [weight for _, weight in found]
 
 
-def read_item_criteria(table: Table, tables: Sequence[Table]) -> tuple[Criterion, Fraction, bool] | None:
+def read_item_criteria(table: SpecTable, tables: Sequence[SpecTable]) -> tuple[Criterion, Fraction, bool] | None:
     """What the criteria that items bring themselves come to, as a criterion of its own; its weight, and whether the
     judge gives a reason for each. None where items are not scored by criteria of their own."""
     inner = table.table(ITEM_CRITERIA)
@@ -78,7 +78,7 @@ def _read_share(value: Any) -> int:
     return int(exact * NANO)
 
 
-def _read_criterion(table: Table) -> tuple[Criterion, Fraction]:
+def _read_criterion(table: SpecTable) -> tuple[Criterion, Fraction]:
     name = table.read("name", _read_criterion_name, needed=NAME_WORDS)
     question = table.read("question", read_text, needed="what the judge is asked about an answer")
     scale = table.read("scale", _read_scale, needed='a scale such as [0, 1, 2], or ["no", "yes"]')

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from benchbook.evaluators.rejections import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.evaluators.rubric.plan import Panel, Plan
-from benchbook.evaluators.rubric.steps import History
+from benchbook.evaluators.rubric.steps import SampleHistory
 
 __all__ = ["RejectedCounts", "RejectedReplies", "rejections_of"]
 
@@ -24,7 +24,7 @@ _OF_QUOTES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def rejections_of(history: History) -> list[Rejection]:
+def rejections_of(history: SampleHistory) -> list[Rejection]:
     """Of every judge whose replies to this answer were all rejected."""
     found = []
     for number, judging in enumerate(history.judges):
@@ -54,7 +54,7 @@ class RejectedCounts:
         self._counts: Counter[tuple[int, str, str]] = Counter()
         self._n_judged = [0] * len(names)
 
-    def add(self, history: History) -> None:
+    def add(self, history: SampleHistory) -> None:
         for number, judging in enumerate(history.judges):
             self._n_judged[number] += bool(judging.replies)
         for one in rejections_of(history):
@@ -77,7 +77,7 @@ class RejectedReplies:
         self._names = names
         self._row = InARow(len(names))
 
-    def note(self, history: History) -> str | None:
+    def note(self, history: SampleHistory) -> str | None:
         """Why the run is to stop, once there is a reason."""
         for number, judging in enumerate(history.judges):
             if judging.parsed is not None:

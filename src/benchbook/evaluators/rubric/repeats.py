@@ -14,14 +14,14 @@ from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.means import VarianceComponents, variance_components_of_sums
 
-__all__ = ["Repeats", "Slices", "summary_of"]
+__all__ = ["RepeatCounts", "Slices", "summary_of"]
 
 
 # What is known of an item over its repeats so far.
 _NEVER, _ONCE, _AGAIN = 0, 1, 2
 
 
-class Repeats:
+class RepeatCounts:
     """Counts rows by repeat and by item; about 60 bytes an item."""
 
     def __init__(self, n_items: int, repeats: int) -> None:

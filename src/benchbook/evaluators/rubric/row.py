@@ -15,9 +15,9 @@ from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.reply import Parsed, Rejected
 from benchbook.evaluators.rubric.row_types import row_type, vote_type
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelVote, RubricRow
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, Scores, score_sample
+from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, Scores, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.evaluators.rubric.steps import History, Judging, candidate_error
+from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_error
 from benchbook.record.facts import Failure, Reply
 
 __all__ = ["Rows"]
@@ -39,7 +39,9 @@ class Rows:
         self._score_keys = [one.score_key for one in spec.criteria]
         self._norms = [*(one.norm for one in spec.criteria), *(one.norm for one in spec.measures)]
 
-    def row(self, sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore) -> RubricRow:
+    def row(
+        self, sample: int, item: Item, history: SampleHistory, outcome: SampleOutcome, score: RubricScore
+    ) -> RubricRow:
         columns = _columns(sample, item, history, outcome, score, self._plan)
         columns |= zip(self._score_keys, outcome.scores, strict=True)
         columns |= zip(self._norms, map(as_float, score.norms_nano), strict=True)
@@ -60,7 +62,7 @@ class Rows:
             columns["cost_usd"] = as_float(outcome.cost_nano_usd)
         return columns
 
-    def _of_panel(self, history: History, outcome: Outcome, names: Sequence[str]) -> dict[str, Any]:
+    def _of_panel(self, history: SampleHistory, outcome: SampleOutcome, names: Sequence[str]) -> dict[str, Any]:
         """Every judge's vote, and how far they are apart. `names` has one for each of the plan's judges."""
         asked = zip(names, history.judges, strict=True) if history.answer is not None else ()
         votes = [self._vote(judge, name, judging, outcome) for judge, (name, judging) in enumerate(asked)]
@@ -73,7 +75,7 @@ class Rows:
             "n_dissenting": sum(scores != outcome.scores for scores in given),
         }
 
-    def _vote(self, judge: int, name: str, judging: Judging, outcome: Outcome) -> PanelVote:
+    def _vote(self, judge: int, name: str, judging: Judging, outcome: SampleOutcome) -> PanelVote:
         parsed = judging.parsed
         last = judging.replies[-1][0] if judging.replies else None
         scores: Scores = parsed.scores if parsed else self._spec.unscored
@@ -97,7 +99,7 @@ class Rows:
 
 
 def _columns(
-    sample: int, item: Item, history: History, outcome: Outcome, score: RubricScore, plan: Plan
+    sample: int, item: Item, history: SampleHistory, outcome: SampleOutcome, score: RubricScore, plan: Plan
 ) -> dict[str, Any]:
     """What every rubric's row has."""
     candidate = history.candidate
@@ -169,7 +171,7 @@ def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
     )
 
 
-def _rationale(history: History) -> str | None:
+def _rationale(history: SampleHistory) -> str | None:
     """The judge's; of a panel, that of the first judge who gave the panel's scores."""
     found = history.parsed
     return None if found is None else found.rationale

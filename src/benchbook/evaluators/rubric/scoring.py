@@ -11,7 +11,7 @@ from benchbook.evaluators.rubric.further import Further
 from benchbook.evaluators.rubric.pass_rules import NOT_ANSWERED
 from benchbook.evaluators.rubric.spec import RubricSpec
 
-__all__ = ["NO_ANSWER", "EvaluatorError", "Outcome", "RubricScore", "Scores", "score_sample"]
+__all__ = ["NO_ANSWER", "EvaluatorError", "RubricScore", "SampleOutcome", "Scores", "score_sample"]
 
 
 NO_ANSWER = "rule:no_answer"
@@ -20,7 +20,7 @@ EvaluatorError = Literal["parse_error", "provider_error", "timeout", "cancelled"
 Scores = tuple[int | None, ...]  # by criterion, in the rubric's order
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class SampleOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to one sample: all that its score is computed from. A null was not measured (SPEC C5)."""
 
     scores: Scores
@@ -72,7 +72,7 @@ class RubricScore(msgspec.Struct, frozen=True):
         return not self.fail_reasons
 
 
-def score_sample(outcome: Outcome, spec: RubricSpec) -> RubricScore:
+def score_sample(outcome: SampleOutcome, spec: RubricSpec) -> RubricScore:
     """Score one sample (SPEC R5.1, R5.2); nothing but `outcome` and the rubric goes in."""
     values = spec.measured(outcome)
     norms = [worth[score] for worth, score in zip(spec.norms_nano, outcome.scores, strict=True)]
@@ -98,7 +98,7 @@ def score_sample(outcome: Outcome, spec: RubricSpec) -> RubricScore:
     return RubricScore(score_nano, tuple(norms), _token_ratio(outcome), reasons)
 
 
-def _judged(outcome: Outcome, spec: RubricSpec) -> int | None:
+def _judged(outcome: SampleOutcome, spec: RubricSpec) -> int | None:
     """What the criteria add, in steps; None where the evaluator failed."""
     worth = 0
     for one, score, weight in zip(spec.criteria, outcome.scores, spec.step_weights, strict=True):
@@ -109,7 +109,7 @@ def _judged(outcome: Outcome, spec: RubricSpec) -> int | None:
     return worth
 
 
-def _weight(outcome: Outcome, spec: RubricSpec) -> int:
+def _weight(outcome: SampleOutcome, spec: RubricSpec) -> int:
     """What the weights of all that applies add up to."""
     if not outcome.some_do_not_apply:
         return spec.whole_weight
@@ -117,7 +117,7 @@ def _weight(outcome: Outcome, spec: RubricSpec) -> int:
     return spec.whole_weight - sum(left_out)
 
 
-def _fail_reasons(outcome: Outcome, values: Scores, spec: RubricSpec) -> tuple[str, ...]:
+def _fail_reasons(outcome: SampleOutcome, values: Scores, spec: RubricSpec) -> tuple[str, ...]:
     """What R5.1 asks for and is not met, in the rubric's order; none for a sample that passes. A null is not met, but
     where the criterion does not apply."""
     reasons: list[str] = []
@@ -138,7 +138,7 @@ def _fail_reasons(outcome: Outcome, values: Scores, spec: RubricSpec) -> tuple[s
     return tuple(reasons)
 
 
-def _token_ratio(outcome: Outcome) -> int | None:
+def _token_ratio(outcome: SampleOutcome) -> int | None:
     if outcome.input_tokens is None or outcome.output_tokens is None:
         return None
     return divide(outcome.output_tokens * NANO, max(outcome.input_tokens, 1))

@@ -22,7 +22,7 @@ from benchbook.evaluators.rubric.item_scores import counts_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.quoting import Judged
 from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Outcome
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import Failure, Reply, SampleFact, cause_of
 
@@ -30,9 +30,9 @@ __all__ = [
     "AskCandidate",
     "AskJudge",
     "Done",
-    "History",
     "ItemOf",
     "Judging",
+    "SampleHistory",
     "Step",
     "candidate_error",
     "next_step",
@@ -107,7 +107,7 @@ class Judging:
             self.parsed, self.rejected = (found, None) if isinstance(found, Parsed) else (None, found)
 
 
-class History:
+class SampleHistory:
     """A sample's facts, sorted out as they come, in the order of the journal.
 
     `answer` is the candidate's text without declared reasoning; None where it gave none. `judges` has one for each of
@@ -232,9 +232,9 @@ def read_history(
     spec: RubricSpec,
     derivation: int = DERIVATION,
     item: Item | None = None,
-) -> History:
-    """Sort out a sample's facts, as the record's derivation reads them. `item` as for `History`."""
-    history = History(plan, spec, derivation, item)
+) -> SampleHistory:
+    """Sort out a sample's facts, as the record's derivation reads them. `item` as for `SampleHistory`."""
+    history = SampleHistory(plan, spec, derivation, item)
     for fact in facts:
         history.add(fact)
     return history
@@ -251,7 +251,7 @@ def _read_judge(
     return found
 
 
-def next_step(history: History, given_up: Container[int] = ()) -> Step:
+def next_step(history: SampleHistory, given_up: Container[int] = ()) -> Step:
     """What is to be asked next. `given_up` are judges that can't be reached in this sitting.
 
     A failure that ended the run, or the sample for its sitting alone, is not the sample's end: it is asked again.
@@ -267,7 +267,7 @@ def next_step(history: History, given_up: Container[int] = ()) -> Step:
     return Done()
 
 
-def no_answer_reason(history: History) -> str | None:
+def no_answer_reason(history: SampleHistory) -> str | None:
     """Why the candidate gave no answer (R1.3); None where it gave one."""
     if history.answer is not None or history.is_unanswered:
         return None
@@ -277,22 +277,22 @@ def no_answer_reason(history: History) -> str | None:
     return "content_filter" if history.candidate.finish_reason == "content_filter" else "empty"
 
 
-def candidate_error(history: History) -> str | None:
+def candidate_error(history: SampleHistory) -> str | None:
     """Why a sample is unanswered (R1.3a): its last failure's cause; `not_asked` where nobody was asked."""
     return cause_of(history.last_failure) if history.is_unanswered else None
 
 
-def outcome_of(history: History) -> Outcome:
+def outcome_of(history: SampleHistory) -> SampleOutcome:
     """What the scores are computed from."""
     spec = history.spec
     if history.is_unanswered:
-        return Outcome(scores=spec.unscored, unanswered=True)
+        return SampleOutcome(scores=spec.unscored, unanswered=True)
     candidate, failure = history.candidate, history.candidate_failure
     if history.answer is None:
         # Only a time-out has a latency (R1.2): a call that failed at once was not quick to answer.
         timed_out = failure is not None and failure.error == "timeout"
         elapsed_ms = failure.latency_ms if failure and timed_out else candidate.latency_e2e_ms if candidate else None
-        return Outcome(
+        return SampleOutcome(
             scores=spec.without_answer,
             score_origin=NO_ANSWER,
             timed_out=timed_out,
@@ -304,7 +304,7 @@ def outcome_of(history: History) -> Outcome:
         )
     assert candidate is not None  # noqa: S101 - an answer has its reply
     scores, unread = history.scores, history.unread
-    return Outcome(
+    return SampleOutcome(
         scores=spec.unscored if scores is None else scores,
         some_do_not_apply=scores is not None and None in scores,
         # Of an answer without a score: the error of the first judge who gave none.
@@ -318,7 +318,7 @@ def outcome_of(history: History) -> Outcome:
     )
 
 
-def _further(history: History) -> Further:
+def _further(history: SampleHistory) -> Further:
     parsed, candidate, prices = history.parsed, history.candidate, history.spec.prices
     found = {} if parsed is None else {one.criterion: one.is_found for one in parsed.quotes}
     return Further(

@@ -34,15 +34,15 @@ from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
 from benchbook.evaluators.rubric.proving import ClusterWord, decide_by_bounds
 from benchbook.evaluators.rubric.rejected import RejectedCounts
 from benchbook.evaluators.rubric.release import Decision, by_points, decide
-from benchbook.evaluators.rubric.repeats import Repeats, Slices
+from benchbook.evaluators.rubric.repeats import RepeatCounts, Slices
 from benchbook.evaluators.rubric.row import Rows
 from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, RubricManifest, RubricRow
-from benchbook.evaluators.rubric.scoring import Outcome, score_sample
+from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import (
-    History,
     ItemOf,
+    SampleHistory,
     candidate_error,
     no_answer_reason,
     outcome_of,
@@ -158,7 +158,7 @@ class _Counts:
         self.derivation = derivation_of(state.started)
         self.tally = RubricTally(spec)
         self._rows = Rows(plan, spec, caused=self.derivation >= ONLY_THE_MODEL)
-        self.repeats = Repeats(self.plan.n_items, self.plan.repeats)
+        self.repeats = RepeatCounts(self.plan.n_items, self.plan.repeats)
         self.slices = Slices(spec)
         self.signs = AnswerSigns(self.plan.candidate, spec.not_limited)
         self.rejected = RejectedCounts(judge_names(self.plan))
@@ -216,7 +216,7 @@ class _Counts:
             following = sample + 1
         yield from ((one, []) for one in range(following, self.plan.n_samples))
 
-    def _count_unanswered(self, history: History, outcome: Outcome) -> None:
+    def _count_unanswered(self, history: SampleHistory, outcome: SampleOutcome) -> None:
         if (cause := candidate_error(history)) is not None:
             self.unanswered.add(self._model, history.last_failure)
             self.unanswered_causes[cause] += 1
@@ -233,7 +233,7 @@ class _Counts:
             return -1 - self._groups.setdefault(item.group, len(self._groups))
         return sample % self.plan.n_items
 
-    def _count(self, row: RubricRow, outcome: Outcome) -> None:
+    def _count(self, row: RubricRow, outcome: SampleOutcome) -> None:
         if row.evaluator_error is not None and not outcome.awaits_judge:
             detail = f":{row.parse_error_reason}" if row.parse_error_reason else ""
             self.unscored[row.evaluator_error + detail] += 1
@@ -246,13 +246,13 @@ class _Counts:
         self.sums["cached"] += row.cached
         self.sums["truncated"] += row.truncated
 
-    def _count_scores(self, history: History) -> None:
+    def _count_scores(self, history: SampleHistory) -> None:
         for given, judging in zip(self.given.values(), history.judges, strict=True):
             if judging.parsed is not None:
                 scores = judging.parsed.scores
                 given[self.spec.shown_scores(scores) if self.spec.by_item else scores] += 1
 
-    def _count_paid(self, history: History) -> None:
+    def _count_paid(self, history: SampleHistory) -> None:
         if history.candidate is not None:
             self.paid.add("model", history.candidate)
         for reply, _ in history.judge_replies:

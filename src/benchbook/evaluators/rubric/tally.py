@@ -15,7 +15,7 @@ import msgspec
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.further import FurtherSums
-from benchbook.evaluators.rubric.scoring import Outcome, RubricScore, Scores, score_sample
+from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, Scores, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = ["Case", "ClusterSums", "Extreme", "LatenciesOfClusters", "RubricTally", "ScoreSpread", "tally"]
@@ -129,7 +129,7 @@ class Extreme:
     clusters: dict[int, ClusterSums] = field(default_factory=dict)
     unanswered_clusters: list[int] = field(default_factory=list)
 
-    def add(self, outcome: Outcome, cluster: int | None) -> None:
+    def add(self, outcome: SampleOutcome, cluster: int | None) -> None:
         score_nano, passed = self._taken(outcome)
         self.n_scored += 1
         self.score_nano += score_nano
@@ -146,7 +146,7 @@ class Extreme:
         if outcome.unanswered:
             self.unanswered_clusters.append(cluster)
 
-    def _taken(self, outcome: Outcome) -> tuple[int, bool]:
+    def _taken(self, outcome: SampleOutcome) -> tuple[int, bool]:
         if outcome.unanswered:
             return self.at_unanswered
         scored = score_sample(msgspec.structs.replace(outcome, scores=self.scores), self.spec)
@@ -221,7 +221,7 @@ class RubricTally:
             more = extreme.clusters.get(number)
             yield one if more is None else one.with_scores_of(more)
 
-    def add(self, outcome: Outcome, scored: RubricScore, cluster: int | None = None) -> None:
+    def add(self, outcome: SampleOutcome, scored: RubricScore, cluster: int | None = None) -> None:
         """Count one sample. `cluster` numbers what it shares with others: its group, or its item under repeats.
 
         It is None for every sample of a tally, or for none.
@@ -242,7 +242,7 @@ class RubricTally:
             self.worst.add(outcome, cluster)
             self.best.add(outcome, cluster)
 
-    def _add_scores(self, outcome: Outcome, scored: RubricScore) -> None:
+    def _add_scores(self, outcome: SampleOutcome, scored: RubricScore) -> None:
         for counts, score in zip(self.counts, outcome.scores, strict=True):
             if score is not None:
                 counts[score] += 1
@@ -254,7 +254,7 @@ class RubricTally:
         for reason in scored.fail_reasons:
             self.fail_reasons[reason] += 1
 
-    def _add_to_cluster(self, cluster: int, outcome: Outcome, scored: RubricScore) -> None:
+    def _add_to_cluster(self, cluster: int, outcome: SampleOutcome, scored: RubricScore) -> None:
         sums = self.clusters.get(cluster)
         if sums is None:
             sums = self.clusters[cluster] = ClusterSums.under(self.spec)
@@ -270,7 +270,7 @@ class RubricTally:
         if sums.further is not None:
             sums.further.add(outcome.further)
 
-    def _add_costs(self, outcome: Outcome, scored: RubricScore) -> None:
+    def _add_costs(self, outcome: SampleOutcome, scored: RubricScore) -> None:
         if outcome.latency_e2e_ms is not None:
             self.latencies_e2e_ms[outcome.latency_e2e_ms] += 1
         if outcome.latency_model_ms is not None:
@@ -289,7 +289,7 @@ def further_sums(spec: RubricSpec) -> FurtherSums | None:
     return FurtherSums.over(len(spec.counted_quotes)) if spec.counts_more else None
 
 
-def tally(outcomes: Iterable[Outcome], spec: RubricSpec) -> RubricTally:
+def tally(outcomes: Iterable[SampleOutcome], spec: RubricSpec) -> RubricTally:
     """Score and count `outcomes`, each a cluster of its own."""
     result = RubricTally(spec)
     for outcome in outcomes:

@@ -14,7 +14,7 @@ from benchbook.evaluators.contract import ComparedColumns
 from benchbook.evaluators.scorers.metric import SOURCE, ScorerMetric
 from benchbook.evaluators.scorers.scorer import Scorer, ScorerSpec
 from benchbook.evaluators.settings import RunConfig
-from benchbook.record.derived_files import Finding
+from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import Outcomes, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
@@ -61,7 +61,7 @@ class ScorerEvaluator(AnswersEvaluator):
             "is never run"
         )
 
-    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Finding]:
+    def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         return [*_faults_of_outcomes(record, self._metric.spec), *super().derive_checked(record, target, state)]
 
     @property
@@ -76,7 +76,7 @@ class ScorerEvaluator(AnswersEvaluator):
         )
 
 
-def _faults_of_outcomes(record: Record, spec: ScorerSpec) -> list[Finding]:
+def _faults_of_outcomes(record: Record, spec: ScorerSpec) -> list[Discrepancy]:
     """Outcomes of another scorer than the record's, and samples that have two."""
     found = []
     seen: set[int] = set()
@@ -85,10 +85,10 @@ def _faults_of_outcomes(record: Record, spec: ScorerSpec) -> list[Finding]:
             continue
         where = (f"journal/{line.segment:06d}.jsonl", line.number)
         if (line.fact.scorer, line.fact.source_sha256) != (spec.id, spec.source_sha256):
-            found.append(Finding(*where, "these outcomes are of another scorer than the record's first fact names"))
+            found.append(Discrepancy(*where, "these outcomes are of another scorer than the record's first fact names"))
         samples = [one.sample for one in line.fact.outcomes]
         if len({*samples}) < len(samples) or not seen.isdisjoint(samples):
-            found.append(Finding(*where, "a sample has two outcomes"))
+            found.append(Discrepancy(*where, "a sample has two outcomes"))
         seen.update(samples)
     return found
 

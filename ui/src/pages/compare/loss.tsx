@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useState } from "react";
 import { address, ApiError, get } from "../../api/client";
-import type { Curve } from "../../api/types";
+import type { MetricCurve } from "../../api/types";
 import { counted } from "../../format";
 import { Choice } from "../../parts/fields";
 import { loaded } from "../../parts/loaded";
@@ -112,7 +112,7 @@ function lastOf(values: readonly (number | null)[]): string {
 }
 
 /** A metric's points along an axis; those that don't know their place there are left out. */
-function onAxis(metric: Curve, axis: "step" | "tokens" | "time"): { x: number[]; y: (number | null)[] } {
+function onAxis(metric: MetricCurve, axis: "step" | "tokens" | "time"): { x: number[]; y: (number | null)[] } {
   const places: readonly (number | null)[] = axis === "step" ? metric.steps : axis === "tokens" ? metric.tokens : metric.times;
   const keep = places.map((place, i) => (place === null ? -1 : i)).filter((i) => i >= 0);
   const start = axis === "time" ? (places[keep[0] ?? 0] ?? 0) : 0;
@@ -120,8 +120,8 @@ function onAxis(metric: Curve, axis: "step" | "tokens" | "time"): { x: number[];
 }
 
 /** Each run's loss; null for a run that has none. The whole is null until all have answered. */
-function useMetrics(runs: readonly string[], known: Known): Record<string, Curve | null> | null {
-  const [found, setFound] = useState<Record<string, Curve | null> | null>(null);
+function useMetrics(runs: readonly string[], known: Known): Record<string, MetricCurve | null> | null {
+  const [found, setFound] = useState<Record<string, MetricCurve | null> | null>(null);
   const all = runs.every((run) => known[run] !== undefined);
   const key = all ? runs.map((run) => `${known[run]!.loss === null ? "-" : "+"}${run}`).join("\n") : null;
   useLayoutEffect(() => {
@@ -138,7 +138,7 @@ function useMetrics(runs: readonly string[], known: Known): Record<string, Curve
   return found;
 }
 
-async function lossOf(run: string, signal: AbortSignal): Promise<Curve | null> {
+async function lossOf(run: string, signal: AbortSignal): Promise<MetricCurve | null> {
   try {
     const found = await get(address("/runs/{run_id}/training-metrics", { run_id: run, name: "loss", max_points: MOST_POINTS }), signal);
     return found.curves.find((curve) => curve.name === "loss" && curve.steps.length > 0) ?? null;

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { address } from "../../api/client";
-import type { EvalSet, Leaderboard } from "../../api/types";
+import type { EvalSetSummary, Leaderboard } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { counted, modelName } from "../../format";
 import { count, limit, pEquals, sentence, show } from "../../numbers";
@@ -64,7 +64,7 @@ export default function LeaderboardPage() {
 }
 
 /** The evaluator by its name; with its hash where another of that name, whose files differ, has runs too. */
-function called(one: EvalSet, sets: readonly EvalSet[]): string {
+function called(one: EvalSetSummary, sets: readonly EvalSetSummary[]): string {
   const hashes = new Set(sets.filter((other) => other.spec === one.spec).map((other) => other.spec_sha256));
   return hashes.size === 1 ? one.spec : `${one.spec} (${(one.spec_sha256 ?? "no hash").slice(0, 8)})`;
 }

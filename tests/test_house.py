@@ -1,0 +1,53 @@
+"""The house, read as text: files that fit a mind, names that mean one thing, specs known to their own rooms alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+HOUSE = ROOT / "src" / "benchbook"
+FILES = {path.relative_to(HOUSE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(HOUSE.rglob("*.py"))}
+
+SPEC_ID = re.compile(r"\b(?:answer_correctness|choice|contains|judge_protocol|number|rubric)@v\d")
+NAMED = re.compile(r"\b(?:bench|src|tests|ui)/[a-z_0-9/]+\.py\b")  # a path from the root
+# The frozen specs' own rooms, and the two lists that have all of them.
+AT_HOME = re.compile(r"evaluators/(?:checks|correctness|protocol|rubric)/|evaluators/registry\.py|specs/frozen\.py")
+
+
+def texts_of(tree: ast.Module) -> Iterator[str]:
+    """Texts that the program has; what documents it is none of them."""
+    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    documented = [node for node in ast.walk(tree) if isinstance(node, owners) and ast.get_docstring(node)]
+    docs = {id(node.body[0].value) for node in documented if isinstance(node.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    assert [name for name, text in FILES.items() if len(text.splitlines()) > 400] == []
+
+
+def test_every_public_class_has_a_name_of_its_own() -> None:
+    homes: dict[str, set[str]] = defaultdict(set)  # by file: one may say a class twice, for types and for the program
+    for file, text in FILES.items():
+        for name in re.findall(r"^[ \t]*class ([A-Za-z]\w*)", text, re.MULTILINE):
+            homes[name].add(file)
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+def test_specs_are_named_in_their_own_rooms() -> None:
+    """Outside: the defaults of `run` and `score`, the profile of an eval set, and what identifies a judged output."""
+    maybe = [(name, text) for name, text in FILES.items() if not AT_HOME.match(name) and SPEC_ID.search(text)]
+    naming = {name for name, text in maybe if any(map(SPEC_ID.search, texts_of(ast.parse(text))))}
+    assert naming == {"evaluators/settings.py", "evalsets/composition.py", "evalsets/output_set_sources.py"}
+
+
+def test_every_file_that_the_manual_names_is_there() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    named = {(page.name, path) for page in pages for path in NAMED.findall(page.read_text(encoding="utf-8"))}
+    assert [one for one in sorted(named) if not (ROOT / one[1]).exists()] == []
