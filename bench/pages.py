@@ -28,7 +28,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchbook.evaluators.correctness.rows import CorrectnessRow
 from benchbook.record.tables import ROW_GROUP, arrow_schema
-from benchbook.training.points import TRAINING_TABLE, TrainingMetricRow
+from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from server import serving, write_record
 
 GOALS_MS = {"rows_cold": 1_500, "rows_warm": 1_500, "filter": 300, "blank": 100, "loss": 500}

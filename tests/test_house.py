@@ -15,7 +15,7 @@ FILES = {path.relative_to(HOUSE).as_posix(): path.read_text(encoding="utf-8") fo
 SPEC_ID = re.compile(r"\b(?:answer_correctness|choice|contains|judge_protocol|number|rubric)@v\d")
 NAMED = re.compile(r"\b(?:bench|src|tests|ui)/[a-z_0-9/]+\.py\b")  # a path from the root
 # The frozen specs' own rooms, and the two lists that have all of them.
-AT_HOME = re.compile(r"evaluators/(?:checks|correctness|protocol|rubric)/|evaluators/registry\.py|specs/frozen\.py")
+AT_HOME = re.compile(r"evaluators/(?:checks|correctness|protocol|rubric)/|evaluators/registry\.py|specs/folders\.py")
 
 
 def texts_of(tree: ast.Module) -> Iterator[str]:

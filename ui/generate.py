@@ -15,7 +15,7 @@ from typing import Any
 from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
-from benchbook.statistics.results import REASONS, WARNINGS
+from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.views.answers import ERRORS
 from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
 from benchbook.views.correctness import MISS_REASONS

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.cache import ResponseCache
 from benchbook.ask.providers.calls import Answer
+from benchbook.ask.requests import ResponseCache
 from benchbook.ask.starting import RunResult
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError

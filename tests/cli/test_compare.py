@@ -19,7 +19,7 @@ from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions
 from benchbook.library.comparing import records_on_one_evalset
 from benchbook.record.folder import Record
-from benchbook.training.points import TRAINING_TABLE, MetricPoint, training_rows, write_training_table
+from benchbook.training.curves import TRAINING_TABLE, MetricPoint, training_rows, write_training_table
 from running import benchbook
 from support import shared_data
 

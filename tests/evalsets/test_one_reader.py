@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchbook.errors import UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.validate import exit_code, validate
-from benchbook.specs.frozen import as_text
+from benchbook.specs.folders import as_text
 
 GOOD = b'{"id": "a", "prompt": "P?", "expected_answer": "x", "context": ["c", {"n": 1.5}]}\n'
 

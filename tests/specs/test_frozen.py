@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import SpecChangedError, UsageError
-from benchbook.specs import FROZEN, Template, frozen, load_spec
+from benchbook.specs import FROZEN, Template, folders, load_spec
 from support import SHARED, cases
 
-SPECS = Path(frozen.__file__).parent
+SPECS = Path(folders.__file__).parent
 PROMPT = load_spec("rubric@v1").text("prompt.txt")
 NAMES = ("task", "reference_answer", "provided_context", "candidate_answer")
 
@@ -111,8 +111,8 @@ def changeable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for spec_id in FROZEN:
         name = spec_id.replace("@", "_")
         shutil.copytree(SPECS / name, tmp_path / name)
-    monkeypatch.setattr(frozen, "_FOLDER", tmp_path)
-    monkeypatch.setattr(frozen, "load_spec", load_spec.__wrapped__)
+    monkeypatch.setattr(folders, "_FOLDER", tmp_path)
+    monkeypatch.setattr(folders, "load_spec", load_spec.__wrapped__)
     return tmp_path
 
 
@@ -134,7 +134,7 @@ CHANGES: list[Any] = [
 
 def test_an_unchanged_copy_is_taken(changeable: Path) -> None:
     for spec_id in FROZEN:
-        assert frozen.load_spec(spec_id) == load_spec(spec_id)
+        assert folders.load_spec(spec_id) == load_spec(spec_id)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -142,7 +142,7 @@ def test_an_unchanged_copy_is_taken(changeable: Path) -> None:
 def test_a_changed_spec_is_refused(changeable: Path, spec_id: str, change: Callable[[Path], object]) -> None:
     change(changeable / spec_id.replace("@", "_") / "spec.toml")
     with pytest.raises(SpecChangedError) as caught:
-        frozen.load_spec(spec_id)
+        folders.load_spec(spec_id)
     assert str(caught.value).startswith(f"{spec_id}: its files hash to ")
     assert FROZEN[spec_id] in str(caught.value)
     assert "make a new version beside it" in str(caught.value)
@@ -155,7 +155,7 @@ def test_two_files_that_swap_their_texts_are_a_change(changeable: Path) -> None:
     schema.write_bytes(texts[0])
     prompt.write_bytes(texts[1])
     with pytest.raises(SpecChangedError):
-        frozen.load_spec("rubric@v1")
+        folders.load_spec("rubric@v1")
 
 
 # ── templates (R2.2) ─────────────────────────────────────────────────────────────────────────────────────

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from benchbook.errors import InputError
 from benchbook.training import MetricPoint, curves, thin
-from benchbook.training.curves import Curve, Place
-from benchbook.training.points import TRAINING_TABLE, Segments, read_training_table, training_rows, write_training_table
+from benchbook.training.curves import (
+    TRAINING_TABLE,
+    Curve,
+    Place,
+    Segments,
+    read_training_table,
+    training_rows,
+    write_training_table,
+)
 
 
 def points(*steps: int, name: str = "loss") -> list[MetricPoint]:

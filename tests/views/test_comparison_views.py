@@ -14,8 +14,7 @@ from benchbook.comparison.compared import compare, compare_runs
 from benchbook.comparison.regressions import check_regressions
 from benchbook.errors import RecordError
 from benchbook.text import storable, visible
-from benchbook.training.curves import Curve
-from benchbook.training.points import MetricPoint
+from benchbook.training.curves import Curve, MetricPoint
 from benchbook.views import comparison_tables, numbers
 from benchbook.views.comparison import comparison_html, comparison_markdown, comparison_summary, gate_lines
 from benchbook.views.comparison_data import (

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from benchbook.evalsets import Item
-from benchbook.specs.frozen import as_text
+from benchbook.specs.folders import as_text
 from benchbook.text import visible
 from benchbook.views.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED, RunReport
 from benchbook.views.markup import DARK, LIGHT, el, text

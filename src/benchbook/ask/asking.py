@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.cache import ResponseCache
 from benchbook.ask.limits import Budget, ConcurrencyLimit, RateLimit, Stop
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
-from benchbook.ask.requests import request_sha256
+from benchbook.ask.requests import ResponseCache, request_sha256
 from benchbook.ask.server_pace import ServerPace
 from benchbook.ask.unanswered import Who, advice_on, said_by
 from benchbook.record.facts import Failure, FailureEnds, Reply, Role

@@ -1,23 +1,27 @@
 """Renders every request of a plan again, from inputs and frozen templates: while running, and to verify.
 
-And what comes back, without the thoughts that stand before it (SPEC R3.7).
+What comes back is told from the thoughts before it (SPEC R3.7), and kept in a cache where that was asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Generation
+from benchbook.ask.providers.calls import Answer, Generation, is_fault
 from benchbook.ask.providers.local import bounded
 from benchbook.ask.providers.openai_wire import chat_body
-from benchbook.canonical import StrictJsonError, canonical_json, parse_strict
+from benchbook.canonical import StrictJsonError, canonical_json, decode_json, parse_strict, ready
+from benchbook.errors import ConfigError
 from benchbook.evalsets.conversations import Message
 
-__all__ = ["RolePlan", "body_of", "generation_of", "plan_sha256", "request_sha256", "split_reasoning"]
+__all__ = ["ResponseCache", "RolePlan", "body_of", "generation_of", "plan_sha256", "request_sha256", "split_reasoning"]
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,3 +81,55 @@ def _is_json(text: str) -> bool:
     except StrictJsonError:
         return False
     return True
+
+
+_answer = msgspec.json.Decoder(ready(Answer))
+
+
+class ResponseCache:
+    """Whole answers by endpoint, model, role and the request's hash (which holds every parameter and the prompt).
+
+    Only a first repeat's first attempt looks here: repeats would otherwise measure nothing, and a parse retry would
+    read the rejected reply again (SPEC R3.5, R7.3). A hit keeps the latency of its first time.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"
+            )
+        except (sqlite3.Error, OSError) as error:
+            raise ConfigError("cache", f"{path} ({error})", "a file that can be written") from None
+
+    def get(self, scope: str, role: str, request_sha256: str) -> Answer | None:
+        key = _key(scope, role, request_sha256)
+        try:
+            row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+            answer: Answer | None = None if row is None else decode_json(row[0], _answer)
+        except (sqlite3.Error, msgspec.DecodeError):
+            return None  # a cache that can't be read is a cache that lacks it
+        return answer if answer is not None and _is_answer(answer) else None
+
+    def put(self, scope: str, role: str, request_sha256: str, answer: Answer) -> None:
+        """Keep an answer with a text. Where that fails (a full disk), the run goes on without: the journal has it."""
+        if not _is_answer(answer):
+            return
+        row = (_key(scope, role, request_sha256), canonical_json(answer))
+        with suppress(sqlite3.Error):
+            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _is_answer(answer: Answer) -> bool:
+    """Whether there is something to read again: an empty reply may well be a passing fault, and would stay for ever."""
+    return bool(answer.text and answer.text.strip()) and not is_fault(answer.finish_reason)
+
+
+def _key(scope: str, role: str, request_sha256: str) -> str:
+    return hashlib.sha256(f"{scope}\0{role}\0{request_sha256}".encode()).hexdigest()

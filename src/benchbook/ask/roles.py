@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Any
 
 from benchbook.ask.asking import Endpoint
-from benchbook.ask.cache import ResponseCache
 from benchbook.ask.limits import ConcurrencyLimit
 from benchbook.ask.model_id import ModelId, parse_model_id
 from benchbook.ask.providers.local import SLOTS, find_model, weights_version
@@ -23,7 +22,7 @@ from benchbook.ask.providers.opening import (
     open_provider,
     server_key,
 )
-from benchbook.ask.requests import RolePlan
+from benchbook.ask.requests import ResponseCache, RolePlan
 from benchbook.ask.server_pace import ServerPace
 from benchbook.ask.settings import JudgeConfig
 from benchbook.ask.sitting import Means

@@ -12,9 +12,9 @@ from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
 from benchbook.ask.asking import Asker, Endpoint
-from benchbook.ask.cache import ResponseCache
 from benchbook.ask.limits import Budget, RateLimit, Stop
 from benchbook.ask.model_id import PinCheck
+from benchbook.ask.requests import ResponseCache
 from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Work
 from benchbook.record.facts import Interrupted, Reply, Resumed, RunEnded, SampleFact
 from benchbook.record.folder import Record

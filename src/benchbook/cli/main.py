@@ -63,6 +63,7 @@ _SHARED: Mapping[str, str] = {
     "checks": "evaluators",
     "compare": "comparison",
     "demo": "starting",
+    "doctor": "starting",
     "experiment": "experiments",
     "grid": "experiments",
     "init": "starting",

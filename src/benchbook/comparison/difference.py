@@ -20,7 +20,7 @@ from benchbook.statistics import (
     paired_rates,
     tarone_holm,
 )
-from benchbook.statistics._distributions import t_cdf
+from benchbook.statistics.ground import t_cdf
 
 if TYPE_CHECKING:
     import polars

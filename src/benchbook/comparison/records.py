@@ -127,8 +127,7 @@ def training_loss(record: Record) -> Curve | None:
 
     Raises: RecordError where its table can't be read.
     """
-    from benchbook.training.curves import curves
-    from benchbook.training.points import TRAINING_TABLE, read_training_table
+    from benchbook.training.curves import TRAINING_TABLE, curves, read_training_table
 
     path = record.path / TRAINING_TABLE
     if not path.exists():

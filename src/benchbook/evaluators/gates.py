@@ -10,7 +10,7 @@ import msgspec
 
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.intervals import Interval
-from benchbook.statistics.results import REASONS
+from benchbook.statistics.ground import REASONS
 
 __all__ = [
     "FEWEST",

@@ -36,8 +36,7 @@ from benchbook.statistics import (
     rank_correlation,
     wilson,
 )
-from benchbook.statistics._inputs import FEW_CLUSTERS
-from benchbook.statistics.results import without_interval
+from benchbook.statistics.ground import FEW_CLUSTERS, without_interval
 
 __all__ = ["GoldScores", "LabelledPair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
 

@@ -36,8 +36,8 @@ from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
 from benchbook.specs import FROZEN
-from benchbook.views.json import table_json
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
+from benchbook.views.views import table_json
 
 if TYPE_CHECKING:
     import polars

@@ -8,7 +8,7 @@ import msgspec
 
 from benchbook.evaluators.made import Made, made
 from benchbook.labels.panel import PanelAnalysis
-from benchbook.views.json import TableWords
+from benchbook.views.views import TableWords
 
 __all__ = [
     "EvaluationDetail",

@@ -41,11 +41,9 @@ from benchbook.server.types import (
     VerificationAnswer,
 )
 from benchbook.text import shorten
-from benchbook.training.curves import curves, telling_places
-from benchbook.training.points import TRAINING_TABLE, MetricPoint
-from benchbook.views.json import gate_words, table_json
+from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telling_places
 from benchbook.views.rubric_tables import gates_table
-from benchbook.views.views import view_of
+from benchbook.views.views import gate_words, table_json, view_of
 from benchbook.views.words import reason
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
     from benchbook.statistics.bounded import Widening, bounded_difference, bounded_mean, cluster_widening
     from benchbook.statistics.corrected import CorrectedRate, Stratum, post_stratified_rate, rogan_gladen
+    from benchbook.statistics.ground import REASONS, WARNINGS, Estimate, RankInterval
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
     from benchbook.statistics.means import (
         Repeats,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     )
     from benchbook.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
     from benchbook.statistics.ranking import RankCorrelation, RankedRun, Ranking, rank_correlation, rank_runs
-    from benchbook.statistics.results import REASONS, WARNINGS, Estimate, RankInterval
     from benchbook.statistics.sequences import ConfidenceSequence, FiniteBet, confidence_sequence
     from benchbook.statistics.significance import (
         AdjustedPValues,
@@ -164,7 +164,7 @@ _NAMES_BY_MODULE = {
     ),
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
     "binomial": "clopper_pearson wilson percentile_interval percentile_ranks",
-    "results": "REASONS WARNINGS Estimate RankInterval",
+    "ground": "REASONS WARNINGS Estimate RankInterval",
     "significance": (
         "PermutationTest paired_permutation_test SignedRanks wilcoxon_signed_rank "
         "AdjustedPValues adjust_p_values tarone_holm"

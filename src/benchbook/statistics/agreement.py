@@ -17,10 +17,17 @@ from typing import Any, Literal
 import numpy as np
 
 from benchbook.statistics._arrays import Floats, Ints, Labels
-from benchbook.statistics._distributions import normal_quantile, t_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, check_confidence, check_draws, cluster_codes
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval, value_of_units
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import (
+    FEW_CLUSTERS,
+    Estimate,
+    check_confidence,
+    check_draws,
+    cluster_codes,
+    normal_quantile,
+    t_quantile,
+    without_interval,
+)
 
 __all__ = [
     "MOST_KINDS",

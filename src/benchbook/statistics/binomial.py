@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from benchbook.statistics._distributions import beta_quantile, binomial_cdf, binomial_quantile, normal_quantile
-from benchbook.statistics._inputs import as_values, check_confidence, check_counts
 from benchbook.statistics.clusters import Side, one_sided_bound_of_clusters, worth_of_clusters
-from benchbook.statistics.results import Estimate, RankInterval, without_interval
+from benchbook.statistics.ground import (
+    Estimate,
+    RankInterval,
+    as_values,
+    beta_quantile,
+    binomial_cdf,
+    binomial_quantile,
+    check_confidence,
+    check_counts,
+    normal_quantile,
+    without_interval,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,9 +23,17 @@ from typing import TypeAlias
 import numpy as np
 
 from benchbook.statistics._arrays import Floats, Ints, Labels, Values
-from benchbook.statistics._distributions import normal_cdf, normal_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, as_values, check_confidence, check_draws, cluster_codes
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import (
+    FEW_CLUSTERS,
+    Estimate,
+    as_values,
+    check_confidence,
+    check_draws,
+    cluster_codes,
+    normal_cdf,
+    normal_quantile,
+    without_interval,
+)
 
 __all__ = ["Statistic", "Units", "bootstrap_interval", "bootstrap_mean", "resampled_totals", "value_of_units"]
 

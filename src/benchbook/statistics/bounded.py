@@ -25,9 +25,18 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from benchbook.statistics._distributions import beta_quantile, normal_quantile, t_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, all_alike, as_values, check_confidence, cluster_codes
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import (
+    FEW_CLUSTERS,
+    Estimate,
+    all_alike,
+    as_values,
+    beta_quantile,
+    check_confidence,
+    cluster_codes,
+    normal_quantile,
+    t_quantile,
+    without_interval,
+)
 
 if TYPE_CHECKING:
     from benchbook.statistics._arrays import Floats, Ints, Labels, Values

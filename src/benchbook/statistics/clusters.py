@@ -27,10 +27,17 @@ from fractions import Fraction
 from math import ceil, fsum, inf, isinf, log, sqrt
 from typing import Literal
 
-from benchbook.statistics._distributions import beta_quantile, normal_quantile, t_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, SMALLEST, check_confidence
 from benchbook.statistics.bounded import Design, bounds_of_mean, rescaled
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import (
+    FEW_CLUSTERS,
+    SMALLEST,
+    Estimate,
+    beta_quantile,
+    check_confidence,
+    normal_quantile,
+    t_quantile,
+    without_interval,
+)
 
 __all__ = [
     "SIDES",

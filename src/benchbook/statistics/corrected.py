@@ -8,9 +8,14 @@ from math import sqrt
 
 import numpy as np
 
-from benchbook.statistics._distributions import normal_quantile
-from benchbook.statistics._inputs import check_confidence, check_counts, check_draws
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import (
+    Estimate,
+    check_confidence,
+    check_counts,
+    check_draws,
+    normal_quantile,
+    without_interval,
+)
 
 __all__ = ["FEW_LABELS_OF_STRATA", "CorrectedRate", "Stratum", "post_stratified_rate", "rogan_gladen"]
 

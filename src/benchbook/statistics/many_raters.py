@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 
 from benchbook.statistics._arrays import Floats, Ints, Labels
-from benchbook.statistics._inputs import as_values, cluster_codes
 from benchbook.statistics.agreement import MOST_KINDS, Agreement, weighted_interval, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
-from benchbook.statistics.results import without_interval
+from benchbook.statistics.ground import as_values, cluster_codes, without_interval
 
 __all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]
 

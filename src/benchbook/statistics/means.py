@@ -12,10 +12,19 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from benchbook.statistics._distributions import t_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, ROUNDING, all_alike, as_values, check_confidence, cluster_codes
 from benchbook.statistics.bounded import clustered_jeffreys, jeffreys, rescaled
-from benchbook.statistics.results import Estimate, refuse_nan, without_interval
+from benchbook.statistics.ground import (
+    FEW_CLUSTERS,
+    ROUNDING,
+    Estimate,
+    all_alike,
+    as_values,
+    check_confidence,
+    cluster_codes,
+    refuse_nan,
+    t_quantile,
+    without_interval,
+)
 
 if TYPE_CHECKING:
     from benchbook.statistics._arrays import Labels, Values

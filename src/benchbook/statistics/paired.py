@@ -7,10 +7,18 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from benchbook.statistics._distributions import binomial_cdf, normal_quantile
-from benchbook.statistics._inputs import ROUNDING, all_alike, as_pairs, check_confidence
+from benchbook.statistics.ground import (
+    ROUNDING,
+    Estimate,
+    all_alike,
+    as_pairs,
+    binomial_cdf,
+    check_confidence,
+    normal_quantile,
+    refuse_nan,
+    without_interval,
+)
 from benchbook.statistics.means import MeanMethod, mean_interval
-from benchbook.statistics.results import Estimate, refuse_nan, without_interval
 
 if TYPE_CHECKING:
     from benchbook.statistics._arrays import Floats, Labels, Values

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite, sqrt
 
-from benchbook.statistics._distributions import binomial_cdf, normal_quantile, t_quantile
-from benchbook.statistics._inputs import check_confidence, check_counts
 from benchbook.statistics.bounded import Design, bounds_of_mean
+from benchbook.statistics.ground import binomial_cdf, check_confidence, check_counts, normal_quantile, t_quantile
 
 __all__ = [
     "MOST_VALUES",

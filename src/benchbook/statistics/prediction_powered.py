@@ -8,10 +8,8 @@ from math import sqrt
 import numpy as np
 
 from benchbook.statistics._arrays import Floats, Values
-from benchbook.statistics._distributions import normal_quantile, t_quantile
-from benchbook.statistics._inputs import as_pairs, as_values, check_confidence
 from benchbook.statistics.bounded import Design, bounds_of_mean
-from benchbook.statistics.results import Estimate
+from benchbook.statistics.ground import Estimate, as_pairs, as_values, check_confidence, normal_quantile, t_quantile
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
 

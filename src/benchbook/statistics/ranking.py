@@ -19,10 +19,17 @@ from math import atanh, sqrt, tanh
 import numpy as np
 
 from benchbook.statistics._arrays import Bools, Floats, Ints, Labels, Values
-from benchbook.statistics._distributions import normal_quantile
-from benchbook.statistics._inputs import FEW_CLUSTERS, as_pairs, as_values, check_confidence, cluster_codes
 from benchbook.statistics.bounded import worth
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import (
+    FEW_CLUSTERS,
+    Estimate,
+    as_pairs,
+    as_values,
+    check_confidence,
+    cluster_codes,
+    normal_quantile,
+    without_interval,
+)
 
 __all__ = ["RankCorrelation", "RankedRun", "Ranking", "rank_correlation", "rank_runs"]
 

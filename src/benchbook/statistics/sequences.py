@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from benchbook.statistics._arrays import Floats, Values
-from benchbook.statistics._inputs import as_values, check_confidence
-from benchbook.statistics.results import Estimate, without_interval
+from benchbook.statistics.ground import Estimate, as_values, check_confidence, without_interval
 
 __all__ = ["FRACTIONS", "ConfidenceSequence", "FiniteBet", "SequenceMethod", "confidence_sequence"]
 

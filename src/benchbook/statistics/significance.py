@@ -13,9 +13,7 @@ from typing import Literal
 import numpy as np
 
 from benchbook.statistics._arrays import Bools, Floats, Labels, Values
-from benchbook.statistics._distributions import normal_cdf
-from benchbook.statistics._inputs import as_pairs, as_values, check_draws, sums_by_cluster
-from benchbook.statistics.results import refuse_nan
+from benchbook.statistics.ground import as_pairs, as_values, check_draws, normal_cdf, refuse_nan, sums_by_cluster
 
 __all__ = [
     "AdjustedPValues",

@@ -6,10 +6,9 @@ curve       a metric's points, each step once: where training was started again,
 """
 
 from benchbook.training.columns import resolve_columns
-from benchbook.training.curves import Curve, curves, thin
+from benchbook.training.curves import Curve, MetricPoint, curves, thin
 from benchbook.training.forms import LogForm, recognise
 from benchbook.training.logs import read_training_metrics
-from benchbook.training.points import MetricPoint
 
 __all__ = [
     "Curve",

@@ -12,8 +12,8 @@ from typing import Any
 from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets.table_columns import column_names, comma_hint, value_at
 from benchbook.text import shorten
+from benchbook.training.curves import LogRow
 from benchbook.training.forms import EVENT_STEP, EVENT_TIME, LogForm, log_rows
-from benchbook.training.points import LogRow
 
 __all__ = [
     "AXES",

@@ -24,7 +24,7 @@ from benchbook.evalsets.lines import (
     type_name,
 )
 from benchbook.evalsets.tables import csv_rows
-from benchbook.training.points import LogRow, decode_log_json
+from benchbook.training.curves import LogRow, decode_log_json
 
 __all__ = [
     "EVENT_STEP",

@@ -15,8 +15,7 @@ from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.text import shorten
 from benchbook.training.columns import AXES, Unfit, resolve_columns, seconds, value, whole
-from benchbook.training.forms import LogForm, event_files, log_rows, recognise
-from benchbook.training.points import (
+from benchbook.training.curves import (
     TRAINING_TABLE,
     LogRow,
     MetricPoint,
@@ -25,6 +24,7 @@ from benchbook.training.points import (
     training_rows,
     write_training_table,
 )
+from benchbook.training.forms import LogForm, event_files, log_rows, recognise
 
 __all__ = [
     "TrainingLog",

@@ -26,10 +26,10 @@ from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.html import html_page
-from benchbook.views.json import table_json
 from benchbook.views.judge_card import CardSection, CardWords
 from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words
 from benchbook.views.markdown import markdown_page
+from benchbook.views.views import table_json
 from benchbook.views.words import criterion_word, plural
 
 __all__ = ["answer_card_html", "answer_card_lines", "answer_card_markdown", "answer_card_words"]

@@ -14,7 +14,7 @@ from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.contract import ComparedMetric
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference
-from benchbook.statistics.results import REASONS, WARNINGS
+from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.comparison_data import ShownItem

@@ -13,8 +13,7 @@ from math import ceil, floor, isfinite, log10
 
 from benchbook.evaluators.document import Cell, Column, Table
 from benchbook.text import one_line
-from benchbook.training.curves import Curve, Place, thin
-from benchbook.training.points import MetricPoint
+from benchbook.training.curves import Curve, MetricPoint, Place, thin
 from benchbook.views.markup import Html, el, table_html, text
 from benchbook.views.svg import _label, _picture
 from benchbook.views.words import plural

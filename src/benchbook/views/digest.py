@@ -16,7 +16,7 @@ from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.spec import MeasureName, RubricSpec, rubric_v1
 from benchbook.labels.panel import PanelAnalysis
-from benchbook.specs.frozen import as_text
+from benchbook.specs.folders import as_text
 from benchbook.views import numbers
 from benchbook.views.words import unscored_because
 

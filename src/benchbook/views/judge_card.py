@@ -13,10 +13,9 @@ from benchbook.labels.judge_card import JudgeCard
 from benchbook.text import shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page
-from benchbook.views.json import TableWords, table_json
 from benchbook.views.judge_card_tables import card_notices, card_sections
 from benchbook.views.markdown import markdown_page
-from benchbook.views.views import named_model
+from benchbook.views.views import TableWords, named_model, table_json
 from benchbook.views.words import decision_word, reason
 
 __all__ = ["CardDecision", "CardSection", "CardWords", "card_html", "card_lines", "card_markdown", "card_words"]

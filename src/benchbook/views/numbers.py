@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from benchbook.comparison.difference import Difference
 from benchbook.evaluators.document import Cell, Column, Kind, Reach, Share, Span, Table, Value
 from benchbook.evaluators.intervals import Interval
-from benchbook.statistics.results import REASONS
+from benchbook.statistics.ground import REASONS
 from benchbook.text import one_line
 
 __all__ = [

@@ -12,7 +12,7 @@ from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, VarianceSplit
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.statistics.results import REASONS, WARNINGS
+from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.digest import Digest

@@ -24,7 +24,7 @@ from benchbook.evaluators.document import (
     table,
 )
 from benchbook.evaluators.rubric.items_needed import ItemsNeeded
-from benchbook.statistics.results import WARNINGS
+from benchbook.statistics.ground import WARNINGS
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page

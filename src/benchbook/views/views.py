@@ -1,4 +1,4 @@
-"""How the runs of an evaluator are shown: their summary, their reports, and why a sample did not pass."""
+"""How the runs of an evaluator are shown: summary, reports, why a sample did not pass; and tables as text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import RecordError
+from benchbook.evaluators import document
 from benchbook.evaluators.contract import DerivedFiles, Evaluator
 from benchbook.evaluators.document import (
     HTML,
@@ -27,24 +28,31 @@ from benchbook.evaluators.document import (
     Paragraph,
     Section,
     Table,
+    Tone,
     table,
 )
+from benchbook.evaluators.gates import Gate
 from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.digest import AnyReport
-from benchbook.views.words import asked_items, plural
+from benchbook.views.words import aggregate_word, asked_items, gate_rule, gate_state, gate_value, plural
 
 __all__ = [
     "FOOT",
+    "ColumnWords",
+    "GateWords",
     "Rows",
+    "TableWords",
     "View",
     "end_sections",
+    "gate_words",
     "named_evalset",
     "named_model",
     "notices_around",
     "opening_of",
     "run_facts",
+    "table_json",
     "view_of",
     "write_pieces",
 ]
@@ -191,3 +199,45 @@ def end_sections(report: AnyReport) -> list[Section]:
         Section("reproducibility", "Reproducibility", (reproducibility(report), configured), only=WRITTEN),
         Section("verify", "Check it yourself", (Paragraph(how), Code(command)), only=WRITTEN),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWords:
+    name: str
+    number: bool = False  # set to the right, in figures of one width
+
+
+@dataclass(frozen=True, slots=True)
+class TableWords:
+    """`rows` are as wide as `columns`; the first cell of a row is its heading. Cells are text, not markup."""
+
+    caption: str
+    columns: tuple[ColumnWords, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateWords:
+    """What a gate asks for, its value (never rounded onto the limit), whether it holds (`text`), and how firmly."""
+
+    label: str
+    rule: str
+    value: str
+    n: int | None
+    interval: str
+    tone: Tone
+    text: str
+    detail: str | None
+
+
+def table_json(found: document.Table) -> TableWords:
+    """A table with its cells as text."""
+    columns = tuple(ColumnWords(column.name, column.number) for column in found.columns)
+    return TableWords(found.caption, columns, tuple(map(tuple, numbers.cells(found))))
+
+
+def gate_words(gate: Gate, n: int | None = None) -> GateWords:
+    """A gate in words; `n` is what its value is counted over."""
+    word = aggregate_word(gate.aggregate)
+    value, reach = gate_value(gate, gate.value), numbers.interval(word.kind, gate.interval)
+    return GateWords(word.label, gate_rule(gate), value, n, reach, *gate_state(gate))

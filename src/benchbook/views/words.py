@@ -14,7 +14,7 @@ from benchbook.evaluators.document import Kind, Tone, Value
 from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import RubricManifest, RubricRow
-from benchbook.statistics.results import REASONS
+from benchbook.statistics.ground import REASONS
 from benchbook.text import one_line
 from benchbook.views import numbers
 

@@ -87,7 +87,7 @@ class LocalServer:
             raise UsageError("provider local needs an extra: pip install 'benchbook[local]'")
         words = [
             "-m",
-            "benchbook.ask.providers.local_process",
+            "benchbook.ask.providers.local",
             str(path),
             name,
             str(slots),
@@ -122,3 +122,30 @@ class LocalServer:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+
+
+def _serve(path: str, name: str, slots: int, context_tokens: int) -> None:
+    """The process that holds the model: prints the address of its server, and lives as long as its standard input."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = path
+    params.model_alias = {name}  # else replies would name the file's path
+    params.n_parallel = slots
+    params.n_ctx = context_tokens
+    params.cpuparams.n_threads = cores()
+    params.port = 0
+    params.hostnames = ["127.0.0.1"]
+    params.ui = False
+    params.cors_origins = ""
+    params.endpoint_slots = False
+    params.verbosity = -1
+    server = xllamacpp.Server(params)
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
+    sys.stdin.buffer.read()  # ends when whoever started us does
+    os._exit(0)  # not by the server's own way to close, which may block
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

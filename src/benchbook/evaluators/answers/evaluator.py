@@ -28,8 +28,8 @@ from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_d
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from benchbook.training.logs import training_files
-from benchbook.training.points import TRAINING_TABLE, TrainingMetricRow
 
 __all__ = ["AnswersEvaluator"]
 

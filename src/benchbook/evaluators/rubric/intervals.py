@@ -30,9 +30,9 @@ from benchbook.evaluators.rubric.rows import Cases
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics import Estimate, percentile_ranks
-from benchbook.statistics._inputs import FEW_CLUSTERS
 from benchbook.statistics.binomial import percentile_bound_of_clusters
 from benchbook.statistics.clusters import SIDES
+from benchbook.statistics.ground import FEW_CLUSTERS
 from benchbook.statistics.means import (
     clustered_jeffreys_of_sums,
     clustered_mean_of_sums,

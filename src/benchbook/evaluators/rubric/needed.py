@@ -13,6 +13,7 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.statistics.bounded import design_of
 from benchbook.statistics.clusters import least_to_show
+from benchbook.statistics.ground import Estimate
 from benchbook.statistics.means import (
     clustered_jeffreys_of_sums,
     clustered_mean_of_sums,
@@ -25,7 +26,6 @@ from benchbook.statistics.planning import (
     n_to_settle_percentile,
     n_to_settle_rate,
 )
-from benchbook.statistics.results import Estimate
 
 __all__ = ["least_by_gate", "least_for_ready", "never_shown", "to_settle"]
 

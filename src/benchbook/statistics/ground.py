@@ -1,0 +1,261 @@
+"""What all of this room stands on: what callers hand in, checked; what functions return; and distributions.
+
+NumPy is loaded when the first array is made. Distribution functions are those of `scipy.special`, which loads in a
+fraction of the time that `scipy.stats` takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
+
+__all__ = [
+    "REASONS",
+    "WARNINGS",
+    "Estimate",
+    "RankInterval",
+    "all_alike",
+    "as_pairs",
+    "as_values",
+    "beta_quantile",
+    "binomial_cdf",
+    "binomial_quantile",
+    "check_confidence",
+    "check_counts",
+    "check_draws",
+    "cluster_codes",
+    "normal_cdf",
+    "normal_quantile",
+    "refuse_nan",
+    "sums_by_cluster",
+    "t_cdf",
+    "t_quantile",
+    "without_interval",
+]
+
+
+ROUNDING = 1e-13
+LARGEST, SMALLEST = 1e60, 1e-60  # cubes, and sums of them, neither overflow nor vanish
+
+
+def as_values(values: Values, name: str = "values") -> Floats:
+    """A flat array of finite numbers; nearer to 0 than 1e-60 is 0.
+
+    Raises: ValueError for NaN, None, infinity or a number beyond 1e60; missing values are left out by the caller.
+    """
+    import numpy as np
+
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1:
+        raise ValueError(f"{name} must be a flat sequence, not one of {x.ndim} dimensions")
+    if not np.all(np.abs(x) <= LARGEST):  # false for NaN, too
+        raise ValueError(f"{name} must be finite numbers, at most 1e60 in size; leave missing ones out first")
+    return np.where(np.abs(x) < SMALLEST, 0.0, x)
+
+
+def as_pairs(a: Values, b: Values) -> tuple[Floats, Floats]:
+    """Two arrays of the same length. Raises: ValueError, also as in `as_values`."""
+    x, y = as_values(a, "a"), as_values(b, "b")
+    if x.size != y.size:
+        raise ValueError(f"a has {x.size} values and b {y.size}; pairs need as many of each")
+    return x, y
+
+
+def all_alike(x: Floats, size: float) -> bool:
+    """Whether values differ by no more than rounding leaves of numbers of this size: 0.3 - 0.2 is not quite 0.1."""
+    return bool(x.max() - x.min() <= ROUNDING * size)
+
+
+def cluster_codes(clusters: Labels, n: int) -> tuple[Ints, int]:
+    """`(codes, n_clusters)`: each value's cluster as a number from 0 on, in the order of first appearance.
+
+    None is a label like any other: a value that shares nothing with others needs a label of its own.
+
+    Raises: ValueError if there are not `n` of them.
+    """
+    import numpy as np
+
+    if len(clusters) != n:
+        raise ValueError(f"{n} values, but {len(clusters)} cluster labels")
+    seen: dict[Hashable, int] = {}
+    listed = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
+    codes = np.fromiter((seen.setdefault(label, len(seen)) for label in listed), dtype=np.intp, count=n)
+    return codes, len(seen)
+
+
+def sums_by_cluster(values: Floats, clusters: Labels) -> Floats:
+    """The sum of the values of each cluster."""
+    import numpy as np
+
+    codes, n_clusters = cluster_codes(clusters, int(values.size))
+    return np.asarray(np.bincount(codes, weights=values, minlength=n_clusters), dtype=np.float64)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raises: ValueError unless it is between 0 and 1, both excluded."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+
+
+def check_draws(draws: int, what: str) -> None:
+    """Raises: ValueError for fewer than two."""
+    if draws < 2:
+        raise ValueError(f"{what} must be 2 at least, not {draws}")
+
+
+def check_counts(successes: int, n: int, what: str = "successes") -> None:
+    """Raises: ValueError unless 0 <= successes <= n."""
+    if not 0 <= successes <= n:
+        raise ValueError(f"{what} must lie between 0 and {n}, not {successes}")
+
+
+FEW_CLUSTERS = 10
+
+
+REASONS: Mapping[str, str] = {
+    "no_data": "there are no values to compute it from",
+    "one_value": "one value alone says nothing about spread",
+    "one_cluster": "one cluster alone says nothing about spread between clusters",
+    "no_variance": "all values are alike, so their spread says nothing about how sure this is",
+    "no_discordant_pairs": "no pair differs",
+    "sample_too_small": "the sample is too small for this at the confidence asked for",
+    "one_category": "only one category occurs, so chance alone explains the agreement",
+    "judge_no_better_than_chance": "sensitivity and specificity add up to 1 or less: the judge tells nothing apart",
+    "perfect_correlation": "the ranks agree (or oppose) perfectly, so this method gives no interval",
+    "one_repeat": "one repeat alone says nothing about how much repeats differ",
+    "too_many_values": "too many distinct values for an interval by resampling",
+    "no_difference": "no number of items can show a difference of nothing",
+}
+"""Every `reason` that a result of this room can have, with its sentence."""
+
+WARNINGS: Mapping[str, str] = {
+    "few_clusters": "fewer than 10 clusters: the interval is rough, and may be too narrow",
+    "one_pair": "one pair alone says nothing about spread, so any difference is left open",
+    "one_cluster": "all pairs belong together, so any difference is left open",
+    "few_labels": "fewer than 10 labels: the interval is likely too narrow",
+    "few_differing_pairs": "fewer than 10 differing pairs: the normal approximation is rough",
+    "clipped": "the value fell outside 0 to 1 and was set to the nearer end",
+    "undefined_resamples": "some resamples gave no value and were left out",
+    "judge_near_chance": "the labels leave open whether the judge is better than chance, so any rate is allowed for",
+    "no_unlabelled": "nothing but labelled samples: the judge adds nothing",
+    "clusters_ignored": "this test takes pairs as independent; the clustered interval does not",
+    "bounds_crossed": "the bounds would cross: the mean drifts, or chance had its rare day; they stay where they were",
+    "negative_component": "the variance between items came out below 0 and was set to 0",
+}
+"""Every warning that a result of this room can carry, with its sentence."""
+
+
+def refuse_nan(result: Any) -> None:
+    """Raises ArithmeticError if a field of this dataclass is NaN or infinite: no such number leaves this room."""
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, float) and not isfinite(value):
+            raise ArithmeticError(f"{type(result).__name__}.{field.name} is {value}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """An estimate with its interval, both in the unit of the values. A bound or estimate is None where nothing can be
+    said, and `reason` (one of REASONS) says why. `n` counts values; pairs where two runs are compared.
+
+    `standard_error` is None where the method has none; `seed` is set where random numbers were drawn.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    method: str
+    n: int
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+    standard_error: float | None = None
+    n_clusters: int | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        refuse_nan(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankInterval:
+    """An interval between two order statistics. Ranks count from 1; None where the sample is too small."""
+
+    low_rank: int | None
+    high_rank: int | None
+    coverage: float | None  # exact, of the closed interval between the two; None where one is missing
+    confidence: float
+    n: int
+    reason: str | None = None
+    method: str = "order_statistics"
+    warnings: tuple[str, ...] = ()
+
+
+def without_interval(
+    estimate: float | None, *, n: int, confidence: float, method: str, reason: str, n_clusters: int | None = None
+) -> Estimate:
+    """What can be said when there is no interval: the estimate, if there is one, and why there are no bounds."""
+    return Estimate(
+        estimate=estimate,
+        low=None,
+        high=None,
+        confidence=confidence,
+        method=method,
+        n=n,
+        reason=reason,
+        n_clusters=n_clusters,
+    )
+
+
+_NORMAL = NormalDist()
+
+
+def normal_quantile(probability: float) -> float:
+    return _NORMAL.inv_cdf(probability)
+
+
+def normal_cdf(z: float) -> float:
+    return _NORMAL.cdf(z)
+
+
+def t_quantile(degrees: float, probability: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, probability))
+
+
+def t_cdf(degrees: int, t: float) -> float:
+    from scipy.special import stdtr
+
+    return float(stdtr(degrees, t))
+
+
+def beta_quantile(a: float, b: float, probability: float) -> float:
+    from scipy.special import betaincinv
+
+    return float(betaincinv(a, b, probability))
+
+
+def binomial_cdf(k: int, n: int, p: float) -> float:
+    """P(X <= k); 0 for a negative k."""
+    from scipy.special import bdtr
+
+    return float(bdtr(k, n, p)) if k >= 0 else 0.0
+
+
+def binomial_quantile(probability: float, n: int, p: float) -> int:
+    """The smallest k whose cumulated probability reaches `probability`."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if binomial_cdf(middle, n, p) >= probability:
+            high = middle
+        else:
+            low = middle + 1
+    return low
