@@ -15,6 +15,8 @@ __all__ = [
     "MeasuredDifference",
     "measured_differences",
     "metadata_difference",
+    "scorer_changed",
+    "scorer_said",
     "unknown_in_both",
 ]
 
@@ -81,6 +83,24 @@ def measured_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Me
     if found["evalset"]:  # where it is the same, by whatever words its part was asked for, nothing differs
         found["evalset"] += _difference(_part(a), _part(b))
     return tuple(MeasuredDifference(name, leaves) for name, leaves in found.items() if leaves)
+
+
+def scorer_said(manifest: Mapping[str, Any]) -> str:
+    """What scored a run, as those name it that put runs side by side: its spec's id; of a function of a user's own with
+    the beginning of its source's hash, for a version may have been used twice."""
+    spec, scorer = str(manifest.get("spec")), manifest.get("scorer")
+    source = scorer.get("source_sha256") if isinstance(scorer, Mapping) else None
+    return spec if source is None else f"{spec} (source {str(source)[:12]})"
+
+
+def scorer_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
+    """What is to be said of two runs whose scorers call themselves the same, and are not; None of others."""
+    spec = a.get("spec")
+    if spec != b.get("spec") or a.get("spec_sha256") == b.get("spec_sha256"):
+        return None
+    pair = [scorer_said(one) for one in (a, b)]
+    said = "" if pair[0] == pair[1] else f": {pair[0]}, and {pair[1]}"
+    return f"Both scorers call themselves {spec}, and are not the same{said}. A changed scorer is a new version."
 
 
 def unknown_in_both(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Measured, ...]:

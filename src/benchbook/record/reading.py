@@ -174,19 +174,32 @@ class SegmentCache:
     """Segments' lines by place, the last few kept: facts of one sample lie close together."""
 
     def __init__(self, journal: Path, keep: int = 3) -> None:
-        self._paths = {segment_number(path): path for path in segment_files(journal)}
+        self._journal = journal
+        self._paths = self._segments()
         self._keep = keep
         self._kept: OrderedDict[int, bytes] = OrderedDict()
+
+    def _segments(self) -> dict[int, Path]:
+        return {segment_number(path): path for path in segment_files(self._journal)}
 
     def line(self, segment: int, offset: int) -> bytes:
         data = self._kept.get(segment)
         if data is None:
-            data = self._kept[segment] = read_segment(self._paths[segment])
+            data = self._kept[segment] = self._read(segment)
             if len(self._kept) > self._keep:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(segment)
         return data[offset : data.find(b"\n", offset)]
+
+    def _read(self, segment: int) -> bytes:
+        try:
+            return read_segment(self._paths[segment])
+        except (
+            FileNotFoundError
+        ):  # whoever writes this journal has sealed it meanwhile: the same lines, in another file
+            self._paths = self._segments()
+            return read_segment(self._paths[segment])
 
 
 class FactIndex:

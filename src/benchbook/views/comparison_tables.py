@@ -13,7 +13,7 @@ from benchbook.comparison.leaderboard import History, HistoryName
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.contract import ComparedMetric
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
-from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference
+from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference, scorer_changed
 from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
@@ -168,6 +168,8 @@ def notices(pair: Comparison) -> list[str]:
         f"Not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {_leaves(one.leaves)})."
         for one in pair.measured
     ]
+    if (changed := scorer_changed(pair.a.manifest, pair.b.manifest)) is not None:
+        found.append(changed)
     if pair.unknown:
         names = ", ".join(MEASURED_WORDS[name] for name in pair.unknown)
         found.append(f"Neither record knows {names}; whether that was the same can't be told.")

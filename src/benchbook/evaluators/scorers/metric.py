@@ -127,10 +127,12 @@ class ScorerMetric(Metric):
         faults = {why: n for why, n in missed.items() if why != NOT_SCORED}
         if n := sum(faults.values()):
             says = "; ".join(f"{why} ({n})" for why, n in _most(faults)[:3]) + ("; …" if len(faults) > 3 else "")
-            are = "answer is" if n == 1 else "answers are"
-            yield f"{n:,} of {n_items:,} {are} unscored by a fault of the scorer {self.id}, and left out: {says}."
+            yield (
+                f"{n:,} of {n_items:,} items {'is' if n == 1 else 'are'} unscored by a fault of the scorer {self.id}, "
+                f"not of the model, and left out of the score: {says}."
+            )
         if n := missed.get(NOT_SCORED, 0):
-            yield f"{n:,} of {n_items:,} {'answer is' if n == 1 else 'answers are'} not scored yet, and left out."
+            yield f"{n:,} of {n_items:,} items {'is' if n == 1 else 'are'} answered and not scored yet, and left out."
 
     def aggregates(self, values: Mapping[str, Any], counted: Counted) -> ScorerAggregates:
         sums = {"primary_score": counted.score, **counted.measured}
