@@ -53,7 +53,7 @@ class Rows:
             columns["candidate_error"] = candidate_error(history)
         return self._type(**columns)
 
-    def _more(self, history: History, outcome: Outcome) -> dict[str, Any]:
+    def _more(self, history: SampleHistory, outcome: SampleOutcome) -> dict[str, Any]:
         """What rows have under some rubrics alone."""
         columns = further_columns(history.parsed, self._spec)
         if self._spec.by_item:
