@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchbook.ask.providers.python_function import lend
+from benchbook.ask.providers.in_process import lend
 from benchbook.ask.starting import RunResult
 from benchbook.ask.starting import resume as resume_with
 from benchbook.ask.starting import start as start_with

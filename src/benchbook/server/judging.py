@@ -1,7 +1,8 @@
-"""What the API answers about judges: experiments, evaluations, and the evidence in what was judged."""
+"""Experiments of models that judge: which there are, their evaluations, and the evidence in the judged text."""
 
 from __future__ import annotations
 
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import msgspec
 
 from benchbook.catalog.queries import EvaluatorRow, IndexedRun, RunFilter, evaluators, list_runs
 from benchbook.errors import RecordError
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
@@ -17,19 +19,8 @@ from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
+from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.tables import read_rows, row_of_sample
-from benchbook.server.judging_types import (
-    EvaluationDetail,
-    EvaluationEvidence,
-    EvaluationFault,
-    EvaluationsPage,
-    EvaluationSpan,
-    EvaluationSummary,
-    ExperimentList,
-    JudgesOfRun,
-    PanelOfRun,
-    panel_of_run,
-)
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
@@ -37,18 +28,126 @@ from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
 from benchbook.specs import FROZEN
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
-from benchbook.views.views import table_json
+from benchbook.views.views import TableWords, table_json
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = [
+    "EvaluationDetail",
+    "EvaluationEvidence",
+    "EvaluationFault",
+    "EvaluationSpan",
+    "EvaluationSummary",
+    "EvaluationsPage",
+    "ExperimentList",
+    "JudgesOfRun",
+    "PanelOfRun",
     "get_evaluation",
     "get_judges",
     "get_panel",
     "list_evaluations",
     "list_experiments",
+    "panel_of_run",
 ]
+
+
+class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """An experiment of `judge_protocol@v1`, in short; the whole of it is in the run's aggregates."""
+
+    run_id: str
+    state: str
+    started_utc: str | None
+    dataset_id: str | None
+    judges: tuple[str, ...]
+    targets: tuple[str, ...]
+    n_outputs: int
+    n_evaluations: int
+    n_valid: int
+    n_invalid: int
+
+
+class ExperimentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Finished experiments, the newest first."""
+
+    experiments: tuple[JudgesOfRun, ...]
+
+
+class EvaluationSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One evaluation in a list. The identifiers are those that were asked about, never those that a reply claims."""
+
+    sample: int
+    question_id: str
+    prompt_variant: str
+    target_model: str
+    output_id: str
+    judge_model: str
+    method: str
+    repeat: int
+    valid: bool
+    flags: tuple[str, ...]
+    verdict: str | None
+    overall_score: int | None
+
+
+class EvaluationsPage(msgspec.Struct, frozen=True, kw_only=True):
+    evaluations: tuple[EvaluationSummary, ...]
+    n: int
+    next_cursor: str | None
+
+
+class EvaluationSpan(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the judged text, half-open, in UTF-16 code units: what a browser counts in."""
+
+    start: int
+    end: int
+
+
+class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    dimension: str | None
+    quote: str | None
+    reason: str | None
+    located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
+    spans: tuple[EvaluationSpan, ...]
+
+
+class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):
+    flag: str
+    code: str
+    field: str
+    message: str
+
+
+class EvaluationDetail(EvaluationSummary, frozen=True, kw_only=True):
+    """One evaluation, whole, with the text that the judge saw. `task` is the prompt that the target was given."""
+
+    scores: dict[str, int | None]
+    details: tuple[EvaluationFault, ...]
+    evidence: tuple[EvaluationEvidence, ...]
+    text: str
+    task: str
+    raw_reply: str
+    text_sha256: str
+    prompt_sha256: str | None
+
+
+class PanelOfRun(Made, frozen=True, kw_only=True):
+    """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
+
+    __slots__ = ()
+
+    lines: tuple[str, ...]
+    notices: tuple[str, ...]
+    judges_table: TableWords
+    agreement_table: TableWords
+    n_splits: int
+    panel: PanelAnalysis
+
+
+@cache
+def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
+    """With what is said of a panel under its rubric."""
+    return made(PanelOfRun, {}, {"panel": panel})
 
 
 _MOST = 200

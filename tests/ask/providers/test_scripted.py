@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchbook.ask.providers.calls import Answer, CallFailed, Generation
+from benchbook.ask.providers.in_process import ScriptedProvider, read_script
 from benchbook.ask.providers.openai_wire import chat_body
-from benchbook.ask.providers.scripted import ScriptedProvider, read_script
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 

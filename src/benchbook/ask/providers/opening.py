@@ -74,7 +74,7 @@ def open_provider(settings: ProviderSettings) -> Provider:
         case "local":
             return _LocalProvider(settings)
         case "scripted":
-            from benchbook.ask.providers.scripted import ScriptedProvider, read_script
+            from benchbook.ask.providers.in_process import ScriptedProvider, read_script
 
             return ScriptedProvider(settings.name, read_script(settings.path, settings.setting))
         case "any-llm":
@@ -104,7 +104,7 @@ def _open_openai(settings: ProviderSettings) -> Provider:
 
 
 def _open_function(settings: ProviderSettings) -> Provider:
-    from benchbook.ask.providers.python_function import PythonFunction, function_named
+    from benchbook.ask.providers.in_process import PythonFunction, function_named
 
     function = function_named(settings.name)
     if function is None:

@@ -1,24 +1,31 @@
-"""A function of this process as a model, or a judge: called with the prompt, it returns the answer."""
+"""Models within this process: a function, called with the prompt, and replies by a script, for tests and dry runs.
+
+The script is JSON: `{"replies": [{"contains": "…", "text": "…", "latency_ms": 5, "input_tokens": 1, …}, …]}`. The first
+entry whose `contains` stands in the prompt answers; one without it answers everything.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import inspect
 import re
 import textwrap
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
 from benchbook.ask.providers.calls import Answer, CallFailed, normalised
-from benchbook.canonical import decode_json
-from benchbook.errors import UsageError
+from benchbook.canonical import decode_json, ready
+from benchbook.errors import ConfigError, UsageError
+from benchbook.evalsets.conversations import said
+from benchbook.record.facts import FailureCause
 from benchbook.text import one_line, shorten
 
-__all__ = ["KIND", "PythonFunction", "function_named", "lend", "source_sha256"]
+__all__ = ["KIND", "PythonFunction", "ScriptedProvider", "function_named", "lend", "read_script", "source_sha256"]
+
 
 KIND = "python"
 
@@ -75,6 +82,8 @@ class PythonFunction:
         self._timeout_s = timeout_ms / 1000
 
     async def ask(self, body: bytes) -> Answer:
+        import asyncio
+
         messages = decode_json(body, _request)["messages"]
         is_prompt = len(messages) == 1 and messages[0]["role"] == "user" and isinstance(messages[0]["content"], str)
         asked = messages[0]["content"] if is_prompt else messages
@@ -91,6 +100,8 @@ class PythonFunction:
         return _answer(found, _ms(started))
 
     async def _called(self, asked: Any) -> Any:
+        import asyncio
+
         if inspect.iscoroutinefunction(self._function) or inspect.iscoroutinefunction(
             getattr(self._function, "__call__", None)  # noqa: B004 - an object's own
         ):
@@ -122,3 +133,64 @@ def _is_told(name: Any, value: Any) -> bool:
 
 def _ms(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
+
+
+class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry. `error` makes it a failure of that kind."""
+
+    contains: str = ""
+    text: str | None = None
+    finish_reason: str = "stop"
+    latency_ms: int = 5
+    latency_model_ms: int | None = None
+    input_tokens: int | None = 10
+    output_tokens: int | None = 10
+    error: Literal["provider_error", "timeout"] | None = None
+
+
+class _Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    replies: list[ScriptedReply]
+
+
+def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
+    """The entries of a script.
+
+    Raises: ConfigError.
+    """
+    if path is None:
+        raise ConfigError(f"{setting}_path", "nothing", "a file with scripted replies (provider scripted)")
+    try:
+        return msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"), type=ready(_Script)).replies
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{setting}_path", f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}') from None
+
+
+class ScriptedProvider:
+    def __init__(self, name: str, replies: list[ScriptedReply]) -> None:
+        self._name = name
+        self._replies = replies
+
+    async def ask(self, body: bytes) -> Answer:
+        request: dict[str, Any] = decode_json(body, _request)
+        prompt = "\n".join(said(message["content"]) for message in request["messages"])
+        for reply in self._replies:
+            if reply.contains in prompt:
+                return self._answer(reply)
+        raise CallFailed("provider_error", "the script has no reply to this prompt", cause="request")
+
+    def _answer(self, reply: ScriptedReply) -> Answer:
+        if reply.error is not None:
+            cause: FailureCause = "time_limit" if reply.error == "timeout" else "server_error"
+            raise CallFailed(reply.error, "scripted", latency_ms=reply.latency_ms, cause=cause)
+        return Answer(
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            latency_e2e_ms=reply.latency_ms,
+            latency_model_ms=reply.latency_model_ms,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            model_reported=self._name,
+        )
+
+    async def close(self) -> None:
+        pass
