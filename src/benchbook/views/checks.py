@@ -12,6 +12,7 @@ from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import DecisionName
 from benchbook.views import numbers
 from benchbook.views.answers import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
+from benchbook.views.words import gate_state
 
 __all__ = ["VIEW"]
 
@@ -66,7 +67,9 @@ def _gates(decision: ChecksDecision) -> Iterator[Table]:
         relation = "at least" if gate.direction == "at_least" else "at most"
         rule = f"{relation} {numbers.limit(kind, gate.limit)}"
         value = Value(kind, gate.value, apart_from=gate.limit, unknown="no value")
-        rows.append((label, rule, value, Reach(kind, gate.interval), "holds" if gate.holds else "does not hold"))
+        state = gate_state(gate)
+        outcome = f"{state.text}, {state.detail}" if state.detail else state.text
+        rows.append((label, rule, value, Reach(kind, gate.interval), outcome))
     columns = {"Gate": "text", "Rule": "text", "Value": "number", "Interval": "number", "Outcome": "text"}
     yield table("The gates", columns, rows)  # type: ignore[arg-type]
 
