@@ -17,6 +17,7 @@ import pytest
 import benchbook as bb
 from benchbook.ask.unanswered import Unanswered
 from benchbook.cli.main import COMMANDS
+from benchbook.evaluators import exact
 from benchbook.evaluators.gates import Gate
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric import rows
@@ -180,7 +181,7 @@ def fields_of(struct: Any) -> list[str]:
         ("aggregates.md", AGGREGATES_FILE),
         ("aggregates.md", rows.Ledger),
         ("aggregates.md", Unanswered),
-        ("aggregates.md", rows.RepeatSummary),
+        ("aggregates.md", exact.RepeatSummary),
         ("aggregates.md", rows.ItemAgreement),
         ("aggregates.md", SLICE),
         ("aggregates.md", Decision),

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from benchbook.evalsets import Item
-from benchbook.evaluators.exact import as_float, sample_sd
+from benchbook.evaluators.exact import RepeatSummary, as_float, sample_sd
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_of
@@ -27,7 +27,6 @@ from benchbook.evaluators.rubric.rows import (
     ItemAgreement,
     JudgeReply,
     Ledger,
-    RepeatSummary,
     RubricManifest,
     RubricRow,
     Slice,

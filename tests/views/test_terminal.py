@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from benchbook.evaluators.document import table
-from benchbook.evaluators.rubric.rows import RepeatSummary
+from benchbook.evaluators.exact import RepeatSummary
 from benchbook.views.rubric import run_document
 from benchbook.views.terminal import document_lines, encodable, print_document, table_lines
 from views.made_up import shown

@@ -27,7 +27,7 @@ from benchbook.comparison.pairing import (
     paired_items,
 )
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import ComparedMetric
+from benchbook.evaluators.contract import ComparedMetric, PairVerdict
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.measured import (
     LeafDifference,
@@ -37,7 +37,6 @@ from benchbook.evaluators.measured import (
     metadata_difference,
     unknown_in_both,
 )
-from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
 from benchbook.statistics import adjust_p_values
 
 if TYPE_CHECKING:

@@ -11,11 +11,9 @@ import msgspec
 
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator
-from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.exact import NANO, RepeatSummary, summary_of
 from benchbook.evaluators.grid import NOT_VARIED
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.evaluators.rubric.repeats import summary_of
-from benchbook.evaluators.rubric.rows import RepeatSummary
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 

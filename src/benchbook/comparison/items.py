@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import ComparedColumns, Evaluator
+from benchbook.evaluators.contract import ComparedColumns, EndedEarly, Evaluator
 from benchbook.evaluators.exact import NANO, as_float, mean
-from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
 
 if TYPE_CHECKING:
     import polars
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "GROUPINGS",
     "ComparedRun",
-    "EndedEarly",
     "UnansweredItems",
     "compared_columns",
     "compared_items",
@@ -38,25 +36,6 @@ class UnansweredItems(msgspec.Struct, frozen=True, kw_only=True):
     n_items: int
     n_samples: int
     why: tuple[str, ...]
-
-
-class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that ended before all items were asked: once its gates had decided, or, with `against` (a run's id and its
-    journal's last hash), once it was shown better or worse than that, with at most `error` where there's no difference.
-    """
-
-    after_items: int
-    n_items: int
-    error: float
-    verdict: PairVerdict | None = None
-    against: str | None = None
-    against_sha256: str | None = None
-
-    @property
-    def words(self) -> str:
-        """`ended early, after 312 of 1,000 items, once it was shown better than BASE`."""
-        shown = "decided" if self.verdict is None else f"shown {self.verdict} than {self.against}"
-        return f"ended early, after {self.after_items:,} of {self.n_items:,} items, once it was {shown}"
 
 
 @dataclass(frozen=True, slots=True)

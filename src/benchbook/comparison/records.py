@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, ready
-from benchbook.comparison.items import ComparedRun, EndedEarly, compared_columns, compared_items, unanswered_why
+from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.comparison.items import ComparedRun, compared_columns, compared_items, unanswered_why
 from benchbook.errors import InputError, RecordError, UsageError
-from benchbook.evaluators.contract import Evaluator
+from benchbook.evaluators.contract import EndedEarly, Evaluator
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunEnded
 from benchbook.record.folder import Record, is_record, write_file
@@ -143,35 +142,21 @@ def _read(record: Record, derived: Record) -> ComparedRun:
     if "prompt" not in samples.columns:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
     items, columns = compared_items(samples, evaluator, manifest), compared_columns(evaluator)
-    early = _ended_early(derived) if "aggregates.json" in evaluator.files else None
+    early = _ended_early(derived, evaluator) if "aggregates.json" in evaluator.files else None
     return ComparedRun(storable(record.run_id), evaluator.id, items, columns, manifest, early)
 
 
-class _Early(msgspec.Struct):
-    """The part of a run's aggregates.json that says whether it ended early."""
-
-    early_stop: EarlyStop | None = None
-
-
-def _ended_early(derived: Record) -> EndedEarly | None:
+def _ended_early(derived: Record, evaluator: Evaluator) -> EndedEarly | None:
     try:
-        found = msgspec.json.decode(derived.aggregates.read_bytes(), type=ready(_Early)).early_stop
+        return evaluator.ended_early(decode_json(derived.aggregates.read_bytes(), _object))
     except FileNotFoundError:
         raise RecordError(f"{derived.aggregates}: not there; resume the run, or `benchbook rescore` it") from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         why = why_unreadable(derived.aggregates, f"can't be read ({error}); `benchbook rescore` it")
         raise RecordError(f"{derived.aggregates}: {why}") from None
-    if found is None or found.after_items is None:
-        return None
-    early = EndedEarly(after_items=found.after_items, n_items=found.n_items, error=found.error)
-    if not isinstance(found.against, PairedStop):
-        return early
-    return msgspec.structs.replace(
-        early,
-        verdict=found.against.verdict,
-        against=found.against.run_id,
-        against_sha256=found.against.journal_sha256,
-    )
+
+
+_object = msgspec.json.Decoder(dict[str, Any])
 
 
 def manifest_of(derived: Record) -> dict[str, Any]:

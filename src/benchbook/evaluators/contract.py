@@ -29,9 +29,11 @@ __all__ = [
     "ComparedMetric",
     "Confidence",
     "DerivedFiles",
+    "EndedEarly",
     "Evaluator",
     "LabelCriterion",
     "MetricKind",
+    "PairVerdict",
     "SideBySide",
     "Tables",
 ]
@@ -110,6 +112,28 @@ class LabelCriterion:
     meaning: str = ""  # in words, as people see it; empty where the name says it
     grades: tuple[str, ...] = ()  # what each score is called, in their order; none: by its number alone
     may_not_apply: bool = False  # people may say that it does not apply to an answer
+
+
+PairVerdict = Literal["better", "worse"]
+
+
+class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that ended before all items were asked: once its gates had decided, or, with `against` (a run's id and its
+    journal's last hash), once it was shown better or worse than that, with at most `error` where there's no difference.
+    """
+
+    after_items: int
+    n_items: int
+    error: float
+    verdict: PairVerdict | None = None
+    against: str | None = None
+    against_sha256: str | None = None
+
+    @property
+    def words(self) -> str:
+        """`ended early, after 312 of 1,000 items, once it was shown better than BASE`."""
+        shown = "decided" if self.verdict is None else f"shown {self.verdict} than {self.against}"
+        return f"ended early, after {self.after_items:,} of {self.n_items:,} items, once it was {shown}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +268,14 @@ class Evaluator(ABC):
     @property
     def compared(self) -> ComparedColumns | None:
         """The columns of its items; None where runs can't be compared item by item."""
+        return None
+
+    def ended_early(self, aggregates: Mapping[str, Any]) -> EndedEarly | None:
+        """How a run ended before all items were asked, by its aggregates.json; None where all were.
+
+        Raises: msgspec.ValidationError where that says something else.
+        """
+        del aggregates
         return None
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:

@@ -10,9 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isqrt
 
+import msgspec
+
 __all__ = [
     "DECIMAL",
     "NANO",
+    "RepeatSummary",
     "as_float",
     "divide",
     "mean",
@@ -22,6 +25,7 @@ __all__ = [
     "same_number",
     "sample_sd",
     "sd_of_sums",
+    "summary_of",
 ]
 
 
@@ -130,3 +134,23 @@ def _value(text: str) -> tuple[bool, str, int] | None:
     if not significant:
         return (False, "", 0)
     return sign == "-", significant, int(exponent or 0) - len(fraction) + len(digits) - len(significant)
+
+
+class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """R7.3: mean and standard deviation over the repeats of one aggregate; null for fewer than two."""
+
+    aggregate: str
+    per_repeat: list[float | None]
+    mean: float | None
+    sd: float | None
+
+
+def summary_of(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:
+    """Mean and standard deviation (C4) of an aggregate over repeats; values in nano-units."""
+    known = [value for value in values if value is not None]
+    return RepeatSummary(
+        aggregate=aggregate,
+        per_repeat=[as_float(value) for value in values],
+        mean=as_float(divide(sum(known), len(known))) if known else None,
+        sd=as_float(sample_sd(known)),
+    )

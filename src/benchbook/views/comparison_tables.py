@@ -8,10 +8,10 @@ from typing import assert_never
 
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.difference import Difference, Verdict
-from benchbook.comparison.items import EndedEarly, UnansweredItems
+from benchbook.comparison.items import UnansweredItems
 from benchbook.comparison.leaderboard import History, HistoryName
 from benchbook.comparison.pairing import ItemClass
-from benchbook.evaluators.contract import ComparedMetric
+from benchbook.evaluators.contract import ComparedMetric, EndedEarly
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference, scorer_changed
 from benchbook.statistics.ground import REASONS, WARNINGS

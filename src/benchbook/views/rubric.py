@@ -24,6 +24,7 @@ from benchbook.evaluators.document import (
     Part,
     Section,
 )
+from benchbook.evaluators.exact import RepeatSummary
 from benchbook.evaluators.recorded_set import items_of
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.folders import rubric_of
@@ -35,7 +36,6 @@ from benchbook.evaluators.rubric.rows import (
     Ledger,
     PairedStop,
     PanelManifest,
-    RepeatSummary,
     RubricRow,
 )
 from benchbook.evaluators.rubric.spec import RubricSpec

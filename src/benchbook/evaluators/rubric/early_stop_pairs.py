@@ -15,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from benchbook.evaluators.contract import PairVerdict
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.early_stop_gates import InOrder, passes_of
 from benchbook.evaluators.rubric.scoring import SampleOutcome
@@ -26,7 +27,6 @@ __all__ = [
     "EarlyDifference",
     "OtherRun",
     "PairValues",
-    "PairVerdict",
     "PairedStopping",
     "pair_values",
     "pass_mark",
@@ -36,8 +36,6 @@ __all__ = [
 PAIRED_METHOD = "paired_betting"
 
 _POPULATION = 1 << 60  # items like these
-
-PairVerdict = Literal["better", "worse"]
 
 
 class OtherRun(msgspec.Struct, frozen=True, kw_only=True):

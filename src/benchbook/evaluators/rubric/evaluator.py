@@ -16,7 +16,15 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
-from benchbook.evaluators.contract import MAY_CHANGE, ComparedColumns, Confidence, Evaluator, LabelCriterion, Tables
+from benchbook.evaluators.contract import (
+    MAY_CHANGE,
+    ComparedColumns,
+    Confidence,
+    EndedEarly,
+    Evaluator,
+    LabelCriterion,
+    Tables,
+)
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.recorded_set import recorded_evalset
@@ -29,7 +37,7 @@ from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.reply_lines import parse_line, unparsed_line
 from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.row_types import aggregates_file_type
-from benchbook.evaluators.rubric.rows import RubricManifest
+from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, RubricManifest
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
@@ -125,6 +133,20 @@ class RubricEvaluator(Evaluator):
     @property
     def compared(self) -> ComparedColumns:
         return compared_columns(self.spec)
+
+    def ended_early(self, aggregates: Mapping[str, Any]) -> EndedEarly | None:
+        found = msgspec.convert(aggregates.get("early_stop"), ready(EarlyStop | None))
+        if found is None or found.after_items is None:
+            return None
+        early = EndedEarly(after_items=found.after_items, n_items=found.n_items, error=found.error)
+        if not isinstance(found.against, PairedStop):
+            return early
+        return msgspec.structs.replace(
+            early,
+            verdict=found.against.verdict,
+            against=found.against.run_id,
+            against_sha256=found.against.journal_sha256,
+        )
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
         spec = self.spec

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Sequence
 
-from benchbook.evaluators.exact import NANO, as_float, divide, mean, percentile, ratio, sample_sd
+from benchbook.evaluators.exact import NANO, RepeatSummary, as_float, mean, percentile, ratio, summary_of
 from benchbook.evaluators.rubric.row_types import slice_type
-from benchbook.evaluators.rubric.rows import ItemAgreement, RepeatSummary, RubricRow, Slice, VarianceSplit
+from benchbook.evaluators.rubric.rows import ItemAgreement, RubricRow, Slice, VarianceSplit
 from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.means import VarianceComponents, variance_components_of_sums
 
-__all__ = ["RepeatCounts", "Slices", "summary_of"]
+__all__ = ["RepeatCounts", "Slices"]
 
 
 # What is known of an item over its repeats so far.
@@ -119,17 +118,6 @@ class RepeatCounts:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 9)
-
-
-def summary_of(aggregate: str, values: Sequence[int | None]) -> RepeatSummary:
-    """Mean and standard deviation (C4) of an aggregate over repeats; values in nano-units."""
-    known = [value for value in values if value is not None]
-    return RepeatSummary(
-        aggregate=aggregate,
-        per_repeat=[as_float(value) for value in values],
-        mean=as_float(divide(sum(known), len(known))) if known else None,
-        sd=as_float(sample_sd(known)),
-    )
 
 
 def _hash_of(text: str | None) -> int:

@@ -12,13 +12,14 @@ import msgspec
 
 from benchbook.ask.unanswered import Unanswered
 from benchbook.evalsets.set_parts import PartSaid
+from benchbook.evaluators.contract import PairVerdict
+from benchbook.evaluators.exact import RepeatSummary
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
-from benchbook.evaluators.rubric.early_stop_pairs import PairVerdict
 from benchbook.record.derived_files import Manifest
 
 __all__ = [
@@ -35,7 +36,6 @@ __all__ = [
     "PanelManifest",
     "PanelRow",
     "PanelVote",
-    "RepeatSummary",
     "RubricManifest",
     "RubricRow",
     "Slice",
@@ -128,15 +128,6 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     # Before derivation 3 they are among n_no_answer. Of these, too, n_unscored holds all.
     n_unanswered: int | msgspec.UnsetType = msgspec.UNSET
     unanswered_by_cause: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
-
-
-class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """R7.3: mean and standard deviation over the repeats of one aggregate; null for fewer than two."""
-
-    aggregate: str
-    per_repeat: list[float | None]
-    mean: float | None
-    sd: float | None
 
 
 class ItemAgreement(msgspec.Struct, frozen=True, kw_only=True):
