@@ -12,7 +12,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.statistics.ground import REASONS, WARNINGS
@@ -112,8 +111,6 @@ def ts_type(schema: dict[str, Any]) -> str:
 # ── the words of reports ─────────────────────────────────────────────────────────────────────────────────────
 
 LABELS = {name: (one.label, one.kind) for name, one in AGGREGATES.items()}
-# The page shows the points of judge_protocol@v1.
-RULES_OF_V1 = {name: (words.format(points=protocol_v1().span), kind) for name, (words, kind) in RULES.items()}
 TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "AGGREGATES": ("An aggregate's label, and how its value is written.", LABELS),
     "OF_CRITERIA": ("What is shown of a criterion: how its name ends, and what is said of it.", OF_CRITERIA),
@@ -128,7 +125,7 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "HISTORIES": ("An item's way through the runs.", HISTORY_WORDS),
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),
     "STANDINGS": ("Whether a judge can be used.", STANDINGS),
-    "RULES": ("A rule for judges, and how its limit is written.", RULES_OF_V1),
+    "RULES": ("A rule for judges, and how its limit is written; `{points}` are those of the protocol.", RULES),
 }  # fmt: skip
 
 

@@ -100,6 +100,7 @@ def test_an_experiment_of_the_judge_protocol(tmp_path: Path, catalog: Catalog) -
     index_record(catalog, result.record)
     found = row(catalog, "a")
     assert (found.state, found.error, found.spec) == ("complete", None, "judge_protocol@v1")
+    assert found.samples_are == "evaluations"
     assert (found.n_items, found.n_planned, found.n_attempted) == (8, 16, 16)
     assert (found.n_scored, found.n_unscored) == (8, 8)
     assert found.dataset_sha256 == result.record.started().inputs["evaluation_set"]

@@ -52,13 +52,15 @@ def several(catalog: Catalog) -> Catalog:
     add(catalog, "a", model_id="org/m", decision="READY", dataset_id="golden", dataset_sha256="1" * 64,
         search="a\norg/m\ngrösste 100%", numbers={"pass_rate": 900_000_000})  # fmt: skip
     add(catalog, "b", model_id="org/M", spec="t@v1", search="b\norg/m", numbers={"pass_rate": 400_000_000})
-    add(catalog, "c", state="running", dataset_id="silver", dataset_sha256="2" * 64, search="c\nx_y")
+    add(catalog, "c", state="running", dataset_id="silver", dataset_sha256="2" * 64, samples_are="evaluations",
+        search="c\nx_y")  # fmt: skip
     return catalog
 
 
 WANTED: list[tuple[dict[str, Any], str]] = [
     ({}, "abc"),
     ({"spec": "t@v1"}, "b"),
+    ({"samples_are": "evaluations"}, "c"),
     ({"model": "org/m"}, "a"),
     ({"eval_set": "golden"}, "a"),
     ({"eval_set": "2" * 64}, "c"),

@@ -15,6 +15,7 @@ from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
 from benchbook.record.folder import Record
 from benchbook.views.words import reason
+from judging import DIMENSIONS
 from running import run
 from scripted_server import always_good
 from scripted_server import running as scripted
@@ -375,7 +376,13 @@ def test_eval_sets_and_leaderboards(api: Api) -> None:
 def test_experiments(api: Api) -> None:
     (listed,) = api.json("/api/v1/judges")["experiments"]
     assert (listed["run_id"], listed["judges"], listed["n_evaluations"]) == ("experiment", ["j", "k"], 16)
-    assert api.json("/api/v1/judges/experiment")["n_valid"] == listed["n_valid"] == 12
+    found = api.json("/api/v1/judges/experiment")
+    assert found["n_valid"] == listed["n_valid"] == 12
+    assert [(one["name"], one["lowest"], one["highest"]) for one in found["protocol"]["dimensions"]] == [
+        (name, 0, 2) for name in DIMENSIONS
+    ]
+    assert (found["protocol"]["lowest"], found["protocol"]["highest"], found["protocol"]["span"]) == (0, 8, 8)
+    assert api.json("/api/v1/runs/a")["samples_are"] == "answers"
     assert api.json("/api/v1/runs/experiment/samples?outcome=failed")["n"] == 4
 
 

@@ -19,7 +19,10 @@ from benchbook.labels.state import FIELDS, Given
 from benchbook.record.folder import Record
 from judging import make_set, sound_reply
 from labelled import judged_run
+from own_protocol import experiment, written
+from own_protocol import judged as by_shop
 from own_rubric import CITED, own_run
+from own_scorers import scored
 from panels import replies_of, run_panel
 from running import config
 from scripted_server import always_good, running
@@ -50,8 +53,8 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 def make_records(folder: Path) -> None:
     """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
-    and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `experiment`; `refused` and
-    `judge-refused`, which servers stopped.
+    and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `experiment`, and `shop` by a
+    protocol of its own; `scored`, by a function; `refused` and `judge-refused`, which servers stopped.
     """
     items = [
         {
@@ -74,6 +77,9 @@ def make_records(folder: Path) -> None:
     sample_labels(Record(folder / "runs" / "own"), folder / "runs" / "own-labels", n=1, stratify=(), seed=1)
     make_set(folder)
     _experiment(folder, "experiment", _judge)
+    with running(by_shop) as server:
+        experiment(folder, server, written(folder / "shop@v2"), run_id="shop")
+    scored(folder, run_id="scored")
     _refused(folder)
     _many(folder)
 

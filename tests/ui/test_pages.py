@@ -28,6 +28,7 @@ PAGES = {
     "compare": "/compare?run=base&run=tuned&at=1&item=1",
     "compare three": "/compare?run=base&run=tuned&run=third",
     "judges": "/judges?run=experiment&evaluation=9&at=9",
+    "judges by their own protocol": "/judges?run=shop&evaluation=0&at=0",
     "label": "/label",
     "queue": "/label?labels=labels&labeller=ann",
     "settle": "/label?labels=people&labeller=ida&view=settle",
@@ -273,6 +274,27 @@ def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:
     expect(panel.locator(".quotes .lost")).to_contain_text("nobody wrote this <b>here</b>")
     page.get_by_role("button", name=re.compile("Evaluations of m, base")).click()
     assert (query(page)["target"], query(page)["variant"]) == (["m"], ["base"])
+
+
+def test_judges_by_a_protocol_of_ones_own_have_its_dimensions_and_points(open_page: Open) -> None:
+    page = open_page("/runs/shop")
+    page.get_by_role("link", name="Judges of this experiment").click()
+    expect(page.get_by_label("Experiment").locator("option:checked")).to_have_text("shop · shop@v2, 8 evaluations")
+    main = page.get_by_role("main")
+    expect(main).to_contain_text("Mean overall score, 1 to 6, of valid")
+    expect(main).to_contain_text("points (of 5) away from the other judges, at most 0.625")
+    expect(main).to_contain_text("Severity: points of 5 above or below")
+    rows(page, "Evaluations").filter(has_text="PASS").first.click()
+    dimensions = page.get_by_label("Evaluation", exact=True).locator(".dimensions div")
+    expect(dimensions).to_have_text(["Right5 of 5", "Kind1 of 1", "Overall6 of 6"])
+
+
+def test_verifying_says_what_can_not_be_computed_again(open_page: Open) -> None:
+    page = open_page("/runs/scored")
+    page.get_by_role("button", name="Verify this record").click()
+    said = page.locator(".verified")
+    expect(said).to_contain_text("Every byte holds")
+    expect(said).to_contain_text("4 outcomes of near@v1 can't be computed again")
 
 
 def test_a_leaderboard_has_ranks_with_intervals(open_page: Open) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from benchbook.comparison.difference import Difference
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.protocol.analysis_results import Measured, RuleOutcome
+from benchbook.evaluators.protocol.spec import Dimension, protocol_v1
 from benchbook.views import numbers, protocol_tables
 
 TABLES: dict[str, list[list[Any]]] = json.loads(
@@ -41,6 +43,12 @@ def measured(
     return protocol_tables.measured(kind, found, 0.95)
 
 
+def rule_outcome(rule: str, found: float | None, limit: float, points: int) -> str:
+    one = Dimension("all", "Is it good?", 0, points)
+    outcome = RuleOutcome(rule=rule, holds=None, found=found, limit=limit)
+    return protocol_tables.rule_outcome(outcome, replace(protocol_v1(), dimensions=(one,)))
+
+
 WRITERS: dict[str, Callable[..., str]] = {
     "show": lambda kind, value, limit, why: numbers.show(kind, value, apart_from=limit, unknown=why),
     "limit": numbers.limit,
@@ -51,9 +59,7 @@ WRITERS: dict[str, Callable[..., str]] = {
     "p": numbers.p_value,
     "measured": measured,
     "with sign": protocol_tables.signed,
-    "rule": lambda rule, found, limit: protocol_tables.rule_outcome(
-        RuleOutcome(rule=rule, holds=None, found=found, limit=limit)
-    ),
+    "rule": rule_outcome,
 }
 
 

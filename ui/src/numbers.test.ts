@@ -22,7 +22,7 @@ const WRITERS: Readonly<Record<string, (...given: never[]) => string>> = {
     return `${found.value} (${found.beside})`;
   },
   "with sign: words": withSign,
-  "rule: rule, found, limit": (rule: string, found: number | null, asked: number) => ruleOutcome({ rule, holds: null, found, limit: asked }),
+  "rule: rule, found, limit, points": (rule: string, found: number | null, asked: number, span: number) => ruleOutcome({ rule, holds: null, found, limit: asked }, span),
 };
 
 const { about: _, ...tables } = cases;

@@ -96,10 +96,10 @@ export function measured(kind: Kind, found: Measured, units = "outputs"): { valu
 /** A difference in words: what is above 0 gets a plus, so that its direction is read at once. */
 export const withSign = (text: string): string => (text === "0.000" || /^[-−–]/.test(text) ? text : `+${text}`);
 
-/** `quotes that were found, at least 90 %: 20.3 %`. */
-export function ruleOutcome({ rule, found, limit: asked }: RuleOutcome): string {
+/** `quotes that were found, at least 90 %: 20.3 %`; `span`: how many points a protocol's overall score goes over. */
+export function ruleOutcome({ rule, found, limit: asked }: RuleOutcome, span: number): string {
   const [text, kind]: readonly [string, Kind] = hasWord(RULES, rule) ? RULES[rule] : [rule, "ratio"];
-  return `${text} ${limit(kind, asked)}: ${show(kind, found, { apartFrom: asked, unknown: "not known" })}`;
+  return `${text.replace("{points}", `${span}`)} ${limit(kind, asked)}: ${show(kind, found, { apartFrom: asked, unknown: "not known" })}`;
 }
 
 /** `1,234`. */

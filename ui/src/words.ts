@@ -167,11 +167,11 @@ export const STANDINGS = {
   too_few: "too few evaluations to say",
 } as const;
 
-/** A rule for judges, and how its limit is written. */
+/** A rule for judges, and how its limit is written; `{points}` are those of the protocol. */
 export const RULES = {
   valid_share_at_least: ["evaluations that count, at least", "rate"],
   found_share_at_least: ["quotes that were found, at least", "rate"],
-  severity_at_most: ["points (of 8) away from the other judges, at most", "grade"],
+  severity_at_most: ["points (of {points}) away from the other judges, at most", "grade"],
   agreement_at_least: ["agreement with the other judges, at least", "ratio"],
   failed_probe_share_at_most: ["probes that failed, at most", "rate"],
 } as const;

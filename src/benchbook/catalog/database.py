@@ -101,7 +101,7 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
-VERSION = 4  # raised with every change to a table, or to what is indexed
+VERSION = 5  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
 
@@ -118,6 +118,7 @@ runs = Table(
     Column("record_path", StoredText, nullable=False),  # from the folder of records
     Column("spec", StoredText),
     Column("spec_sha256", StoredText),  # two rubrics of one name may be two
+    Column("samples_are", StoredText),  # answers, or evaluations by judges; null for an evaluator that is not known
     Column("state", StoredText, nullable=False),  # running, complete, interrupted, stopped, damaged
     Column("error", StoredText),  # why the record can't be read; null for one that can
     Column("started_utc", StoredText),

@@ -196,6 +196,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         headline=headline_of(evaluator.primary if evaluator else None, aggregates),
         spec=manifest.spec,
         spec_sha256=manifest.spec_sha256,
+        samples_are=evaluator.samples_are if evaluator else None,
         started_utc=manifest.timestamp_utc,
         ended_utc=manifest.ended_utc,
         dataset_id=manifest.dataset_id,
@@ -259,14 +260,16 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         raise RecordDamagedError(path, state.last_line, "the journal ends with another fact than manifest.json names")
     started = state.started
     plan = _dict(started.identity.get("plan"))
+    evaluator = _evaluator_of(record)
     row = _row(
         record,
         stamp,
         state="interrupted" if state.state == "interrupted" else "running",  # complete once a manifest says so
-        unavailable=_unavailable(record, started.spec, _evaluator_of(record)),
+        unavailable=_unavailable(record, started.spec, evaluator),
         headline=Headline(n_attempted=len(samples)),
         spec=started.spec,
         spec_sha256=started.spec_sha256,
+        samples_are=evaluator.samples_are if evaluator else None,
         started_utc=started.at,
         dataset_id=_text(started.identity.get("dataset_id")),
         dataset_sha256=_set_sha256(started),
@@ -293,6 +296,7 @@ def _judges(plan: dict[str, Any]) -> str | None:
 _KNOWN = (
     "spec",
     "spec_sha256",
+    "samples_are",
     "started_utc",
     "ended_utc",
     "dataset_id",

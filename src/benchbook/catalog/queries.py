@@ -98,6 +98,7 @@ class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     record_path: str  # from the folder of records
     spec: str | None
+    samples_are: str | None  # answers, or evaluations by judges; null where the evaluator is not known here
     state: str  # running, complete, interrupted, stopped, damaged
     error: str | None  # why the record is damaged
     started_utc: str | None
@@ -135,6 +136,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     spec: str | None = None
     spec_sha256: str | None = None
+    samples_are: str | None = None  # answers or evaluations
     model: str | None = None  # a model_id
     eval_set: str | None = None  # a dataset_id, or the SHA-256 of its bytes
     decision: str | None = None
@@ -268,6 +270,7 @@ def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
     for column, value in (
         (runs.c.spec, wanted.spec),
         (runs.c.spec_sha256, wanted.spec_sha256),
+        (runs.c.samples_are, wanted.samples_are),
         (runs.c.model_id, wanted.model),
         (runs.c.decision, wanted.decision),
         (runs.c.state, wanted.state),

@@ -34,11 +34,13 @@ __all__ = [
     "LabelCriterion",
     "MetricKind",
     "PairVerdict",
+    "SamplesAre",
     "SideBySide",
     "Tables",
 ]
 
 MetricKind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count"]  # how it is written
+SamplesAre = Literal["answers", "evaluations"]  # to items, or by judges of outputs that others gave
 Tables = Mapping[str, type[msgspec.Struct]]
 Confidence: TypeAlias = float | Literal["none"]  # at which a gate is shown to hold; none: by the values alone
 
@@ -157,6 +159,7 @@ class Evaluator(ABC):
     id: str
     command: ClassVar[str]  # of the command line: it makes the evaluator's records, and resumes them
     view: ClassVar[str] = "benchbook.views.any_evaluator"  # the module whose `VIEW` shows its records
+    samples_are: ClassVar[SamplesAre] = "answers"
     may_change: ClassVar[frozenset[str]] = MAY_CHANGE
 
     # ── what it plans and asks (`ask.starting.Asks`) ─────────────────────────────────────────────────────────

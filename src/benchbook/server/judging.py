@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec import structs
 
-from benchbook.catalog.queries import EvaluatorRow, IndexedRun, RunFilter, evaluators, list_runs
+from benchbook.catalog.queries import EvaluatorRow, IndexedRun, RunFilter, list_runs
 from benchbook.errors import RecordError
-from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
 from benchbook.evaluators.protocol.plan import protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
@@ -19,8 +17,21 @@ from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.folders import rubric_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
-from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.tables import read_rows, row_of_sample
+from benchbook.server.judging_types import (
+    EvaluationDetail,
+    EvaluationEvidence,
+    EvaluationFault,
+    EvaluationsPage,
+    EvaluationSpan,
+    EvaluationSummary,
+    ExperimentList,
+    JudgesAnswer,
+    JudgesOfRun,
+    PanelOfRun,
+    panel_of_run,
+    protocol_of_run,
+)
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
@@ -28,7 +39,7 @@ from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
 from benchbook.specs import FROZEN
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
-from benchbook.views.views import TableWords, table_json
+from benchbook.views.views import table_json
 
 if TYPE_CHECKING:
     import polars
@@ -52,104 +63,6 @@ __all__ = [
 ]
 
 
-class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
-    """An experiment of `judge_protocol@v1`, in short; the whole of it is in the run's aggregates."""
-
-    run_id: str
-    state: str
-    started_utc: str | None
-    dataset_id: str | None
-    judges: tuple[str, ...]
-    targets: tuple[str, ...]
-    n_outputs: int
-    n_evaluations: int
-    n_valid: int
-    n_invalid: int
-
-
-class ExperimentList(msgspec.Struct, frozen=True, kw_only=True):
-    """Finished experiments, the newest first."""
-
-    experiments: tuple[JudgesOfRun, ...]
-
-
-class EvaluationSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One evaluation in a list. The identifiers are those that were asked about, never those that a reply claims."""
-
-    sample: int
-    question_id: str
-    prompt_variant: str
-    target_model: str
-    output_id: str
-    judge_model: str
-    method: str
-    repeat: int
-    valid: bool
-    flags: tuple[str, ...]
-    verdict: str | None
-    overall_score: int | None
-
-
-class EvaluationsPage(msgspec.Struct, frozen=True, kw_only=True):
-    evaluations: tuple[EvaluationSummary, ...]
-    n: int
-    next_cursor: str | None
-
-
-class EvaluationSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the judged text, half-open, in UTF-16 code units: what a browser counts in."""
-
-    start: int
-    end: int
-
-
-class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    dimension: str | None
-    quote: str | None
-    reason: str | None
-    located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
-    spans: tuple[EvaluationSpan, ...]
-
-
-class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):
-    flag: str
-    code: str
-    field: str
-    message: str
-
-
-class EvaluationDetail(EvaluationSummary, frozen=True, kw_only=True):
-    """One evaluation, whole, with the text that the judge saw. `task` is the prompt that the target was given."""
-
-    scores: dict[str, int | None]
-    details: tuple[EvaluationFault, ...]
-    evidence: tuple[EvaluationEvidence, ...]
-    text: str
-    task: str
-    raw_reply: str
-    text_sha256: str
-    prompt_sha256: str | None
-
-
-class PanelOfRun(Made, frozen=True, kw_only=True):
-    """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
-
-    __slots__ = ()
-
-    lines: tuple[str, ...]
-    notices: tuple[str, ...]
-    judges_table: TableWords
-    agreement_table: TableWords
-    n_splits: int
-    panel: PanelAnalysis
-
-
-@cache
-def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
-    """With what is said of a panel under its rubric."""
-    return made(PanelOfRun, {}, {"panel": panel})
-
-
 _MOST = 200
 _ASKED = 3  # of an evaluator's records: one would tell, were it not gone
 _SUMMARY = (
@@ -159,9 +72,8 @@ _SUMMARY = (
 
 
 def list_experiments(call: Request) -> ExperimentList:
-    runs = [row for one in evaluators(call.services.catalog) for row in _judged_under(call.services, one)]
-    newest = sorted(runs, key=lambda row: row.started_utc or "", reverse=True)[:_MOST]
-    found = [_in_short(call.services, call.services.finished(row.run_id)) for row in newest]
+    rows = list_runs(call.services.catalog, RunFilter(samples_are="evaluations", state="complete"), limit=_MOST).runs
+    found = [_in_short(call.services, call.services.finished(row.run_id)) for row in rows]
     return ExperimentList(experiments=tuple(found))
 
 
@@ -187,6 +99,7 @@ def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
         file: ProtocolAggregates = evaluator_of(found.record).read(found.record).aggregates
         return JudgesOfRun(
             run_id=found.row.run_id,
+            spec=file.spec,
             state=found.row.state,
             started_utc=found.row.started_utc,
             dataset_id=found.row.dataset_id,
@@ -201,16 +114,16 @@ def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
     return services.kept.get(("judges", found.row.run_id, found.state_id), make, lambda _: 4_096)
 
 
-def get_judges(call: Request) -> ProtocolAggregates:
-    found = _experiment(call.services, call.path["run_id"])
+def get_judges(call: Request) -> JudgesAnswer:
+    found, evaluator = _experiment(call.services, call.path["run_id"])
     call.is_of(found.state_id, "judges")
-    file: ProtocolAggregates = evaluator_of(found.record).read(found.record).aggregates
-    return file
+    file = evaluator.read(found.record).aggregates
+    return JudgesAnswer(**structs.asdict(file), protocol=protocol_of_run(evaluator.protocol))
 
 
 def list_evaluations(call: Request) -> EvaluationsPage:
     question: EvaluationsAsked = call.query
-    found = _experiment(call.services, question.run)
+    found, _ = _experiment(call.services, question.run)
     call.is_of(found.state_id, "evaluations")
     page = _row_list(call.services, found).page(question, _condition(question), None, list(_SUMMARY))
     rows = tuple(EvaluationSummary(**row | {"flags": tuple(row["flags"])}) for row in page.rows)
@@ -218,7 +131,7 @@ def list_evaluations(call: Request) -> EvaluationsPage:
 
 
 def get_evaluation(call: Request) -> EvaluationDetail:
-    found = _experiment(call.services, call.query.run)
+    found, _ = _experiment(call.services, call.query.run)
     call.is_of(found.state_id, "evaluation")
     number = call.path["sample"]
     sample = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else -1
@@ -262,11 +175,13 @@ def _evidence(row: ProtocolRow, text: str) -> tuple[EvaluationEvidence, ...]:
     )
 
 
-def _experiment(services: Services, run_id: str) -> FoundRun:
+def _experiment(services: Services, run_id: str) -> tuple[FoundRun, ProtocolEvaluator]:
     found = services.finished(run_id)
-    if not isinstance(evaluator_of(found.record), ProtocolEvaluator):
-        raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; evaluations are of {SPEC_ID}")
-    return found
+    evaluator = evaluator_of(found.record)
+    if not isinstance(evaluator, ProtocolEvaluator):
+        wanted = "evaluations are of runs under a judge protocol"
+        raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; {wanted}")
+    return found, evaluator
 
 
 def _row_list(services: Services, found: FoundRun) -> RowList:
@@ -337,5 +252,5 @@ def _answer(found: FoundRun) -> PanelOfRun:
         judges_table=table_json(judges_table(panel, file)),
         agreement_table=table_json(judges_agreement_table(panel)),
         n_splits=len(panel.splits),
-        panel=msgspec.structs.replace(panel, splits=panel.splits[:_MOST_SPLITS]),
+        panel=structs.replace(panel, splits=panel.splits[:_MOST_SPLITS]),
     )

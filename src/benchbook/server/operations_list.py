@@ -16,6 +16,7 @@ from benchbook.server import (
     comparison_types,
     comparisons,
     judging,
+    judging_types,
     labelling,
     leaderboards,
     predictions,
@@ -74,7 +75,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
         summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
-        handler=judging.get_panel, answers=(judging.panel_of_run(panel_type(rubric_v1())),), heavy=True,
+        handler=judging.get_panel, answers=(judging_types.panel_of_run(panel_type(rubric_v1())),), heavy=True,
     ),
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
@@ -225,23 +226,24 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(
-        method="GET", path=f"{_API}/judges", name="listExperiments", summary="Experiments of models that judge.",
-        handler=judging.list_experiments, answers=(judging.ExperimentList,), tag="judges",
+        method="GET", path=f"{_API}/judges", name="listExperiments",
+        summary="Experiments with judges, the newest first.", handler=judging.list_experiments,
+        answers=(judging_types.ExperimentList,), tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
         summary="What an experiment says of its judges and targets (P6).", handler=judging.get_judges,
-        answers=(ProtocolAggregates,), tag="judges",
+        answers=(judging_types.JudgesAnswer,), tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations", name="listEvaluations", summary="Evaluations, by pages.",
-        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging.EvaluationsPage,),
+        handler=judging.list_evaluations, query=questions.EvaluationsAsked, answers=(judging_types.EvaluationsPage,),
         tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations/{{sample}}", name="getEvaluation",
         summary="One evaluation, whole, with its evidence in the judged text (P4.1).", handler=judging.get_evaluation,
-        query=questions.RunAsked, answers=(judging.EvaluationDetail,), tag="judges",
+        query=questions.RunAsked, answers=(judging_types.EvaluationDetail,), tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from benchbook.evaluators.checks.rows import ChecksDecision
+from benchbook.evaluators.contract import SamplesAre
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
 from benchbook.evaluators.rubric.release import Decision
@@ -67,6 +68,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     spec: str | None
+    samples_are: SamplesAre | None  # answers, or evaluations by judges; null where the evaluator is not known here
     state: str  # running, complete, interrupted, stopped, damaged
     error: str | None  # why the record is damaged
     started_utc: str | None

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.ask.starting import RunResult
 from benchbook.ask.work import Progress, run_async
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
@@ -28,102 +26,10 @@ from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.views.archive import read_archive
 from judging import make_set
+from own_protocol import SPEC, experiment, judged, written
 from running import benchbook_here
-from scripted_server import ScriptedServer, running
+from scripted_server import running
 from server.making import api_over
-
-SPEC = """
-name = "shop"
-version = 2
-about = "Right, and kind."
-
-[[dimensions]]
-name = "Right"
-question = "Is it right?"
-scale = [1, 2, 3, 4, 5]
-
-[[dimensions]]
-name = "kind"
-question = "Is it kind?"
-scale = [0, 1]
-must_quote = false
-
-[verdict]
-fail_at_most = 2
-pass_at_least = 5
-
-[evidence]
-max_quote_words = 3
-
-[probes]
-empty = "Right"
-
-[[prompts]]
-name = "others"
-methods = ["cross_judge"]
-file = "others.txt"
-
-[[prompts]]
-name = "own"
-methods = ["self_judge"]
-[[prompts.messages]]
-role = "system"
-file = "system.txt"
-[[prompts.messages]]
-role = "user"
-file = "others.txt"
-
-[generation]
-max_tokens = 512
-"""
-TEXTS = {
-    "others.txt": "{{dimensions}}\nMETA\n{{meta}}\nTASK {{task}}\nTEXT {{fence}}\n{{output_text}}\nEND {{fence}}\n",
-    "system.txt": "You judge your own text. {{verdict}}\n{{evidence}}\n{{reply}}",
-}
-
-
-def written(folder: Path, spec: str = SPEC, texts: Mapping[str, str] = TEXTS) -> Path:
-    folder.mkdir(parents=True)
-    (folder / "spec.toml").write_text(spec, encoding="utf-8")
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
-def reply_to(request: dict[str, Any], scores: tuple[int, int], quote: str | None = None) -> str:
-    """A sound reply; the first words of the judged text are quoted."""
-    prompt = request["messages"][-1]["content"]
-    meta = json.loads(re.search(r"^META\n(.*)$", prompt, re.MULTILINE)[1])  # type: ignore[index]
-    text = re.split(r"\nTEXT \w{32}\n", prompt)[1]
-    total = sum(scores)
-    return json.dumps(
-        {
-            "meta": meta,
-            "scores": dict(zip(("Right", "kind"), scores, strict=True)) | {"overall_score": total},
-            "verdict": "FAIL" if total <= 2 else "PASS" if total >= 5 else "PARTIAL",
-            "flags": [],
-            "evidence": [{"dimension": "Right", "quote": quote or " ".join(text.split()[:3]), "reason": "So."}],
-            "notes": "",
-        }
-    )
-
-
-def judged(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
-    """The judge j gives (5, 1) to what the other says, and (4, 0) to its own; of q1 it quotes too much."""
-    del role, n
-    own = len(request["messages"]) == 2
-    long = "The shop of m opens" if '"question_id":"q1"' in request["messages"][-1]["content"] and not own else None
-    usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    return {"status": 200, "content": reply_to(request, (4, 0) if own else (5, 1), long), "usage": usage}
-
-
-def experiment(folder: Path, server: ScriptedServer, spec: Path, **more: Any) -> RunResult:
-    values = {
-        "spec": str(spec), "set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "run_id": "run",
-        "runs": str(folder / "runs"), "judges": [{"model": "openai/j@2026-01-01", "base_url": server.base_url}],
-        "max_connections": 1,
-    }  # fmt: skip
-    return run_async(start_run(judging_config_from_mapping(values | more, "test")))
 
 
 @pytest.fixture(scope="module")
@@ -212,8 +118,17 @@ def test_the_server_shows_its_evaluations(made: tuple[Record, list[dict[str, Any
         first = api.json("/api/v1/evaluations/0?run=run")
         assert (first["scores"], first["overall_score"]) == ({"Right": 4, "kind": 0}, 4)
         assert api.json("/api/v1/evaluations?run=run")["n"] == 8
-        assert api.json("/api/v1/judges/run")["spec"] == "shop@v2"
-        assert [one["run_id"] for one in api.json("/api/v1/judges")["experiments"]] == ["run"]
+        found = api.json("/api/v1/judges/run")
+        assert (found["spec"], found["analysis"]["rules"]["severity_at_most"]) == ("shop@v2", 0.625)
+        assert found["protocol"] == {
+            "dimensions": [
+                {"name": "Right", "lowest": 1, "highest": 5}, {"name": "kind", "lowest": 0, "highest": 1},
+            ],
+            "lowest": 1, "highest": 6, "span": 5,
+        }  # fmt: skip
+        (listed,) = api.json("/api/v1/judges")["experiments"]
+        assert (listed["run_id"], listed["spec"], listed["n_evaluations"]) == ("run", "shop@v2", 8)
+        assert api.json("/api/v1/runs/run")["samples_are"] == "evaluations"
     finally:
         api.app.stop()
 

@@ -575,6 +575,13 @@ export interface Difference {
   not_worse: NotWorse | null;
 }
 
+/** One thing that judges score, by a whole number from `lowest` to `highest`. */
+export interface DimensionOfProtocol {
+  name: string;
+  lowest: number;
+  highest: number;
+}
+
 /** One criterion of one sample that two people scored differently, and nobody has settled. */
 export interface Dispute {
   sample: number;
@@ -1025,9 +1032,31 @@ export interface JudgeResults {
   n_probes_open: number;
 }
 
-/** An experiment of `judge_protocol@v1`, in short; the whole of it is in the run's aggregates. */
+/** aggregates.json of an experiment, and what its judges score. */
+export interface JudgesAnswer {
+  spec: string;
+  n_outputs: number;
+  n_without_text: number;
+  n_planned: number;
+  n_attempted: number;
+  n_evaluations: number;
+  n_valid: number;
+  n_invalid: number;
+  judges: JudgeLedger[];
+  gaps: CoverageGap[];
+  analysis: Analysis;
+  warnings: string[];
+  n_unanswered?: number;
+  unanswered?: Unanswered[];
+  n_warnings_first?: number;
+  task?: "known" | "unknown";
+  protocol: ProtocolOfRun;
+}
+
+/** An experiment with judges, in short; the whole of it is in the run's aggregates. */
 export interface JudgesOfRun {
   run_id: string;
+  spec: string;
   state: string;
   started_utc: string | null;
   dataset_id: string | null;
@@ -1493,6 +1522,14 @@ export interface ProtocolManifest {
   evaluated_to?: string | null;
 }
 
+/** What the judges of an experiment score. The overall score is the sum of the dimensions, `lowest` to `highest`. */
+export interface ProtocolOfRun {
+  dimensions: DimensionOfProtocol[];
+  lowest: number;
+  highest: number;
+  span: number;
+}
+
 /** How one question's overall score differs between two variants, b - a: the mean over judges. */
 export interface QuestionDrift {
   question_id: string;
@@ -1630,6 +1667,7 @@ export interface RunNew {
 export interface RunRow {
   run_id: string;
   spec: string | null;
+  samples_are: "answers" | "evaluations" | null;
   state: string;
   error: string | null;
   started_utc: string | null;
@@ -2042,7 +2080,7 @@ export interface Gets {
   "/evaluators": { takes: never; answers: EvaluatorList };
   "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "confidence"; answers: Leaderboard };
   "/judges": { takes: never; answers: ExperimentList };
-  "/judges/{run_id}": { takes: never; answers: ProtocolAggregates };
+  "/judges/{run_id}": { takes: never; answers: JudgesAnswer };
   "/evaluations": { takes: "run" | "question" | "variant" | "target" | "judge" | "method" | "verdict" | "valid" | "flag" | "limit" | "offset" | "cursor"; answers: EvaluationsPage };
   "/evaluations/{sample}": { takes: "run"; answers: EvaluationDetail };
   "/labels": { takes: never; answers: BookList };

@@ -1,2 +1,4 @@
+import type { RunRow } from "../api/types";
+
 /** A run whose samples are evaluations by judges; they have a page of their own. */
-export const isExperiment = (run: { spec: string | null }): boolean => run.spec?.startsWith("judge_protocol@") ?? false;
+export const isExperiment = (run: Pick<RunRow, "samples_are">): boolean => run.samples_are === "evaluations";

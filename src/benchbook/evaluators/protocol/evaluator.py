@@ -48,6 +48,7 @@ class ProtocolEvaluator(Evaluator):
 
     command = "judge run"
     view = "benchbook.views.protocol"
+    samples_are = "evaluations"
     files = DERIVED_FILES
 
     def __init__(self, spec_id: str, load: Callable[[], Protocol], sha256: Callable[[], str]) -> None:

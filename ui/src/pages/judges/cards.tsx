@@ -1,4 +1,4 @@
-import type { Analysis } from "../../api/types";
+import type { Analysis, ProtocolOfRun } from "../../api/types";
 import { Bars } from "../../charts/histogram";
 import { sentence, show } from "../../numbers";
 import { Inline } from "../../text/model-text";
@@ -6,7 +6,7 @@ import { LOCATED } from "../../words";
 import { Value } from "./measured";
 
 /** What is known of each judge. */
-export function Cards({ judges }: { judges: Analysis["judges"] }) {
+export function Cards({ judges, protocol }: { judges: Analysis["judges"]; protocol: ProtocolOfRun }) {
   return (
     <section className="part" aria-labelledby="cards">
       <h2 id="cards">Each judge</h2>
@@ -31,7 +31,7 @@ export function Cards({ judges }: { judges: Analysis["judges"] }) {
           </div>
         ))}
       </div>
-      <p className="small quiet">Severity: points of 8 above or below the other judges on the same outputs; below 0 is harsher.</p>
+      <p className="small quiet">Severity: points of {protocol.span} above or below the other judges on the same outputs; below 0 is harsher.</p>
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { address } from "../../api/client";
-import type { EvaluationDetail, EvaluationEvidence } from "../../api/types";
+import type { EvaluationDetail, EvaluationEvidence, ProtocolOfRun } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { words } from "../../format";
 import { sentence } from "../../numbers";
@@ -10,46 +10,45 @@ import { Inline, ModelText, Pieces } from "../../text/model-text";
 import { markedPieces } from "../../text/marks";
 import { lineEnds } from "../../text/visible";
 import { LOCATED } from "../../words";
-import { Verdict } from "./verdict";
+import { Score, Verdict } from "./verdict";
 
 interface Props {
   run: string;
   evaluation: number;
+  protocol: ProtocolOfRun | null; // until it is loaded
   onClose: () => void;
   onMove: ((by: number) => void) | null;
 }
 
-const DIMENSIONS: readonly string[] = ["FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS"];
-
 /** One evaluation: scores, flags, and each quote where it stands in the judged text. */
-export function EvaluationPanel({ run, evaluation, onClose, onMove }: Props) {
+export function EvaluationPanel({ run, evaluation, protocol, onClose, onMove }: Props) {
   const { data, error, again } = useResource(address("/evaluations/{sample}", { sample: evaluation, run }));
   const found = data !== null && data.sample === evaluation ? data : null;
   return (
     <Panel label="Evaluation" title={found === null ? "Evaluation" : <><Inline text={found.question_id} /> <Verdict one={found} /></>} what="evaluation" onClose={onClose} onMove={onMove} className="sample">
       {error !== null && <Failed error={error} again={again} what="evaluation" />}
       {found === null && error === null && <Loading what="the evaluation" />}
-      {found !== null && <Whole found={found} />}
+      {found !== null && <Whole found={found} protocol={protocol} />}
     </Panel>
   );
 }
 
-function Whole({ found }: { found: EvaluationDetail }) {
+function Whole({ found, protocol }: { found: EvaluationDetail; protocol: ProtocolOfRun | null }) {
   return (
     <>
       <p className="small">
         <Inline text={found.judge_model} /> on <Inline text={found.target_model} />, variant <Inline text={found.prompt_variant} />, {words(found.method).toLowerCase()}{found.repeat > 0 && `, repeat ${found.repeat + 1}`}
       </p>
       <dl className="dimensions">
-        {DIMENSIONS.map((name) => (
+        {protocol?.dimensions.map(({ name, highest }) => (
           <div key={name}>
-            <dt>{words(name)}</dt>
-            <dd>{found.scores[name] ?? "–"}</dd>
+            <dt><Inline text={words(name)} /></dt>
+            <dd><Score found={found.scores[name]} highest={highest} /></dd>
           </div>
         ))}
         <div>
           <dt>Overall</dt>
-          <dd>{found.overall_score ?? "–"}</dd>
+          <dd><Score found={found.overall_score} highest={protocol?.highest} /></dd>
         </div>
       </dl>
       {found.details.length > 0 && (
@@ -106,7 +105,7 @@ function Quote({ one, number }: { one: EvaluationEvidence; number: number }) {
         <sup>{number}</sup> <q><Inline text={one.quote ?? ""} /></q>
       </p>
       <p className="small">
-        <strong>{there ? "✓" : "✕"} {sentence(LOCATED, one.located ?? "no_quote")}</strong> · {words(one.dimension ?? "no dimension")}
+        <strong>{there ? "✓" : "✕"} {sentence(LOCATED, one.located ?? "no_quote")}</strong> · <Inline text={words(one.dimension ?? "no dimension")} />
         {one.reason !== null && <>: <Inline text={one.reason} /></>}
       </p>
     </li>

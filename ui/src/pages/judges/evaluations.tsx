@@ -1,12 +1,12 @@
 import { address, get } from "../../api/client";
-import type { Analysis, EvaluationSummary } from "../../api/types";
+import type { EvaluationSummary, JudgesAnswer } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
 import { Choice } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery, valuesOf } from "../../router";
 import { Inline } from "../../text/model-text";
 import { EvaluationPanel } from "./evaluation-panel";
-import { Verdict } from "./verdict";
+import { Score, Verdict } from "./verdict";
 
 const SIZE = 100;
 const numberOf = (row: EvaluationSummary): number => row.sample;
@@ -18,7 +18,9 @@ const COLUMNS = [{ name: "Verdict" }, { name: "Question, variant" }, { name: "Ta
 const NARROW = [{ name: "Evaluation" }, { name: "Score", className: "number" }];
 
 /** Every evaluation; one opens with its quotes marked in the judged text. */
-export function Evaluations({ run, analysis }: { run: string; analysis: Analysis | null }) {
+export function Evaluations({ run, judges }: { run: string; judges: JudgesAnswer | null }) {
+  const analysis = judges?.analysis;
+  const protocol = judges?.protocol ?? null;
   const [query, change] = useQuery();
   const filters = valuesOf(query, FILTERS);
   const url = (page: number) => address("/evaluations", { run, ...filters, offset: page * SIZE, limit: SIZE });
@@ -52,15 +54,15 @@ export function Evaluations({ run, analysis }: { run: string; analysis: Analysis
         nothing="No evaluation fits."
         columns={COLUMNS}
         narrowColumns={NARROW}
-        cells={(one, narrow) => <Cells one={one} narrow={narrow} />}
-        panel={(opened, onClose, onMove) => <EvaluationPanel run={run} evaluation={opened} onClose={onClose} onMove={onMove} />}
+        cells={(one, narrow) => <Cells one={one} highest={protocol?.highest} narrow={narrow} />}
+        panel={(opened, onClose, onMove) => <EvaluationPanel run={run} protocol={protocol} evaluation={opened} onClose={onClose} onMove={onMove} />}
       />
     </section>
   );
 }
 
-function Cells({ one, narrow }: { one: EvaluationSummary; narrow: boolean }) {
-  const score = <div role="gridcell" className="number">{one.overall_score ?? "–"}<span className="quiet small"> of 8</span></div>;
+function Cells({ one, highest, narrow }: { one: EvaluationSummary; highest: number | undefined; narrow: boolean }) {
+  const score = <div role="gridcell" className="number"><Score found={one.overall_score} highest={highest} /></div>;
   if (narrow) {
     return (
       <>

@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { address } from "../../api/client";
+import type { JudgesAnswer } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { counted, words } from "../../format";
 import { count } from "../../numbers";
@@ -21,9 +22,7 @@ export default function JudgesPage() {
   useEffect(() => {
     if (run === null && first !== undefined) change({ run: first }, { replace: true });
   }, [run, first, change]);
-  const aggregates = useResource(run === null ? null : address("/judges/{run_id}", { run_id: run }));
-
-  const analysis = aggregates.data?.analysis ?? null;
+  const judges = useResource(run === null ? null : address("/judges/{run_id}", { run_id: run }));
 
   if (runs.error !== null) return <Failed error={runs.error} again={runs.again} what="list of experiments" />;
   if (runs.data === null) return <Loading what="experiments" />;
@@ -34,23 +33,28 @@ export default function JudgesPage() {
         <h1>Judges</h1>
       </div>
       <div className="filters">
-        <Choice label="Experiment" value={run ?? ""} options={runs.data.experiments.map((one) => ({ value: one.run_id, text: `${one.run_id} · ${counted(one.n_evaluations, "evaluation")}` }))} onChange={(found) => change(Object.fromEntries([...query.keys()].map((name) => [name, name === "run" ? found : null])))} />
+        <Choice label="Experiment" value={run ?? ""} options={runs.data.experiments.map((one) => ({ value: one.run_id, text: `${one.run_id} · ${one.spec}, ${counted(one.n_evaluations, "evaluation")}` }))} onChange={(found) => change(Object.fromEntries([...query.keys()].map((name) => [name, name === "run" ? found : null])))} />
       </div>
-      {aggregates.error !== null && <Failed error={aggregates.error} again={aggregates.again} what="analysis" />}
-      {analysis === null && aggregates.error === null && <Loading what="the analysis" />}
-      {analysis !== null && (
-        <>
-          <Warnings found={aggregates.data?.warnings ?? []} />
-          <p className="quiet">
-            {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${count(one.n_valid)} valid`).join("; ")}.
-            {analysis.n_gaps > 0 && ` ${counted(analysis.n_gaps, "cell")} without an evaluation.`} An invalid evaluation enters no score; it is counted.
-          </p>
-          <Grid targets={analysis.targets} onOpen={(target, variant) => change({ target, variant, at: null, evaluation: null })} />
-          <League league={analysis.league} />
-          <Cards judges={analysis.judges} />
-        </>
-      )}
-      {run !== null && runs.data !== null && <Evaluations run={run} analysis={analysis} />}
+      {judges.error !== null && <Failed error={judges.error} again={judges.again} what="analysis" />}
+      {judges.data === null && judges.error === null && <Loading what="the analysis" />}
+      {judges.data !== null && <Analysed found={judges.data} onOpen={(target, variant) => change({ target, variant, at: null, evaluation: null })} />}
+      {run !== null && runs.data !== null && <Evaluations run={run} judges={judges.data} />}
+    </>
+  );
+}
+
+function Analysed({ found, onOpen }: { found: JudgesAnswer; onOpen: (target: string, variant: string) => void }) {
+  const { analysis, protocol } = found;
+  return (
+    <>
+      <Warnings found={found.warnings} />
+      <p className="quiet">
+        {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${count(one.n_valid)} valid`).join("; ")}.
+        {analysis.n_gaps > 0 && ` ${counted(analysis.n_gaps, "cell")} without an evaluation.`} An invalid evaluation enters no score; it is counted.
+      </p>
+      <Grid targets={analysis.targets} protocol={protocol} onOpen={onOpen} />
+      <League league={analysis.league} protocol={protocol} />
+      <Cards judges={analysis.judges} protocol={protocol} />
     </>
   );
 }
@@ -61,7 +65,7 @@ function NoExperiments() {
       <h1>Judges</h1>
       <Empty title="No experiment with judges yet">
         <p>
-          Have judges evaluate a set of outputs under <code>judge_protocol@v1</code>: <code>benchbook judge run</code>, or bring in what was judged elsewhere: <code>benchbook judge import</code>.
+          Have judges evaluate a set of outputs under <code>judge_protocol@v1</code>, or by a protocol of your own: <code>benchbook judge run</code>; or bring in what was judged elsewhere: <code>benchbook judge import</code>.
         </p>
       </Empty>
     </>

@@ -1,4 +1,4 @@
-import type { LeagueEntry } from "../../api/types";
+import type { LeagueEntry, ProtocolOfRun } from "../../api/types";
 import { count, ruleOutcome, sentence } from "../../numbers";
 import { MARKS, type Tone } from "../../parts/states";
 import { Inline } from "../../text/model-text";
@@ -7,7 +7,7 @@ import { STANDINGS } from "../../words";
 const TONES: Readonly<Record<string, Tone>> = { usable: "good", not_usable: "bad", too_few: "doubt" };
 
 /** Which judges can be used, and by which rules not. */
-export function League({ league }: { league: readonly LeagueEntry[] }) {
+export function League({ league, protocol }: { league: readonly LeagueEntry[]; protocol: ProtocolOfRun }) {
   return (
     <section className="part" aria-labelledby="league">
       <h2 id="league">League</h2>
@@ -28,7 +28,7 @@ export function League({ league }: { league: readonly LeagueEntry[] }) {
                     <ul className="rules small">
                       {entry.outcomes.map((one) => (
                         <li key={one.rule} className={one.holds === false ? "tone-bad broken" : ""}>
-                          <span aria-hidden="true">{one.holds === null ? "?" : one.holds ? "✓" : "✕"}</span> {ruleOutcome(one)}
+                          <span aria-hidden="true">{one.holds === null ? "?" : one.holds ? "✓" : "✕"}</span> {ruleOutcome(one, protocol.span)}
                           <span className="unseen">{one.holds === null ? " not known" : one.holds ? " holds" : " does not hold"}</span>
                         </li>
                       ))}

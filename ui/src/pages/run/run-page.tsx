@@ -157,7 +157,14 @@ function VerifyButton({ id }: { id: string }) {
 }
 
 function Verified({ found }: { found: VerificationAnswer }) {
-  if (found.holds) return <span className="chip tone-good"><span className="mark" aria-hidden="true">✓</span>Every byte holds</span>;
+  if (found.holds) {
+    return (
+      <span>
+        <span className="chip tone-good"><span className="mark" aria-hidden="true">✓</span>Every byte holds</span>
+        {found.not_computed !== null && <span className="small"> <Inline text={`${found.not_computed}.`} /></span>}
+      </span>
+    );
+  }
   return (
     <span>
       <span className="chip tone-bad"><span className="mark" aria-hidden="true">✕</span>{counted(found.findings.length, "finding")}</span>{" "}

@@ -1,0 +1,163 @@
+"""What the API answers about judges: panels, experiments, evaluations, and the evidence in what was judged."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from benchbook.evaluators.made import Made, made
+from benchbook.evaluators.protocol.rows import ProtocolAggregates
+from benchbook.evaluators.protocol.spec import Protocol
+from benchbook.labels.panel import PanelAnalysis
+from benchbook.views.views import TableWords
+
+__all__ = [
+    "DimensionOfProtocol",
+    "EvaluationDetail",
+    "EvaluationEvidence",
+    "EvaluationFault",
+    "EvaluationSpan",
+    "EvaluationSummary",
+    "EvaluationsPage",
+    "ExperimentList",
+    "JudgesAnswer",
+    "JudgesOfRun",
+    "PanelOfRun",
+    "ProtocolOfRun",
+    "panel_of_run",
+    "protocol_of_run",
+]
+
+
+class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """An experiment with judges, in short; the whole of it is in the run's aggregates."""
+
+    run_id: str
+    spec: str
+    state: str
+    started_utc: str | None
+    dataset_id: str | None
+    judges: tuple[str, ...]
+    targets: tuple[str, ...]
+    n_outputs: int
+    n_evaluations: int
+    n_valid: int
+    n_invalid: int
+
+
+class ExperimentList(msgspec.Struct, frozen=True, kw_only=True):
+    """Finished experiments, the newest first."""
+
+    experiments: tuple[JudgesOfRun, ...]
+
+
+class DimensionOfProtocol(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that judges score, by a whole number from `lowest` to `highest`."""
+
+    name: str
+    lowest: int
+    highest: int
+
+
+class ProtocolOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judges of an experiment score. The overall score is the sum of the dimensions, `lowest` to `highest`."""
+
+    dimensions: tuple[DimensionOfProtocol, ...]
+    lowest: int
+    highest: int
+    span: int  # how many points lie between the two
+
+
+def protocol_of_run(protocol: Protocol) -> ProtocolOfRun:
+    return ProtocolOfRun(
+        dimensions=tuple(
+            DimensionOfProtocol(name=one.name, lowest=one.lowest, highest=one.highest) for one in protocol.dimensions
+        ),
+        lowest=protocol.lowest,
+        highest=protocol.highest,
+        span=protocol.span,
+    )
+
+
+class JudgesAnswer(ProtocolAggregates, frozen=True, kw_only=True):
+    """aggregates.json of an experiment, and what its judges score."""
+
+    protocol: ProtocolOfRun
+
+
+class EvaluationSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One evaluation in a list. The identifiers are those that were asked about, never those that a reply claims."""
+
+    sample: int
+    question_id: str
+    prompt_variant: str
+    target_model: str
+    output_id: str
+    judge_model: str
+    method: str
+    repeat: int
+    valid: bool
+    flags: tuple[str, ...]
+    verdict: str | None
+    overall_score: int | None
+
+
+class EvaluationsPage(msgspec.Struct, frozen=True, kw_only=True):
+    evaluations: tuple[EvaluationSummary, ...]
+    n: int
+    next_cursor: str | None
+
+
+class EvaluationSpan(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the judged text, half-open, in UTF-16 code units: what a browser counts in."""
+
+    start: int
+    end: int
+
+
+class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    dimension: str | None
+    quote: str | None
+    reason: str | None
+    located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
+    spans: tuple[EvaluationSpan, ...]
+
+
+class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):
+    flag: str
+    code: str
+    field: str
+    message: str
+
+
+class EvaluationDetail(EvaluationSummary, frozen=True, kw_only=True):
+    """One evaluation, whole, with the text that the judge saw. `task` is the prompt that the target was given."""
+
+    scores: dict[str, int | None]
+    details: tuple[EvaluationFault, ...]
+    evidence: tuple[EvaluationEvidence, ...]
+    text: str
+    task: str
+    raw_reply: str
+    text_sha256: str
+    prompt_sha256: str | None
+
+
+class PanelOfRun(Made, frozen=True, kw_only=True):
+    """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
+
+    __slots__ = ()
+
+    lines: tuple[str, ...]
+    notices: tuple[str, ...]
+    judges_table: TableWords
+    agreement_table: TableWords
+    n_splits: int
+    panel: PanelAnalysis
+
+
+@cache
+def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
+    """With what is said of a panel under its rubric."""
+    return made(PanelOfRun, {}, {"panel": panel})
