@@ -15,7 +15,7 @@ from benchbook.errors import UsageError
 from benchbook.evalsets import Item
 from benchbook.evalsets.items import AnswerFormat
 from benchbook.evaluators.answers.metric import Metric
-from benchbook.evaluators.checks.expected import ItemError
+from benchbook.evaluators.checks.kind import ItemError
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.registry import answers_evaluator
 from benchbook.evaluators.settings import SCORE_SPEC

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from benchbook.evaluators.checks.result import REASONS
+from benchbook.evaluators.checks.kind import REASONS
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksRow
 from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import DecisionName

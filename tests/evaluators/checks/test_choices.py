@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchbook.evaluators.checks import ItemError
-from benchbook.evaluators.checks.kinds.choice_reading import choices_in
+from benchbook.evaluators.checks.kinds.choices import choices_in
 from checking import judged
 
 CITIES = 'expected = "B"\noptions = ["Rome", "Paris", "Paris, Texas", "New York"]'

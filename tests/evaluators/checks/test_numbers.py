@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.checks import ItemError
-from benchbook.evaluators.checks.kinds.number_reading import numbers_in
+from benchbook.evaluators.checks.kinds.numbers import numbers_in
 from checking import judged
 
 F = Fraction

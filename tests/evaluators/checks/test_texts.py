@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.checks import ItemError, score_item
-from benchbook.evaluators.checks.kinds.overlap import token_f1
-from benchbook.evaluators.checks.kinds.patterns import first_match
+from benchbook.evaluators.checks.kinds.texts import first_match, token_f1
 from checking import judged, one_check
 
 LACKING = "; expected text, a number, or a list of these"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.tables import derive_answers
-from benchbook.evaluators.checks.files import read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.metric import ChecksMetric
+from benchbook.evaluators.checks.reading import read_spec_files, read_spec_folder
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted

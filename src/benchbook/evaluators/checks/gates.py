@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from benchbook.evaluators.answers.scorecard import Sums
-from benchbook.evaluators.checks.result import in_nano
+from benchbook.evaluators.checks.kind import in_nano
 from benchbook.evaluators.checks.spec import GateSpec
 from benchbook.evaluators.claims import GateData, claims_of
 from benchbook.evaluators.contract import Confidence

@@ -12,9 +12,8 @@ from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED, Sums
 from benchbook.evaluators.answers.tables import Counted
-from benchbook.evaluators.checks.expected import Expected, ItemError
 from benchbook.evaluators.checks.gates import Gated, decision_of, thresholds_of
-from benchbook.evaluators.checks.result import REASONS
+from benchbook.evaluators.checks.kind import REASONS, Expected, ItemError
 from benchbook.evaluators.checks.rows import (
     CheckCounts,
     ChecksAggregates,
@@ -23,8 +22,15 @@ from benchbook.evaluators.checks.rows import (
     ChecksRow,
     row_type_of,
 )
-from benchbook.evaluators.checks.scoring import ItemScore, item_faults, passes, score_item
-from benchbook.evaluators.checks.spec import CheckSpec, ChecksSpec, column_names
+from benchbook.evaluators.checks.spec import (
+    CheckSpec,
+    ChecksSpec,
+    ItemScore,
+    column_names,
+    item_faults,
+    passes,
+    score_item,
+)
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.exact import as_float

@@ -1,18 +1,35 @@
-"""An evaluator that is made of checks, as data."""
+"""An evaluator that is made of checks, as data; and one item under it: what each check says, and the score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from benchbook.evaluators.checks.compared import AnswerPart
+from benchbook.evaluators.checks.compared import AnswerPart, part_of
+from benchbook.evaluators.checks.kind import CheckResult, ItemError, in_nano, miss
 from benchbook.evaluators.checks.kinds import Kind
 
-__all__ = ["ONE", "WHOLE", "CheckSpec", "ChecksSpec", "GateSpec", "aggregate_names", "column_names"]
+__all__ = [
+    "ONE",
+    "WHOLE",
+    "CheckSpec",
+    "ChecksSpec",
+    "GateSpec",
+    "ItemScore",
+    "aggregate_names",
+    "column_names",
+    "item_faults",
+    "passes",
+    "score_item",
+]
+
 
 WHOLE = AnswerPart()
+
 ONE = Fraction(1)
+
 _OF_ALL = ("primary_score", "pass_rate", "no_prediction_rate")
 
 
@@ -57,3 +74,60 @@ class ChecksSpec:
     @property
     def id(self) -> str:
         return f"{self.name}@v{self.version}"
+
+
+# ── one item ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScore:
+    """`results` has each check's by its name, in the spec's order; `score_nano` is in billionths."""
+
+    results: Mapping[str, CheckResult]
+    score_nano: int
+    passed: bool
+
+
+def item_faults(spec: ChecksSpec, item_fields: Mapping[str, Any]) -> tuple[ItemError, ...]:
+    """What in an item keeps it from being scored, each fault once: errors in the eval set, for a validator."""
+    faults: dict[tuple[Any, ...], ItemError] = {}
+    for check in spec.checks:
+        try:
+            check.kind.check_item(item_fields)
+        except ItemError as error:
+            faults.setdefault(error.args, error)
+    return tuple(faults.values())
+
+
+def score_item(spec: ChecksSpec, item_fields: Mapping[str, Any], answer: str | None) -> ItemScore:
+    """The item's score: the mean of its checks' scores by their weights, rounded once (SPEC C2).
+
+    It passes when every check that must pass does. `answer` is None where there is none; each check misses then.
+
+    Raises: ItemError where the item lacks what a check needs, answered or not (SPEC A3).
+    """
+    results = {check.name: _result(check, item_fields, answer) for check in spec.checks}
+    passed = all(passes(check, results[check.name]) for check in spec.checks if check.must_pass)
+    return ItemScore(results, _weighed(spec, results), passed)
+
+
+def _weighed(spec: ChecksSpec, results: Mapping[str, CheckResult]) -> int:
+    """The mean of the checks' scores by their weights, in billionths."""
+    if len(spec.checks) == 1:  # as most have
+        return results[spec.checks[0].name].score_nano
+    total = sum((check.weight * results[check.name].score for check in spec.checks), Fraction(0))
+    return in_nano(total / sum((check.weight for check in spec.checks), Fraction(0)))
+
+
+def _result(check: CheckSpec, item_fields: Mapping[str, Any], answer: str | None) -> CheckResult:
+    compared = None if answer is None else part_of(answer, check.part)
+    if compared is None or not compared.strip():
+        check.kind.check_item(item_fields)  # what the item lacks is told whatever the answer
+        return miss("no_prediction")
+    return check.kind.judge(compared, item_fields)
+
+
+def passes(check: CheckSpec, result: CheckResult) -> bool:
+    """Whether a check passes by its result; one that found no answer to look at passes at no limit."""
+    limit = check.kind.passes_at
+    return limit is not None and result.score >= limit and result.reason != "no_prediction"

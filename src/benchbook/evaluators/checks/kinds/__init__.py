@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from benchbook.evaluators.checks.kind import Kind
 from benchbook.evaluators.checks.kinds.choices import Choice
 from benchbook.evaluators.checks.kinds.json_values import JsonValue
-from benchbook.evaluators.checks.kinds.kind import Kind
 from benchbook.evaluators.checks.kinds.numbers import Number
-from benchbook.evaluators.checks.kinds.overlap import TokenF1
-from benchbook.evaluators.checks.kinds.patterns import Regex
-from benchbook.evaluators.checks.kinds.texts import Contains, ContainsAll, Equals, MaxWords
+from benchbook.evaluators.checks.kinds.texts import Contains, ContainsAll, Equals, MaxWords, Regex, TokenF1
 
 __all__ = ["KINDS", "Kind"]
 

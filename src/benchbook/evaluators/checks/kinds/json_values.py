@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from benchbook.canonical import StrictJsonError, parse_strict
-from benchbook.evaluators.checks.kinds.kind import Kind, Reader
-from benchbook.evaluators.checks.result import CheckResult, hit, miss
+from benchbook.evaluators.checks.kind import CheckResult, Kind, Reader, hit, miss
 from benchbook.specs.fields import WrongValueError, of_these, said
 from benchbook.text import shorten
 
