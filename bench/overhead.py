@@ -110,8 +110,8 @@ async def floor(evalset: Path, port: int, connections: int) -> None:
 def write_bodies(evalset: Path) -> None:
     """The bytes that `benchbook run` sends for this eval set, a line each: candidate, judge, candidate, …"""
     from benchbook.evalsets import open_evalset
+    from benchbook.evaluators.rubric.plan import Requests
     from benchbook.evaluators.rubric.preparing import prepare
-    from benchbook.evaluators.rubric.requests import Requests
     from benchbook.evaluators.settings import RunConfig
     from instant_server import _CANDIDATE_REPLY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type, slice_type, vote_type
+from benchbook.evaluators.rubric.row import aggregates_file_type, row_type, slice_type, vote_type
 from benchbook.evaluators.rubric.rows import PanelRow, RubricRow
 from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1

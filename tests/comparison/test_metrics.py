@@ -11,7 +11,7 @@ from benchbook.comparison.compared import Comparison, compare
 from benchbook.comparison.pairing import common_metrics
 from benchbook.comparison.records import compared_run
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric
-from benchbook.evaluators.rubric.compared import compared_columns
+from benchbook.evaluators.rubric.evaluator import compared_columns
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.record.folder import Record
 from benchbook.views.comparison_tables import differences_table, metric_word

@@ -12,12 +12,10 @@ import pytest
 from benchbook.evalsets import Item
 from benchbook.evalsets.item_criteria import criteria_faults
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.further_rows import MetRow, QuoteRow
-from benchbook.evaluators.rubric.quoting import Judged
+from benchbook.evaluators.rubric.plan import placeholders
 from benchbook.evaluators.rubric.reading import read_rubric
-from benchbook.evaluators.rubric.reply import Parsed, parse_reply
-from benchbook.evaluators.rubric.reply_faults import ParseErrorReason
-from benchbook.evaluators.rubric.requests import placeholders
+from benchbook.evaluators.rubric.reply import Judged, Parsed, ParseErrorReason, parse_reply
+from benchbook.evaluators.rubric.row import MetRow, QuoteRow
 from benchbook.specs.faults import SpecError
 from docs.sessions import blocks_of, tables_of
 from rubric_v1 import V1

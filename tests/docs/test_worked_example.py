@@ -7,8 +7,7 @@ import pytest
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.intervals import intervals_of
-from benchbook.evaluators.rubric.proving import decide_by_bounds
-from benchbook.evaluators.rubric.release import Decision, decide
+from benchbook.evaluators.rubric.release import Decision, decide, decide_by_bounds
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.clusters import one_sided_bound

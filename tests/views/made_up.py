@@ -20,9 +20,8 @@ from benchbook.evaluators.exact import RepeatSummary, as_float, sample_sd
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_of
-from benchbook.evaluators.rubric.proving import decide_by_bounds
-from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.row_types import scores_of
+from benchbook.evaluators.rubric.release import decide, decide_by_bounds
+from benchbook.evaluators.rubric.row import scores_of
 from benchbook.evaluators.rubric.rows import (
     ItemAgreement,
     JudgeReply,

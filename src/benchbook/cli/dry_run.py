@@ -15,8 +15,8 @@ from benchbook.evalsets import EvalSet
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.recorded_set import contents_words, part_words
 from benchbook.evaluators.rubric.needed import least_for_ready
+from benchbook.evaluators.rubric.plan import Requests
 from benchbook.evaluators.rubric.preparing import DEFAULT_ERROR, PreparedRun, prepare
-from benchbook.evaluators.rubric.requests import Requests
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.settings import RunConfig
 from benchbook.text import visible

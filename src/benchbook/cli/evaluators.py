@@ -295,8 +295,8 @@ def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
     """What a judge is asked about an answer to the first item."""
     from benchbook.evalsets import open_evalset
     from benchbook.evalsets.opening import evalset_path
-    from benchbook.evaluators.rubric.item_scores import check_item_criteria
-    from benchbook.evaluators.rubric.requests import JudgePrompt
+    from benchbook.evaluators.rubric.plan import JudgePrompt
+    from benchbook.evaluators.rubric.reply import check_item_criteria
 
     with open_evalset(evalset_path(evalset)) as opened:
         if spec.by_item:

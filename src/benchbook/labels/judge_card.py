@@ -13,7 +13,7 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.evaluator import RubricEvaluator
-from benchbook.evaluators.rubric.row_types import further_of, row_type, scores_of
+from benchbook.evaluators.rubric.row import further_of, row_type, scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec

@@ -19,7 +19,7 @@ from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.row_types import further_of, scores_of
+from benchbook.evaluators.rubric.row import further_of, scores_of
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,

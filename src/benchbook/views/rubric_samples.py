@@ -19,9 +19,8 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.evaluators.rubric.further_rows import MetRow, QuoteRow
-from benchbook.evaluators.rubric.item_scores import ITEM_CRITERIA
-from benchbook.evaluators.rubric.row_types import scores_of
+from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
+from benchbook.evaluators.rubric.row import MetRow, QuoteRow, scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.text import one_line, shorten

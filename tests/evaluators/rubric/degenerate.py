@@ -12,8 +12,7 @@ from functools import partial
 
 from benchbook.evaluators.gates import Cap, DecisionName
 from benchbook.evaluators.rubric.intervals import intervals_of
-from benchbook.evaluators.rubric.proving import decide_by_bounds
-from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.rubric.release import Decision, decide_by_bounds
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.views.words import reason

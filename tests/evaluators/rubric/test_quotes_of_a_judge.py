@@ -13,10 +13,9 @@ import pytest
 from benchbook.ask.settings import JudgeConfig
 from benchbook.evalsets import Item
 from benchbook.evaluators.registry import evaluator_asked_for
-from benchbook.evaluators.rubric.quoting import Judged
+from benchbook.evaluators.rubric.plan import JudgePrompt, reply_schema
 from benchbook.evaluators.rubric.reading import read_rubric
-from benchbook.evaluators.rubric.reply import Parsed, parse_reply
-from benchbook.evaluators.rubric.requests import JudgePrompt, reply_schema
+from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.verify import verify
 from running import benchbook_here, run

@@ -10,8 +10,8 @@ import pytest
 
 from benchbook.ask.requests import RolePlan
 from benchbook.evaluators.rubric.plan import Panel, Plan
-from benchbook.evaluators.rubric.rejected import RejectedReplies
 from benchbook.evaluators.rubric.steps import SampleHistory, read_history
+from benchbook.evaluators.rubric.warnings import RejectedReplies
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from rubric_v1 import V1

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.rubric import tables
+from benchbook.evaluators.rubric.plan import JudgePrompt, reply_schema
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.rubric.reply import parse_reply
-from benchbook.evaluators.rubric.requests import JudgePrompt, reply_schema
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 from benchbook.record.folder import Record
 from benchbook.specs import Template, load_spec

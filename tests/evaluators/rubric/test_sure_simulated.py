@@ -13,8 +13,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from benchbook.evaluators.rubric.proving import decide_by_bounds
-from benchbook.evaluators.rubric.release import decide
+from benchbook.evaluators.rubric.release import decide, decide_by_bounds
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from evaluators.rubric.degenerate import GOOD, HALF, MADE_UP, SLOW, UNSCORED, WRONG

@@ -23,8 +23,7 @@ from benchbook.evaluators.rubric.aggregate_kinds import (
     Percentile,
     TokenRatio,
 )
-from benchbook.evaluators.rubric.further import MetCounts
-from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome
+from benchbook.evaluators.rubric.scoring import MetCounts, RubricScore, SampleOutcome
 from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, Shown
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, RubricTally
 

@@ -15,11 +15,9 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_outputs import imported_samples
 from benchbook.evaluators.rubric.early_stop import StoppingRule, samples_in_order
 from benchbook.evaluators.rubric.folders import spec_of
-from benchbook.evaluators.rubric.plan import Plan
-from benchbook.evaluators.rubric.rejected import RejectedReplies
-from benchbook.evaluators.rubric.requests import Requests
+from benchbook.evaluators.rubric.plan import Plan, Requests
 from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, SampleHistory, next_step, read_history
-from benchbook.evaluators.rubric.warnings import judge_names
+from benchbook.evaluators.rubric.warnings import RejectedReplies, judge_names
 from benchbook.record.facts import Failure, Reply
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter

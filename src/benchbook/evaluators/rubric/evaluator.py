@@ -14,11 +14,15 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
+from benchbook.errors import UsageError
 from benchbook.evalsets import Item
+from benchbook.evalsets.item_criteria import criteria_faults
+from benchbook.evalsets.items import item_from_json
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.contract import (
     MAY_CHANGE,
     ComparedColumns,
+    ComparedMetric,
     Confidence,
     EndedEarly,
     Evaluator,
@@ -29,16 +33,15 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
-from benchbook.evaluators.rubric.compared import compared_columns, unanswered_why
 from benchbook.evaluators.rubric.folders import kept_rubric, load_rubric, spec_of
-from benchbook.evaluators.rubric.plan import Plan, plan_of
+from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.release import Decision
-from benchbook.evaluators.rubric.reply_lines import parse_line, unparsed_line
-from benchbook.evaluators.rubric.requests import Requests
-from benchbook.evaluators.rubric.row_types import aggregates_file_type
+from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
+from benchbook.evaluators.rubric.row import aggregates_file_type, further_columns
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, RubricManifest
-from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
+from benchbook.evaluators.rubric.scoring import NO_ANSWER
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, Criterion, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
@@ -51,7 +54,16 @@ from benchbook.specs import load_spec, sha256_of_files
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "RubricEvaluator", "evaluator_in", "evaluator_kept_in"]
+__all__ = [
+    "EVALUATOR",
+    "RubricEvaluator",
+    "compared_columns",
+    "evaluator_in",
+    "evaluator_kept_in",
+    "parse_line",
+    "unanswered_why",
+    "unparsed_line",
+]
 
 
 class RubricEvaluator(Evaluator):
@@ -234,3 +246,101 @@ def evaluator_kept_in(record: Record, started: RunStarted) -> RubricEvaluator:
     """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone."""
     sha256 = sha256_of_files(kept_hashes(started))
     return RubricEvaluator(started.spec, partial(kept_rubric, record, started), lambda: sha256)
+
+
+# ── its items, side by side with another run's ───────────────────────────────────────────────────────────────
+
+
+def compared_columns(spec: RubricSpec) -> ComparedColumns:
+    """The columns of its items: what each criterion and each measure is worth."""
+    return ComparedColumns(
+        score="sample_score",
+        passed="passed",
+        answer="candidate_answer",
+        reasons=("evaluator_error", "parse_error_reason", "fail_reasons"),
+        metrics=(
+            *map(_metric, spec.criteria),
+            ComparedMetric("latency_e2e_ms", "latency_e2e_ms", "ms", higher_is_better=False),
+            ComparedMetric("total_tokens", "total_tokens", "tokens", higher_is_better=False),
+        ),
+    )
+
+
+def _metric(one: Criterion) -> ComparedMetric:
+    """A criterion on its scale; what an item's own criteria come to is a share of 1."""
+    if one.by_item:
+        return ComparedMetric(one.score_key, one.score_key, "score", 0, 1)
+    return ComparedMetric(one.score_key, one.score_key, "grade", one.lowest, one.highest)
+
+
+_FAILED_BEFORE = frozenset({"score_origin", "answer_seq", "error_detail", "timed_out"})
+
+
+def unanswered_why(columns: Collection[str]) -> polars.Expr:
+    """The class of what kept a sample from being answered (R1.3a), of records of before derivation 3, too."""
+    import polars as pl
+
+    if "candidate_error" in columns:
+        return pl.when(pl.col("sample_score").is_null()).then(pl.col("candidate_error"))
+    if not _FAILED_BEFORE.issubset(columns):
+        return pl.lit(None, pl.String)
+    # No reply, though a call failed, and not by the time limit: a fault of the provider, or of what was recorded.
+    failed = (
+        (pl.col("score_origin") == NO_ANSWER)
+        & pl.col("answer_seq").is_null()
+        & pl.col("error_detail").is_not_null()
+        & ~pl.col("timed_out")
+    )
+    return pl.when(failed).then(pl.lit("provider_error"))
+
+
+# ── a judge's reply outside a record, as `benchbook parse` reads one a line ──────────────────────────────────
+
+
+def parse_line(case: Mapping[str, Any], spec: RubricSpec) -> dict[str, Any]:
+    """The scores of a case's `reply`, or the reason for none (SPEC R3).
+
+    A rubric that asks for quotes needs the `answer` that they are from, and where they may be from any turn the `item`.
+
+    Raises: UsageError for a case that lacks one of these; InputError for an item with a fault.
+    """
+    tags = _reasoning_tags(case.get("options"))
+    reply = case.get("reply", 0)
+    if not isinstance(reply, str | None):
+        raise UsageError("reply: expected a string")
+    found = parse_reply(reply or "", spec, tags, judged=_judged(case, spec) if spec.asks_more else None)
+    if not isinstance(found, Parsed):
+        return {"id": case.get("id"), "ok": False, "parse_error_reason": found.reason, "detail": found.detail}
+    shown = spec.shown_scores(found.scores)
+    scores = {one.score_key: score for one, score in zip(spec.criteria, shown, strict=True)}
+    result = {"id": case.get("id"), "ok": True, **scores, "rationale": found.rationale}
+    result |= {name: msgspec.to_builtins(rows) for name, rows in further_columns(found, spec).items()}
+    return result if found.reasoning is None else result | {"reasoning": found.reasoning}
+
+
+def _judged(case: Mapping[str, Any], spec: RubricSpec) -> Judged:
+    answer, item = case.get("answer"), case.get("item")
+    if not isinstance(answer, str):
+        raise UsageError(f"answer: expected the text that was judged, which quotes under {spec.id} are looked up in")
+    if not spec.needs_item:
+        return Judged(answer, None)
+    if not isinstance(item, dict):
+        raise UsageError(f"item: expected the item, as the eval set has it, which replies under {spec.id} are about")
+    judged = item_from_json(item, "item", 1)
+    if spec.by_item and (fault := next(criteria_faults(judged.criteria), None)) is not None:
+        raise UsageError(f"item.{fault.field}: found {fault.found}; expected {fault.expected}")
+    return Judged(answer, judged)
+
+
+def unparsed_line(case_id: Any, detail: str) -> dict[str, Any]:
+    """The same of a line that holds no case."""
+    return {"id": case_id, "ok": False, "parse_error_reason": None, "detail": detail}
+
+
+def _reasoning_tags(options: Any) -> list[str]:
+    if options is not None and not isinstance(options, dict):
+        raise UsageError("options: expected an object")
+    tags = (options or {}).get("reasoning_tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise UsageError("options.reasoning_tags: expected a list of strings")
+    return tags

@@ -19,8 +19,8 @@ from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.pass_rules import PassRule
+from benchbook.evaluators.rubric.plan import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.reading_criteria import read_criteria, read_item_criteria
-from benchbook.evaluators.rubric.requests import PLACEHOLDER, placeholders
 from benchbook.evaluators.rubric.spec import (
     MEASURES,
     Criterion,

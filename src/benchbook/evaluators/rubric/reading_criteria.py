@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.aggregates import RubricAggregates
-from benchbook.evaluators.rubric.item_scores import ITEM_CRITERIA
+from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
 from benchbook.evaluators.rubric.spec import MEASURES, Criterion, QuoteRule, Shown
 from benchbook.specs.faults import SpecTable

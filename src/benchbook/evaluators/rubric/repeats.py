@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 
 from benchbook.evaluators.exact import NANO, RepeatSummary, as_float, mean, percentile, ratio, summary_of
-from benchbook.evaluators.rubric.row_types import slice_type
+from benchbook.evaluators.rubric.row import slice_type
 from benchbook.evaluators.rubric.rows import ItemAgreement, RubricRow, Slice, VarianceSplit
 from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import RubricSpec

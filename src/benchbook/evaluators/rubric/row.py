@@ -1,26 +1,194 @@
-"""One sample's row of samples.parquet."""
+"""One sample's row of samples.parquet: its columns under a rubric, with its criteria's, and how it is filled."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
+from types import GenericAlias
 from typing import Any
 
 import msgspec
 
 from benchbook.evalsets import Item
-from benchbook.evaluators.exact import as_float
-from benchbook.evaluators.rubric.further_rows import further_columns
+from benchbook.evaluators.exact import NANO, as_float
+from benchbook.evaluators.made import made
+from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_type
 from benchbook.evaluators.rubric.plan import Panel, Plan
-from benchbook.evaluators.rubric.reply import Parsed, Rejected
-from benchbook.evaluators.rubric.row_types import row_type, vote_type
-from benchbook.evaluators.rubric.rows import JudgeReply, PanelVote, RubricRow
-from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, Scores, score_sample
-from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.reply import ITEM_CRITERIA, Met, Parsed, Quoted, Rejected
+from benchbook.evaluators.rubric.rows import (
+    AggregatesFile,
+    CausedPanelRow,
+    CausedRow,
+    JudgeReply,
+    PanelRow,
+    PanelVote,
+    RubricRow,
+    Slice,
+)
+from benchbook.evaluators.rubric.scoring import Further, RubricScore, SampleOutcome, Scores, score_sample
+from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
 from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_error
 from benchbook.record.facts import Failure, Reply
 
-__all__ = ["Rows"]
+__all__ = [
+    "MetRow",
+    "QuoteRow",
+    "QuoteSpan",
+    "Rows",
+    "aggregates_file_type",
+    "further_columns",
+    "further_of",
+    "row_type",
+    "scores_of",
+    "slice_type",
+    "vote_type",
+]
+
+
+# ── the columns of a rubric ──────────────────────────────────────────────────────────────────────────────────
+
+
+_Criteria = tuple[Criterion, ...]
+
+
+def row_type(spec: RubricSpec, *, panel: bool, caused: bool) -> type[RubricRow]:
+    """What a row is: with the votes where a panel judged, and from derivation 3 on with the cause (`caused`)."""
+    kind: type[RubricRow] = RubricRow
+    if caused:
+        kind = CausedPanelRow if panel else CausedRow
+    elif panel:
+        kind = PanelRow
+    return _row_type(kind, spec.criteria, tuple(one.norm for one in spec.measures), spec.measures_cost)
+
+
+@cache
+def _row_type(
+    kind: type[RubricRow], criteria: _Criteria, norms_measured: tuple[str, ...], costs: bool
+) -> type[RubricRow]:
+    norms = (*(one.norm for one in criteria), *norms_measured)
+    added = {
+        "candidate_answer": _scores(criteria),
+        "rationale": _further_fields(criteria),
+        "fail_reasons": [(norm, float | None) for norm in norms],
+        "token_efficiency_ratio": [("cost_usd", float | None)] if costs else [],
+    }
+    return made(kind, added, {"votes": _list_of(_vote_type(criteria))})
+
+
+def scores_of(row: RubricRow | PanelVote, spec: RubricSpec) -> Scores:
+    """The scores of a row or of a judge's vote, by criterion."""
+    return tuple([getattr(row, one.score_key) for one in spec.criteria])
+
+
+def further_of(row: RubricRow, spec: RubricSpec) -> Further | None:
+    """What a row's score is made of beside scores, latency and tokens: its cost."""
+    if not spec.measures_cost:
+        return None
+    cost = row.cost_usd
+    return Further(cost_nano_usd=None if cost is None else round(cost * NANO))
+
+
+def vote_type(spec: RubricSpec) -> type[PanelVote]:
+    return _vote_type(spec.criteria)
+
+
+@cache
+def _vote_type(criteria: _Criteria) -> type[PanelVote]:
+    return made(PanelVote, {"name": _scores(criteria), "rationale": _further_fields(criteria)})
+
+
+def slice_type(spec: RubricSpec) -> type[Slice]:
+    return _slice_type(spec.criteria)
+
+
+@cache
+def _slice_type(criteria: _Criteria) -> type[Slice]:
+    return made(Slice, {"pass_rate": [(f"{one.name}_mean", float | None) for one in criteria]})
+
+
+def aggregates_file_type(spec: RubricSpec) -> type[AggregatesFile]:
+    """What aggregates.json is."""
+    return _file_type(spec.criteria, aggregates_type(spec))
+
+
+@cache
+def _file_type(criteria: _Criteria, aggregates: type[RubricAggregates]) -> type[AggregatesFile]:
+    counts = [(f"{one.name}_counts", dict[str, int]) for one in criteria if not one.by_item]
+    return made(
+        AggregatesFile, {"fail_reasons": counts}, {"aggregates": aggregates, "slices": _list_of(_slice_type(criteria))}
+    )
+
+
+def _list_of(kind: type[Any]) -> Any:
+    return GenericAlias(list, (kind,))
+
+
+def _scores(criteria: _Criteria) -> list[tuple[str, Any]]:
+    return [(one.score_key, float | None if one.by_item else int | None) for one in criteria]
+
+
+# ── those of some rubrics alone: quotes, and an item's own criteria ──────────────────────────────────────────
+
+
+class QuoteSpan(msgspec.Struct, frozen=True):
+    """A part of a text, half-open, in code points."""
+
+    start: int
+    end: int
+
+
+class QuoteRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge quoted for a criterion, and where it stands."""
+
+    criterion: str
+    quote: str
+    found: str  # exact, normalised, fragments, not_found (P4.1)
+    turn: int | None  # of the transcript, from 1, the answer last; None: the spans are of the answer
+    spans: list[QuoteSpan]  # one, or one a fragment; none where it was not found
+
+
+class MetRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One of an item's own criteria, by its number from 1, and whether it is met."""
+
+    number: int
+    text: str
+    weight: float
+    met: bool
+    rationale: str | None  # None: the rubric asks for none
+
+
+def _further_fields(criteria: Sequence[Criterion]) -> list[tuple[str, Any]]:
+    """Name and type of what a row, and a judge's vote, has after the rationale."""
+    quoted = any(one.quote is not None for one in criteria)
+    by_item = [(one.name, list[MetRow]) for one in criteria if one.by_item]
+    return [*([("quotes", list[QuoteRow])] if quoted else []), *by_item]
+
+
+def further_columns(parsed: Parsed | None, spec: RubricSpec) -> dict[str, Any]:
+    """The same of a sample: `parsed` is the judge's reply, None where none was read."""
+    columns: dict[str, Any] = {}
+    if spec.quoted:
+        columns["quotes"] = [] if parsed is None else [_quote_row(one) for one in parsed.quotes]
+    if spec.by_item:
+        met = [] if parsed is None else [_met_row(number, one) for number, one in enumerate(parsed.met, start=1)]
+        columns[ITEM_CRITERIA] = met
+    return columns
+
+
+def _met_row(number: int, one: Met) -> MetRow:
+    criterion = one.criterion
+    return MetRow(
+        number=number, text=criterion.text, weight=float(criterion.weight), met=one.met, rationale=one.rationale
+    )
+
+
+def _quote_row(one: Quoted) -> QuoteRow:
+    spans = [QuoteSpan(start, end) for start, end in one.spans]
+    return QuoteRow(criterion=one.criterion, quote=one.text, found=one.found, turn=one.turn, spans=spans)
+
+
+# ── one row ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Rows:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import add
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from benchbook.evaluators.exact import NANO, divide
-from benchbook.evaluators.rubric.further import Further
 from benchbook.evaluators.rubric.pass_rules import NOT_ANSWERED
 from benchbook.evaluators.rubric.spec import RubricSpec
 
-__all__ = ["NO_ANSWER", "EvaluatorError", "RubricScore", "SampleOutcome", "Scores", "score_sample"]
+__all__ = [
+    "NO_ANSWER",
+    "EvaluatorError",
+    "Further",
+    "FurtherSums",
+    "MetCounts",
+    "RubricScore",
+    "SampleOutcome",
+    "Scores",
+    "score_sample",
+]
 
 
 NO_ANSWER = "rule:no_answer"
 
 EvaluatorError = Literal["parse_error", "provider_error", "timeout", "cancelled"]
+
 Scores = tuple[int | None, ...]  # by criterion, in the rubric's order
 
 
@@ -142,3 +155,58 @@ def _token_ratio(outcome: SampleOutcome) -> int | None:
     if outcome.input_tokens is None or outcome.output_tokens is None:
         return None
     return divide(outcome.output_tokens * NANO, max(outcome.input_tokens, 1))
+
+
+# ── counted beside scores, under some rubrics alone ──────────────────────────────────────────────────────────
+
+
+class MetCounts(NamedTuple):
+    """How many of items' own criteria have a positive weight, and a negative one, and how many of them are met."""
+
+    positive: int = 0
+    positive_met: int = 0
+    negative: int = 0
+    negative_met: int = 0
+
+
+_NONE_MET = MetCounts()
+
+
+class Further(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one sample. `quotes_found` has, by criterion whose quotes are counted, whether its own was
+    found; None where there is none."""
+
+    quotes_found: tuple[bool | None, ...] = ()
+    cost_nano_usd: int | None = None
+    met: MetCounts | None = None  # of the item's own criteria
+
+
+@dataclass(slots=True)
+class FurtherSums:
+    """Counts over samples: `quotes` has, by criterion whose quotes are counted, how many there are, and how many were
+    found."""
+
+    quotes: list[tuple[int, int]] = field(default_factory=list)
+    n_costs: int = 0  # whose cost is known
+    cost_nano_usd: int = 0
+    met: MetCounts = _NONE_MET
+
+    @classmethod
+    def over(cls, n_quoted: int) -> FurtherSums:
+        return cls([(0, 0)] * n_quoted)
+
+    def add(self, more: Further | None) -> None:
+        if more is None:
+            return
+        self._add_quotes(more.quotes_found)
+        if more.cost_nano_usd is not None:
+            self.n_costs += 1
+            self.cost_nano_usd += more.cost_nano_usd
+        if more.met is not None:
+            self.met = MetCounts(*map(add, self.met, more.met))
+
+    def _add_quotes(self, found: Sequence[bool | None]) -> None:
+        for number, one in enumerate(found):
+            if one is not None:
+                n, n_found = self.quotes[number]
+                self.quotes[number] = n + 1, n_found + one

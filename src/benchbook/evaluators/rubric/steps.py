@@ -17,12 +17,9 @@ from benchbook.errors import RecordError
 from benchbook.evalsets import Item
 from benchbook.evaluators.derivation import DERIVATION, ONLY_THE_MODEL
 from benchbook.evaluators.panel_rules import panel_score
-from benchbook.evaluators.rubric.further import Further
-from benchbook.evaluators.rubric.item_scores import counts_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
-from benchbook.evaluators.rubric.quoting import Judged
-from benchbook.evaluators.rubric.reply import Parsed, Rejected, parse_reply
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, SampleOutcome
+from benchbook.evaluators.rubric.reply import Judged, Parsed, Rejected, counts_of, parse_reply
+from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Further, SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import Failure, Reply, SampleFact, cause_of
 

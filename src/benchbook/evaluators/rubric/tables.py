@@ -31,12 +31,9 @@ from benchbook.evaluators.rubric.folders import items_for, spec_of
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
-from benchbook.evaluators.rubric.proving import ClusterWord, decide_by_bounds
-from benchbook.evaluators.rubric.rejected import RejectedCounts
-from benchbook.evaluators.rubric.release import Decision, by_points, decide
+from benchbook.evaluators.rubric.release import ClusterWord, Decision, by_points, decide, decide_by_bounds
 from benchbook.evaluators.rubric.repeats import RepeatCounts, Slices
-from benchbook.evaluators.rubric.row import Rows
-from benchbook.evaluators.rubric.row_types import aggregates_file_type, row_type
+from benchbook.evaluators.rubric.row import Rows, aggregates_file_type, row_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
@@ -51,6 +48,7 @@ from benchbook.evaluators.rubric.steps import (
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.evaluators.rubric.warnings import (
     Given,
+    RejectedCounts,
     benchmark_caps,
     judge_names,
     reported_by_name,

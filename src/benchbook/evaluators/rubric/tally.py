@@ -14,8 +14,7 @@ from typing import Literal
 import msgspec
 
 from benchbook.evaluators.exact import NANO
-from benchbook.evaluators.rubric.further import FurtherSums
-from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, Scores, score_sample
+from benchbook.evaluators.rubric.scoring import FurtherSums, RubricScore, SampleOutcome, Scores, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = ["Case", "ClusterSums", "Extreme", "LatenciesOfClusters", "RubricTally", "ScoreSpread", "tally"]
