@@ -8,7 +8,7 @@ import pytest
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.registry import samples_type
-from benchbook.evaluators.rubric.folders import rubric_of
+from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.labels.answer_card import answer_card
 from benchbook.labels.judge_card import has_judge_card, judge_card
 from benchbook.labels.labels import LabelBook, give_labels

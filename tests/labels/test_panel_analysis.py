@@ -13,7 +13,7 @@ from krippendorff import alpha
 from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
 from benchbook.evaluators.registry import samples_type
-from benchbook.evaluators.rubric.folders import rubric_of
+from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.labels.panel import PanelAnalysis, panel_analysis
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows

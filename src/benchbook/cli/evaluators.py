@@ -11,8 +11,9 @@ from benchbook.cli.spec_start import start_spec
 from benchbook.errors import ConfigError
 
 if TYPE_CHECKING:
-    from benchbook.evaluators.checks.metric import ChecksMetric
-    from benchbook.evaluators.rubric.spec import Measure, RubricSpec
+    from benchbook.evaluators.checks.evaluator import ChecksMetric
+    from benchbook.evaluators.rubric.criteria import Measure
+    from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = ["checks", "rubric"]
 
@@ -230,7 +231,7 @@ def init_rubric(name: str, as_json: bool) -> None:
 @json_option
 def check_rubric(folder: str, evalset: str | None, as_json: bool) -> None:
     """Name every fault of FOLDER's spec.toml and prompt by its line, or show what it asks and what may be limited."""
-    from benchbook.evaluators.rubric.folders import rubric_asked_for
+    from benchbook.evaluators.rubric.reading import rubric_asked_for
 
     spec = rubric_asked_for(folder).spec
     shown = _rubric_fields(spec) | ({} if evalset is None else {"first_judge_messages": _first_messages(spec, evalset)})

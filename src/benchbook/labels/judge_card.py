@@ -12,11 +12,12 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.evaluator import RubricEvaluator
 from benchbook.evaluators.rubric.row import further_of, row_type, scores_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import SampleOutcome
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tables import Derived
 from benchbook.labels.calibration import SampleCounts, agreements, calibrate
 from benchbook.labels.calibration_corrected import GoldScores

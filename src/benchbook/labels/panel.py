@@ -18,6 +18,7 @@ from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import aggregates_of
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.row import further_of, scores_of
 from benchbook.evaluators.rubric.rows import (
@@ -30,7 +31,7 @@ from benchbook.evaluators.rubric.rows import (
     RubricManifest,
 )
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
 

@@ -154,7 +154,7 @@ class RubricRun(Run):
         """What is said of a panel of judges; None where one judge judged."""
         if not isinstance(self.manifest.panel, PanelManifest):
             return None
-        from benchbook.evaluators.rubric.folders import rubric_of
+        from benchbook.evaluators.rubric.reading import rubric_of
         from benchbook.labels.panel import panel_analysis
 
         return panel_analysis(self.manifest, self.aggregates, self._stored_rows(), rubric_of(self.record))

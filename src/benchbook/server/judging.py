@@ -15,7 +15,7 @@ from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
 from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.registry import evaluator_of, samples_type
-from benchbook.evaluators.rubric.folders import rubric_of
+from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
 from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.judging_types import (

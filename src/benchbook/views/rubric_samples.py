@@ -19,10 +19,11 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.row import MetRow, QuoteRow, scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.digest import Digest, RunReport, SampleQuestion

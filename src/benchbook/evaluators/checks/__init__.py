@@ -4,8 +4,7 @@ compared        which part of an answer is looked at
 kind, kinds     what a check may ask (equals, contains, number, choice, …), and what it says of an answer
 spec            an evaluator's checks, weights and gates; one item: the score, whether it passes
 reading         the same read from a folder's `spec.toml`, with every fault
-metric, rows    a run: columns, aggregates
-gates           the decision by gates
+rows, gates     a run: columns, aggregates, the decision by gates
 evaluator       those that are shipped (in `specs`), a user's own, the one that a record keeps
 """
 

@@ -1,23 +1,53 @@
-"""Evaluators that are made of checks: those that are shipped, a user's own, and the one that a record keeps."""
+"""Evaluators that are made of checks: those that are shipped, a user's own, and the one that a record keeps.
+
+What scores their answers is a metric: items, columns, aggregates, the decision by gates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
+from benchbook.errors import InputError
+from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-from benchbook.evaluators.answers.tables import derive_answers
-from benchbook.evaluators.checks.metric import ChecksMetric
+from benchbook.evaluators.answers.metric import Metric, Scored
+from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED, Sums
+from benchbook.evaluators.answers.tables import Counted, derive_answers
+from benchbook.evaluators.checks.gates import Gated, decision_of, thresholds_of
+from benchbook.evaluators.checks.kind import REASONS, Expected, ItemError
 from benchbook.evaluators.checks.reading import read_spec_files, read_spec_folder
+from benchbook.evaluators.checks.rows import (
+    CheckCounts,
+    ChecksAggregates,
+    ChecksDecision,
+    ChecksManifest,
+    ChecksRow,
+    row_type_of,
+)
+from benchbook.evaluators.checks.spec import (
+    CheckSpec,
+    ChecksSpec,
+    ItemScore,
+    column_names,
+    item_faults,
+    passes,
+    score_item,
+)
+from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles
+from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import load_spec, sha256_of_files
 from benchbook.specs.folders import SPEC_FILE
+from benchbook.text import quoted
 
-__all__ = ["EVALUATORS", "ChecksEvaluator", "evaluator_in", "evaluator_kept_in"]
+__all__ = ["EVALUATORS", "ChecksEvaluator", "ChecksMetric", "evaluator_in", "evaluator_kept_in"]
 
 
 class ChecksEvaluator(AnswersEvaluator):
@@ -104,3 +134,178 @@ def _kept(record: Record, started: RunStarted) -> ChecksMetric:
     spec = read_spec_files(files, path)
     check_kept(record, started, spec.id)
     return ChecksMetric(spec, sha256_of_files(kept_hashes(started)))
+
+
+# ── what scores answers ──────────────────────────────────────────────────────────────────────────────────────
+
+
+_OF_ITEMS = frozenset(Item.__struct_fields__)
+_NAMED_LINES = 10  # of items with faults
+
+
+class ChecksMetric(Metric):
+    """`sha256` is the hash of the spec's files; `inputs` are those that a record keeps, of a user's own."""
+
+    reasons = tuple(REASONS)
+    shows_all_reasons = False
+    identity: Mapping[str, Any] = {"evaluator": "checks"}
+    aggregates_type = ChecksAggregates
+    decision_type = ChecksDecision
+    manifest_type = ChecksManifest
+
+    def __init__(
+        self,
+        spec: ChecksSpec,
+        sha256: str,
+        inputs: Mapping[str, Path] | None = None,
+        confidence: Confidence = DEFAULT_CONFIDENCE,
+    ) -> None:
+        self.spec = spec
+        self._confidence = confidence
+        self.id, self.name, self.sha256 = spec.id, spec.name, sha256
+        self.inputs = inputs or {}
+        graded = {check.name: check.kind.IS_GRADED for check in spec.checks}
+        self.is_rate = len(graded) == 1 and not any(graded.values())
+        means = {f"{name}_mean": not is_graded for name, is_graded in graded.items()}
+        self.rates = {"pass_rate": True, "no_prediction_rate": True, **means}
+        self._fields = frozenset().union(*(check.kind.item_fields for check in spec.checks))
+        self.needs_expected_answer = "expected_answer" in self._fields
+        self._own_fields = self._fields & _OF_ITEMS
+        self.keeps_fields = not self._fields <= _OF_ITEMS
+        self._row_type = row_type_of(spec.checks)
+
+    def deciding_at(self, confidence: Confidence) -> ChecksMetric:
+        """The same, its gates decided at another confidence, or by the values ("none")."""
+        return ChecksMetric(self.spec, self.sha256, confidence=confidence)
+
+    def row_type(self, derivation: int) -> type[ChecksRow]:
+        del derivation
+        return self._row_type
+
+    # ── one item ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
+        found = score_item(self.spec, self._item_fields(item, fields), predicted)
+        has_none = all(result.reason == NO_PREDICTION for result in found.results.values())
+        measured = {"pass_rate": int(found.passed), "no_prediction_rate": int(has_none)}
+        for name, result in found.results.items():
+            mean = f"{name}_mean"
+            measured[mean] = int(result.score) if self.rates[mean] else result.score_nano
+        return Scored(
+            found.score_nano,
+            found.passed,
+            self._why_missed(found),
+            has_prediction=not has_none,
+            columns={
+                column: value
+                for name, result in found.results.items()
+                for column, value in zip(
+                    column_names(name), (as_float(result.score_nano), result.reason, result.found), strict=True
+                )
+            },
+            measured=measured,
+            missed={name: result.reason for name, result in found.results.items() if result.reason is not None},
+        )
+
+    def unanswered(self) -> Scored:
+        return replace(super().unanswered(), missed={check.name: UNANSWERED for check in self.spec.checks})
+
+    def _item_fields(self, item: Item, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        own = {name: getattr(item, name) for name in self._own_fields}
+        return {**fields, **own} if self.keeps_fields else own
+
+    def _why_missed(self, found: ItemScore) -> str | None:
+        """The reason of the first check that must pass and does not."""
+        for check in self.spec.checks:
+            result = found.results[check.name]
+            if check.must_pass and not passes(check, result):
+                return result.reason
+        return None
+
+    def compares(self, item: Item, fields: Mapping[str, Any]) -> dict[str, str]:
+        """What each check would hold an answer to this item against, in words."""
+        known = self._item_fields(item, fields)
+
+        def words(check: CheckSpec) -> str:
+            expected = getattr(check.kind, "expected", None)
+            if not isinstance(expected, Expected):
+                return "asks for nothing of the item"
+            return f"expects {' or '.join(map(quoted, expected.texts(known)))}"
+
+        return {check.name: words(check) for check in self.spec.checks}
+
+    def check_items(self, evalset: EvalSet) -> None:
+        first: ItemError | None = None
+        places = []
+        for place, item in enumerate(evalset):
+            fields = evalset.fields(place) if self.keeps_fields else {}
+            if faults := item_faults(self.spec, self._item_fields(item, fields)):
+                first = first or faults[0]
+                places.append(place)
+        if first is None:
+            return
+        line, *others = (evalset.line_of(place) for place in places[:_NAMED_LINES])
+        expected = first.expected
+        if others:
+            more = ", …" if len(places) > _NAMED_LINES else ""
+            expected += f". And {len(places) - 1:,} more items: lines {', '.join(map(str, others))}{more}"
+        raise InputError(evalset.path, line=line, field=first.field, found=first.found, expected=expected)
+
+    def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
+        columns: dict[str, Any] = dict.fromkeys(self._check_columns)
+        if scored is None:
+            return columns | {"score": None, "passed": None}
+        if scored.reason == UNANSWERED:
+            for check in self.spec.checks:
+                score, reason, _ = column_names(check.name)
+                columns |= {score: 0.0, reason: UNANSWERED}
+        columns |= scored.columns
+        if failed:
+            return columns | {"score": 0.0, "passed": False}
+        return columns | {"score": as_float(scored.score_nano), "passed": scored.passed}
+
+    @property
+    def _check_columns(self) -> list[str]:
+        return [column for check in self.spec.checks for column in column_names(check.name)]
+
+    # ── a run ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def aggregates(self, values: Mapping[str, Any], counted: Counted) -> ChecksAggregates:
+        sums = self._sums(counted)
+        means = {name: 0.0 if counted.failed and one.n else one.mean for name, one in sums.items()}
+        checks = {
+            check.name: CheckCounts(
+                mean=means[f"{check.name}_mean"],
+                misses={reason: n for reason in (*REASONS, UNANSWERED) if (n := counted.missed[check.name][reason])},
+            )
+            for check in self.spec.checks
+        }
+        more = {f"{name}_mean": one.mean for name, one in checks.items()}
+        return ChecksAggregates(
+            **(dict(values) | {"metrics": values["metrics"] | more}),
+            n_passed=0 if counted.failed else counted.measured["pass_rate"].total,
+            pass_rate=means["pass_rate"],
+            no_prediction_rate=counted.measured["no_prediction_rate"].mean,
+            checks=checks,
+            intervals={name: counted.interval(one) for name, one in sums.items()},
+        )
+
+    def decision(
+        self, verdict: str, reason: str | None, aggregates: ChecksAggregates, counted: Counted
+    ) -> ChecksDecision:
+        held: dict[str, Any] = {"verdict": verdict, "reason": reason}
+        if not self.spec.gates or verdict == "unavailable":
+            return ChecksDecision(**held)
+        gated = Gated(
+            self._sums(counted),
+            aggregates.intervals,
+            counted.open,
+            are_counted=not counted.tally.whole.n_left_out,
+            failed=counted.failed,
+        )
+        return ChecksDecision(
+            **held, **decision_of(thresholds_of(self.spec.gates), gated, verdict, reason, self._confidence)
+        )
+
+    def _sums(self, counted: Counted) -> dict[str, Sums]:
+        return {"primary_score": counted.score, **counted.measured}

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, cast
 from benchbook.evaluators.exact import NANO, as_float, divide, mean, percentile
 from benchbook.evaluators.gate_sums import GateSums, share_of
 from benchbook.evaluators.gates import Threshold
+from benchbook.evaluators.rubric.criteria import MeasureName
 from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome
-from benchbook.evaluators.rubric.spec import MeasureName
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics.clusters import Side
 

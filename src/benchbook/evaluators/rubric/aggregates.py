@@ -23,8 +23,9 @@ from benchbook.evaluators.rubric.aggregate_kinds import (
     Percentile,
     TokenRatio,
 )
+from benchbook.evaluators.rubric.criteria import Criterion, Shown
 from benchbook.evaluators.rubric.scoring import MetCounts, RubricScore, SampleOutcome
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec, Shown
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, RubricTally
 
 __all__ = [

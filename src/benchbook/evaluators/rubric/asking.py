@@ -14,8 +14,8 @@ from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_outputs import imported_samples
 from benchbook.evaluators.rubric.early_stop import StoppingRule, samples_in_order
-from benchbook.evaluators.rubric.folders import spec_of
 from benchbook.evaluators.rubric.plan import Plan, Requests
+from benchbook.evaluators.rubric.reading import spec_of
 from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, SampleHistory, next_step, read_history
 from benchbook.evaluators.rubric.warnings import RejectedReplies, judge_names
 from benchbook.record.facts import Failure, Reply

@@ -33,15 +33,16 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
-from benchbook.evaluators.rubric.folders import kept_rubric, load_rubric, spec_of
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
+from benchbook.evaluators.rubric.reading import kept_rubric, load_rubric, spec_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
 from benchbook.evaluators.rubric.row import aggregates_file_type, further_columns
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, RubricManifest
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
-from benchbook.evaluators.rubric.spec import RUBRIC_V1, Criterion, RubricSpec, rubric_v1
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping

@@ -19,9 +19,10 @@ from benchbook.evalsets.item_criteria import read_criteria
 from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.prompt_templates import PromptTemplate
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.early_stop_pairs import OtherRun
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import RunStarted
 from benchbook.specs import as_text
 

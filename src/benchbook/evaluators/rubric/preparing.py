@@ -30,9 +30,9 @@ from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
 from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
-from benchbook.evaluators.rubric.folders import items_for, rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
+from benchbook.evaluators.rubric.reading import items_for, rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.reply import check_item_criteria
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
 from benchbook.evaluators.rubric.steps import ItemOf, outcome_of, read_history

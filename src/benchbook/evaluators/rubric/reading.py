@@ -1,13 +1,15 @@
-"""Reads a user's own rubric, a folder with spec.toml and the judge's prompt, and finds every fault in it at once.
+"""Which rubric is meant, one that is shipped, a user's own or the one that a record keeps; and reads a user's own.
 
-`rubric@v1` can be written in this form, too, and gives the same bytes: a test holds that.
+That is a folder with spec.toml and the judge's prompt; every fault in it is found at once. `rubric@v1` can be written
+in this form, too, and gives the same bytes: a test holds that.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
@@ -16,20 +18,18 @@ from typing import Any
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
+from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
+from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.pass_rules import PassRule
-from benchbook.evaluators.rubric.plan import PLACEHOLDER, placeholders
-from benchbook.evaluators.rubric.reading_criteria import read_criteria, read_item_criteria
-from benchbook.evaluators.rubric.spec import (
-    MEASURES,
-    Criterion,
-    Measure,
-    MeasureName,
-    PromptMessage,
-    RubricSpec,
-    whole_weights,
-)
+from benchbook.evaluators.rubric.criteria import Criterion, PassRule, PromptMessage
+from benchbook.evaluators.rubric.plan import PLACEHOLDER, Plan, placeholders
+from benchbook.evaluators.rubric.reading_criteria import check_names, read_criteria, read_item_criteria, read_measures
+from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1, whole_weights
+from benchbook.evaluators.rubric.steps import ItemOf, no_item
+from benchbook.record.facts import RunStarted
+from benchbook.record.folder import Record
+from benchbook.specs import sha256_of_files
 from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import (
     NAME_WORDS,
@@ -39,14 +39,86 @@ from benchbook.specs.fields import (
     read_about,
     read_count,
     read_name,
-    read_weight,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, read_generation, spec_text
+from benchbook.specs.folders import SPEC_FILE, FilesBeside, check_own, read_generation, spec_path, spec_text
 from benchbook.specs.messages import Texts, read_messages
 from benchbook.text import quoted
 
-__all__ = ["read_rubric"]
+__all__ = [
+    "RubricFolder",
+    "items_for",
+    "kept_rubric",
+    "load_rubric",
+    "read_rubric",
+    "rubric_asked_for",
+    "rubric_of",
+    "spec_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RubricFolder:
+    """A rubric as it stands in a folder, and the files that define it: none beside one that is shipped."""
+
+    spec: RubricSpec
+    paths: Mapping[str, Path]
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The same as a record names them among its inputs."""
+        return spec_inputs(self.paths)
+
+
+def rubric_asked_for(spec: str) -> RubricFolder:
+    """The rubric that settings name. Raises: as `load_rubric`."""
+    return RubricFolder(rubric_v1(), {}) if spec == RUBRIC_V1 else load_rubric(spec)
+
+
+def load_rubric(folder: str | Path) -> RubricFolder:
+    """A user's own rubric. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
+    folder = Path(folder)
+    path = spec_path(folder, "benchbook rubric init NAME")
+    files = FilesBeside(folder)
+    spec = read_rubric(files, path)
+    check_own(spec.id, path)
+    return RubricFolder(replace(spec, sha256=files.sha256), files.read_paths)
+
+
+def spec_of(record: Record, plan: Plan) -> RubricSpec:
+    """The rubric that a record's plan is made under, with what was declared unmeasured left out of it (R1.4), and with
+    the prices that the run was begun with.
+
+    A user's own is read from the files that the record keeps: the user's folder may be gone.
+
+    Raises: RecordError for a rubric that neither Benchbook nor the record has; SpecError; ConfigError.
+    """
+    prices = (record.started().config.get(f"model_{name}_price") for name in ("input", "output"))
+    return rubric_of(record).without(plan.unmeasured).priced(*prices)
+
+
+@contextmanager
+def items_for(record: Record, plan: Plan, spec: RubricSpec) -> Iterator[ItemOf]:
+    """How the item of a sample is found, where the rubric's replies can't be read without; else nothing is opened."""
+    if not spec.needs_item:
+        yield no_item
+        return
+    with recorded_evalset(record, record.started()) as evalset:
+        yield lambda sample: evalset[sample % plan.n_items]
+
+
+def rubric_of(record: Record) -> RubricSpec:
+    """The rubric that a record is made under, whole. Raises: as `spec_of`."""
+    started = record.started()
+    return rubric_v1() if started.spec == RUBRIC_V1 else kept_rubric(record, started)
+
+
+def kept_rubric(record: Record, started: RunStarted) -> RubricSpec:
+    """The rubric in the files that a record keeps. Raises: RecordError, SpecError."""
+    files, path = kept_files(record, started)
+    spec = read_rubric(files, path, sha256_of_files(kept_hashes(started)))
+    check_kept(record, started, spec.id)
+    return spec
 
 
 _GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
@@ -66,8 +138,8 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
     if by_item is not None:
         criteria.append(by_item[0])
         weights.append(by_item[1])
-    measures, more_weights = _read_measures(table)
-    _check_names(criteria_tables, criteria, measures)
+    measures, more_weights = read_measures(table)
+    check_names(criteria_tables, criteria, measures)
     whole = whole_weights([*weights, *more_weights])
     criteria = [replace(one, weight=weight) for one, weight in zip(criteria, whole, strict=False)]
     measures = [replace(one, weight=weight) for one, weight in zip(measures, whole[len(weights) :], strict=True)]
@@ -100,57 +172,6 @@ def _prompt_sha256(messages: tuple[PromptMessage, ...]) -> str:
         return hashlib.sha256(messages[0].text.encode("utf-8")).hexdigest()
     parts = [f"{one.role}\0{hashlib.sha256(one.text.encode('utf-8')).hexdigest()}\n" for one in messages]
     return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
-
-
-# ── measures ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _read_measures(table: SpecTable) -> tuple[list[Measure], list[Fraction]]:
-    measures, weights = [], []
-    inner = table.table("measures")
-    for name in MEASURES if inner is not None else ():
-        one = inner.table(name) if inner is not None else None
-        if one is not None:
-            measure, weight = _read_measure(one, name)
-            measures.append(measure)
-            weights.append(weight)
-    if inner is not None:
-        inner.say_unknown()
-    return measures, weights
-
-
-def _check_names(tables: Sequence[SpecTable], criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
-    """No criterion's column is called as that of a measure which not every record has."""
-    norms = {one.norm for one in measures}
-    for one, criterion in zip(tables, criteria, strict=False):
-        if criterion.norm in norms:
-            one.fault("name", f"{quoted(criterion.name)}, which is measured, too", "another name")
-
-
-def _read_measure(table: SpecTable, name: MeasureName) -> tuple[Measure, Fraction]:
-    read_amount = _read_usd if name == "cost" else read_count
-    at_most = table.read("at_most", read_amount)
-    weight = table.read("weight", read_weight)
-    target = table.read("target", read_amount)
-    table.say_unknown()
-    if "at_most" not in table and "weight" not in table:
-        table.fault(None, "neither at_most nor weight", "at_most, or target and weight, or all three")
-    for key, other in (("target", "weight"), ("weight", "target")):
-        if key in table and other not in table:
-            table.fault(other, "nothing", f"a {other}, for there is a {key}")
-    if target is not None and at_most is not None and target > at_most:
-        table.fault(
-            "target", f"{said(table.raw('target'))}, more than at_most", f"at most {said(table.raw('at_most'))}"
-        )
-    return Measure(name, target or at_most or 1, at_most, 0), weight or Fraction(0)
-
-
-def _read_usd(value: Any) -> int:
-    """Dollars, in billionths."""
-    exact = as_fraction(value)
-    if exact is None or not 0 < exact <= 1_000_000 or (exact * NANO).denominator != 1:
-        raise WrongValueError(said(value), "US dollars for one answer, above 0, of at most nine decimals")
-    return int(exact * NANO)
 
 
 # ── when a sample passes ─────────────────────────────────────────────────────────────────────────────────────

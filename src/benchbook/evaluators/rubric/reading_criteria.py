@@ -1,4 +1,4 @@
-"""Reads the criteria of a user's own rubric: what each asks, its scale, and what of it passes."""
+"""Reads what a user's own rubric judges and measures: each criterion's scale and what passes, and measures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.aggregates import RubricAggregates
+from benchbook.evaluators.rubric.criteria import MEASURES, Criterion, Measure, MeasureName, QuoteRule, Shown
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.rows import CausedPanelRow, PanelVote
-from benchbook.evaluators.rubric.spec import MEASURES, Criterion, QuoteRule, Shown
 from benchbook.specs.faults import SpecTable
 from benchbook.specs.fields import (
     MOST_STEPS,
@@ -20,6 +20,7 @@ from benchbook.specs.fields import (
     WrongValueError,
     as_fraction,
     of_these,
+    read_count,
     read_name,
     read_steps,
     read_text,
@@ -29,7 +30,7 @@ from benchbook.specs.fields import (
 )
 from benchbook.text import quoted
 
-__all__ = ["read_criteria", "read_item_criteria"]
+__all__ = ["check_names", "read_criteria", "read_item_criteria", "read_measures"]
 
 
 _GRADE = re.compile(r"[^\W_][\w -]{0,47}")
@@ -169,3 +170,54 @@ def _read_shown(value: Any) -> tuple[Shown, ...]:
         raise WrongValueError(said(value), f"a list of {', '.join(_SHOWN)}")
     found = [of_these(one, _SHOWN) for one in value]
     return tuple(one for one in _SHOWN if one in found)
+
+
+# ── measures ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_measures(table: SpecTable) -> tuple[list[Measure], list[Fraction]]:
+    measures, weights = [], []
+    inner = table.table("measures")
+    for name in MEASURES if inner is not None else ():
+        one = inner.table(name) if inner is not None else None
+        if one is not None:
+            measure, weight = _read_measure(one, name)
+            measures.append(measure)
+            weights.append(weight)
+    if inner is not None:
+        inner.say_unknown()
+    return measures, weights
+
+
+def check_names(tables: Sequence[SpecTable], criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
+    """No criterion's column is called as that of a measure which not every record has."""
+    norms = {one.norm for one in measures}
+    for one, criterion in zip(tables, criteria, strict=False):
+        if criterion.norm in norms:
+            one.fault("name", f"{quoted(criterion.name)}, which is measured, too", "another name")
+
+
+def _read_measure(table: SpecTable, name: MeasureName) -> tuple[Measure, Fraction]:
+    read_amount = _read_usd if name == "cost" else read_count
+    at_most = table.read("at_most", read_amount)
+    weight = table.read("weight", read_weight)
+    target = table.read("target", read_amount)
+    table.say_unknown()
+    if "at_most" not in table and "weight" not in table:
+        table.fault(None, "neither at_most nor weight", "at_most, or target and weight, or all three")
+    for key, other in (("target", "weight"), ("weight", "target")):
+        if key in table and other not in table:
+            table.fault(other, "nothing", f"a {other}, for there is a {key}")
+    if target is not None and at_most is not None and target > at_most:
+        table.fault(
+            "target", f"{said(table.raw('target'))}, more than at_most", f"at most {said(table.raw('at_most'))}"
+        )
+    return Measure(name, target or at_most or 1, at_most, 0), weight or Fraction(0)
+
+
+def _read_usd(value: Any) -> int:
+    """Dollars, in billionths."""
+    exact = as_fraction(value)
+    if exact is None or not 0 < exact <= 1_000_000 or (exact * NANO).denominator != 1:
+        raise WrongValueError(said(value), "US dollars for one answer, above 0, of at most nine decimals")
+    return int(exact * NANO)

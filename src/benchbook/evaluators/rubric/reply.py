@@ -22,8 +22,9 @@ from benchbook.evalsets.item_criteria import ItemCriterion, criteria_faults, rea
 from benchbook.evaluators.evidence_text import NormalisedText, Span, normalised
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.quotes import LengthRule, LocatedKind, excess_of, locate
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.scoring import MetCounts
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import quoted
 
 __all__ = [

@@ -14,6 +14,7 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.exact import NANO, as_float
 from benchbook.evaluators.made import made
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_type
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA, Met, Parsed, Quoted, Rejected
 from benchbook.evaluators.rubric.rows import (
@@ -27,7 +28,7 @@ from benchbook.evaluators.rubric.rows import (
     Slice,
 )
 from benchbook.evaluators.rubric.scoring import Further, RubricScore, SampleOutcome, Scores, score_sample
-from benchbook.evaluators.rubric.spec import Criterion, RubricSpec
+from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_error
 from benchbook.record.facts import Failure, Reply
 

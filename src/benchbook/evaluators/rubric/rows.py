@@ -1,6 +1,6 @@
 """The derived tables of a rubric's record: what each column is (SPEC R1.1, R4, R7.1).
 
-Where a rubric's criteria have columns of their own, the class here has those that all rubrics share; `row_types` makes
+Where a rubric's criteria have columns of their own, the class here has those that all rubrics share; `row` makes
 the struct.
 """
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from benchbook.evaluators.exact import NANO, divide
-from benchbook.evaluators.rubric.pass_rules import NOT_ANSWERED
+from benchbook.evaluators.rubric.criteria import NOT_ANSWERED
 from benchbook.evaluators.rubric.spec import RubricSpec
 
 __all__ = [

@@ -27,10 +27,10 @@ from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
-from benchbook.evaluators.rubric.folders import items_for, spec_of
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
+from benchbook.evaluators.rubric.reading import items_for, spec_of
 from benchbook.evaluators.rubric.release import ClusterWord, Decision, by_points, decide, decide_by_bounds
 from benchbook.evaluators.rubric.repeats import RepeatCounts, Slices
 from benchbook.evaluators.rubric.row import Rows, aggregates_file_type, row_type
