@@ -121,6 +121,9 @@ def kept_rubric(record: Record, started: RunStarted) -> RubricSpec:
     return spec
 
 
+# ── a user's own: spec.toml and the judge's prompt ───────────────────────────────────────────────────────────
+
+
 _GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
 
 

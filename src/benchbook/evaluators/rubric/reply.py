@@ -28,18 +28,9 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import quoted
 
 __all__ = [
-    "ITEM_CRITERIA",
-    "Judged",
-    "Met",
-    "ParseErrorReason",
-    "Parsed",
-    "Quoted",
-    "Rejected",
-    "check_item_criteria",
-    "counts_of",
-    "parse_reply",
-    "score_of",
-]
+    "ITEM_CRITERIA", "Judged", "Met", "ParseErrorReason", "Parsed", "Quoted", "Rejected", "check_item_criteria",
+    "counts_of", "parse_reply", "score_of",
+]  # fmt: skip
 
 
 ParseErrorReason = Literal[
@@ -353,6 +344,3 @@ def check_item_criteria(evalset: EvalSet, spec: RubricSpec) -> None:
                 expected = f"{fault.expected}: {spec.id} scores each item by its own"
                 line = evalset.line_of(index)
                 raise InputError(evalset.path, line=line, field=fault.field, found=found, expected=expected)
-
-
-# ── what the judge is told ───────────────────────────────────────────────────────────────────────────────────

@@ -33,18 +33,9 @@ from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_
 from benchbook.record.facts import Failure, Reply
 
 __all__ = [
-    "MetRow",
-    "QuoteRow",
-    "QuoteSpan",
-    "Rows",
-    "aggregates_file_type",
-    "further_columns",
-    "further_of",
-    "row_type",
-    "scores_of",
-    "slice_type",
-    "vote_type",
-]
+    "MetRow", "QuoteRow", "QuoteSpan", "Rows", "aggregates_file_type", "further_columns", "further_of", "row_type",
+    "scores_of", "slice_type", "vote_type",
+]  # fmt: skip
 
 
 # ── the columns of a rubric ──────────────────────────────────────────────────────────────────────────────────
