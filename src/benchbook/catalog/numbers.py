@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.intervals import bounds_in
 
 __all__ = ["Aggregate", "Headline", "aggregates_of", "headline_of", "nano_of", "planned_of"]
 
@@ -83,8 +84,8 @@ def _aggregate(value: Any) -> Aggregate:
             return Aggregate(text=str(value))
 
 
-def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Headline:
-    """The headline of a finished run; `primary` is the aggregate that stands for it.
+def headline_of(primary: str | None, content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> Headline:
+    """The headline of a finished run; `primary` is the aggregate that stands for it, `content` its aggregates.json.
 
     Items without a prediction count as unscored (n_skipped), though they score 0 (A3); those that are unanswered, or
     that a scorer could not score, do as well.
@@ -97,6 +98,7 @@ def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Hea
         value = _first(*map(nano, names))
         return None if value is None else value // NANO
 
+    low, high = bounds_in(content, primary) if primary else (None, None)
     n_skipped, n_unanswered = count("n_skipped"), count("n_unanswered")
     without = None if n_skipped is None else n_skipped + (n_unanswered or 0) + (count("n_unscored") or 0)
     n_attempted = count("ledger.n_attempted", "n_attempted", "n_items")
@@ -105,8 +107,8 @@ def headline_of(primary: str | None, aggregates: Mapping[str, Aggregate]) -> Hea
     return Headline(
         primary_name=primary,
         primary_nano=nano(primary) if primary else None,
-        primary_low_nano=_first(nano(f"intervals.{primary}.low"), nano("interval.low")),
-        primary_high_nano=_first(nano(f"intervals.{primary}.high"), nano("interval.high")),
+        primary_low_nano=None if low is None else nano_of(low),
+        primary_high_nano=None if high is None else nano_of(high),
         n_attempted=n_attempted,
         n_scored=count("n_scored", "n_valid"),
         n_unscored=_first(without, count("n_unscored"), count("n_invalid")),

@@ -182,7 +182,8 @@ def _last_sha256(journal: Path) -> str | None:
 
 
 def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
-    aggregates = aggregates_of(_derived(record.aggregates, manifest))
+    content = _derived(record.aggregates, manifest)
+    aggregates = aggregates_of(content)
     decision = _derived(record.decision, manifest)
     evaluator = _evaluator_of(record)
     unavailable = _unavailable(record, manifest.spec, evaluator)
@@ -193,7 +194,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         stamp,
         state=manifest.state,
         unavailable=unavailable,
-        headline=headline_of(evaluator.primary if evaluator else None, aggregates),
+        headline=headline_of(evaluator.primary if evaluator else None, content, aggregates),
         spec=manifest.spec,
         spec_sha256=manifest.spec_sha256,
         samples_are=evaluator.samples_are if evaluator else None,

@@ -13,6 +13,7 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.exact import NANO, RepeatSummary, summary_of
 from benchbook.evaluators.grid import NOT_VARIED
+from benchbook.evaluators.intervals import bounds_in
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -130,9 +131,7 @@ def _plan(sha256: str, found: Sequence[_Whole], varied: Sequence[str]) -> Experi
 
 
 def _interval(one: _Whole, name: str) -> tuple[float, float] | None:
-    """That of an aggregate, by its name among several, or the only one that there is."""
-    found = one.aggregates.get("intervals", {}).get(name) or one.aggregates.get("interval") or {}
-    low, high = found.get("low"), found.get("high")
+    low, high = bounds_in(one.aggregates, name)
     return None if low is None or high is None else (low, high)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,7 @@ __all__ = [
     "BY_JEFFREYS",
     "Interval",
     "bounded_mean",
+    "bounds_in",
     "counted_clusters",
     "interval_of",
     "rate_interval",
@@ -94,3 +96,18 @@ def interval_of(found: Estimate, unit: int = 1, most: float | None = 1.0) -> Int
         reason=found.reason,
         warnings=found.warnings,
     )
+
+
+def bounds_in(content: Mapping[str, Any], aggregate: str) -> tuple[float | None, float | None]:
+    """The bounds of an aggregate in an aggregates.json: by its name among several, or of the only interval there is.
+
+    None for what is no number: a file may hold anything.
+    """
+    found = _part(_part(content, "intervals"), aggregate) or _part(content, "interval")
+    low, high = (value if type(value) in (int, float) else None for value in (found.get("low"), found.get("high")))
+    return low, high
+
+
+def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = content.get(name)
+    return part if isinstance(part, dict) else {}

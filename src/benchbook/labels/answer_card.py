@@ -10,7 +10,7 @@ import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
-from benchbook.labels.calibration import FEW_LABELS, agreements
+from benchbook.labels.calibration import TELLING_LABELS, agreements
 from benchbook.labels.calibration_corrected import LabelledPair, bias_of, corrected_scores
 from benchbook.labels.calibration_results import AgreementName, Bias
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
@@ -19,7 +19,7 @@ from benchbook.labels.sheet import JudgedRun, LabelledRun, derived_anew, is_as_d
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
 
-__all__ = ["FEW_LABELS", "AnswerCard", "Applies", "CriterionTrial", "answer_card"]
+__all__ = ["TELLING_LABELS", "AnswerCard", "Applies", "CriterionTrial", "answer_card"]
 
 
 _SLICES = ("section", "category", "difficulty")

@@ -157,7 +157,7 @@ def _asks(gate: CorrectedGate) -> str:
     return f"{'at least' if gate.direction == 'at_least' else 'at most'} {gate.limit:g}"
 
 
-FEW_LABELS = 30
+TELLING_LABELS = 30  # with fewer, most intervals say little
 
 
 def calibrate(
@@ -288,7 +288,7 @@ def agreements(
 def _warnings(fields: Sequence[FieldTrial]) -> tuple[str, ...]:
     found = []
     for one in fields:
-        if one.n < FEW_LABELS:
+        if one.n < TELLING_LABELS:
             found.append(f"{one.field}: {one.n} labels are few; most intervals will say little")
         scores = {people for people, row in one.confusion.items() if sum(row.values())}
         if one.n and len(scores) == 1:

@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 
 from benchbook.statistics.ground import (
+    FEW_LABELS,
     Estimate,
     check_confidence,
     check_counts,
@@ -17,10 +18,7 @@ from benchbook.statistics.ground import (
     without_interval,
 )
 
-__all__ = ["FEW_LABELS_OF_STRATA", "CorrectedRate", "Stratum", "post_stratified_rate", "rogan_gladen"]
-
-
-FEW_LABELS = 10
+__all__ = ["CorrectedRate", "Stratum", "post_stratified_rate", "rogan_gladen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,9 +222,6 @@ def _clip(share: float) -> float:
     return min(1.0, max(0.0, share))
 
 
-FEW_LABELS_OF_STRATA = 10
-
-
 @dataclass(frozen=True, slots=True)
 class Stratum:
     """Of `n` samples with one judgement people labelled `n_labelled`, and found `positives` of these positive."""
@@ -268,7 +263,7 @@ def post_stratified_rate(
     found = weight * of_flagged + (1 - weight) * of_others
     estimate = (flagged.n * flagged.share + others.n * others.share) / n
     low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
-    few = any(one.n and one.n_labelled < min(FEW_LABELS_OF_STRATA, one.n) for one in (flagged, others))
+    few = any(one.n and one.n_labelled < min(FEW_LABELS, one.n) for one in (flagged, others))
     return Estimate(
         estimate=estimate,
         low=min(float(low), estimate),

@@ -115,7 +115,8 @@ def check_counts(successes: int, n: int, what: str = "successes") -> None:
         raise ValueError(f"{what} must lie between 0 and {n}, not {successes}")
 
 
-FEW_CLUSTERS = 10
+FEW_CLUSTERS = 10  # fewer, and an interval by clusters is rough
+FEW_LABELS = 10  # fewer, of a judged class or stratum too, and an interval by labels is likely too narrow
 
 
 REASONS: Mapping[str, str] = {

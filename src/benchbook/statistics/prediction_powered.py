@@ -9,12 +9,17 @@ import numpy as np
 
 from benchbook.statistics._arrays import Floats, Values
 from benchbook.statistics.bounded import Design, bounds_of_mean
-from benchbook.statistics.ground import Estimate, as_pairs, as_values, check_confidence, normal_quantile, t_quantile
+from benchbook.statistics.ground import (
+    FEW_LABELS,
+    Estimate,
+    as_pairs,
+    as_values,
+    check_confidence,
+    normal_quantile,
+    t_quantile,
+)
 
 __all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
-
-
-FEW_LABELS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.labels.answer_card import FEW_LABELS, AnswerCard, Applies, CriterionTrial
+from benchbook.labels.answer_card import TELLING_LABELS, AnswerCard, Applies, CriterionTrial
 from benchbook.labels.calibration_results import AgreementName
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
@@ -107,7 +107,7 @@ def _notices(card: AnswerCard) -> list[str]:
     found = [
         f"{criterion_word(one.criterion)}: {plural(one.n, 'label')}; most intervals will say little"
         for one in card.criteria
-        if one.n < FEW_LABELS
+        if one.n < TELLING_LABELS
     ]
     if card.carried is not None:
         found.append(carried_words(card.carried))
