@@ -7,12 +7,13 @@ kept as it came, whatever it holds.
 from __future__ import annotations
 
 import json
-import re
 from threading import Lock
 from typing import Any, Literal, TypeVar
 
 import jiter
 import msgspec
+
+from benchbook.text import storable
 
 __all__ = ["JsonFault", "StrictJsonError", "canonical_json", "decode_json", "parse_strict", "ready"]
 
@@ -21,7 +22,6 @@ _encoder = msgspec.json.Encoder(order="sorted")
 _Kind = TypeVar("_Kind")
 _ready: set[Any] = set()
 _making_ready = Lock()
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def canonical_json(value: Any) -> bytes:
@@ -36,7 +36,7 @@ def canonical_json(value: Any) -> bytes:
             separators=(",", ":"),
             allow_nan=False,
         )
-        return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text).encode("utf-8")
+        return storable(text).encode("utf-8")
 
 
 def _refuse(constant: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,17 +10,15 @@ from benchbook.errors import ConfigError, RecordError, UsageError
 __all__ = ["start_spec"]
 
 
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
-
-
 def start_spec(name: str, files: Mapping[str, str]) -> tuple[str, list[Path]]:
     """Writes NAME@v1 with these files, by their names: what it is called, and where they are.
 
     Raises: ConfigError for what is no name; UsageError where one of the files is there; RecordError.
     """
     from benchbook.specs import FROZEN
+    from benchbook.specs.fields import NAME
 
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise ConfigError("NAME", repr(name[:60]), "small letters, digits and _, a letter first, at most 48")
     spec = f"{name}@v1"
     if spec in FROZEN:

@@ -14,7 +14,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets.evalset import EvalSet
-from benchbook.evalsets.items import Item
+from benchbook.evalsets.items import OPTIONAL_TEXTS, Item
 from benchbook.specs import load_spec
 
 __all__ = [
@@ -110,9 +110,6 @@ def _gap(n: int, wanted: int) -> str:
     return f"{n - wanted} too many" if n > wanted else f"{wanted - n} missing"
 
 
-_SHOWN = ("section", "category", "difficulty", "answer_format", "group")
-
-
 class CompositionRow(msgspec.Struct, frozen=True):
     """How many items have a value in a field; None: they have no value there."""
 
@@ -127,13 +124,13 @@ def composition_rows(evalset: EvalSet) -> list[CompositionRow]:
     Values stand in the order of SPEC A8, others after them by the alphabet, items without a value last. A field that
     no item has is left out.
     """
-    counts: dict[str, Counter[str | None]] = {field: Counter() for field in _SHOWN}
+    counts: dict[str, Counter[str | None]] = {field: Counter() for field in OPTIONAL_TEXTS}
     for item in evalset:
-        for field in _SHOWN:
+        for field in OPTIONAL_TEXTS:
             counts[field][getattr(item, field)] += 1
     return [
         CompositionRow(field, value, counts[field][value])
-        for field in _SHOWN
+        for field in OPTIONAL_TEXTS
         if counts[field].keys() != {None}
         for value in _ordered(field, counts[field])
     ]

@@ -26,6 +26,7 @@ __all__ = [
     "FIELD_NAMES",
     "FIELD_OF",
     "MESSAGES",
+    "OPTIONAL_TEXTS",
     "AnswerFormat",
     "Item",
     "KnownIds",
@@ -51,15 +52,15 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "context": ("context", "provided_context"),
 }
 
-_OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group")
+OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group")
 
 MESSAGES = "messages"  # a conversation, instead of a prompt or beside one
 
-FIELD_NAMES = (*ALIASES, *_OPTIONAL_TEXTS, MESSAGES, CRITERIA)
+FIELD_NAMES = (*ALIASES, *OPTIONAL_TEXTS, MESSAGES, CRITERIA)
 
 FIELD_OF: Mapping[str, str] = {
     **{name: field for field, names in ALIASES.items() for name in names},
-    **{name: name for name in (*_OPTIONAL_TEXTS, MESSAGES, CRITERIA)},
+    **{name: name for name in (*OPTIONAL_TEXTS, MESSAGES, CRITERIA)},
 }
 """Ours, by every name by which it goes."""
 
@@ -250,8 +251,8 @@ def item_from_json(value: Any, path: str | Path, line: int) -> Item:
         if field not in given:
             raise lacking_field(path, line, field, value)
         _require_text(given[field], path, line, field)
-    given |= {field: value[field] for field in _OPTIONAL_TEXTS if value.get(field) is not None}
-    for field in ("expected_answer", *_OPTIONAL_TEXTS):
+    given |= {field: value[field] for field in OPTIONAL_TEXTS if value.get(field) is not None}
+    for field in ("expected_answer", *OPTIONAL_TEXTS):
         if given.get(field) is not None:
             _require_text(given[field], path, line, field)
     if given.get("answer_format") not in (None, *get_args(AnswerFormat)):

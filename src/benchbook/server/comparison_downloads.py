@@ -12,7 +12,7 @@ import msgspec
 
 from benchbook.library.comparing import compare_records
 from benchbook.server.comparisons import found_runs, item_condition, item_list
-from benchbook.server.operations import Bytes, Request, Stream
+from benchbook.server.operations import Bytes, Request, Stream, pieces_of
 from benchbook.text import visible
 from benchbook.views.csv_files import inert
 
@@ -23,7 +23,6 @@ __all__ = ["item_csv", "item_lines", "item_parquet", "report"]
 
 
 _AT_ONCE = 2_000
-_PIECE = 1 << 18
 
 
 def item_lines(call: Request) -> Stream:
@@ -65,12 +64,7 @@ def item_parquet(call: Request) -> Stream:
     length = file.tell()
     file.seek(0)
 
-    def pieces() -> Iterator[bytes]:
-        with file:
-            while piece := file.read(_PIECE):
-                yield piece
-
-    return Stream(pieces(), f"{names}.parquet", length)
+    return Stream(pieces_of(file), f"{names}.parquet", length)
 
 
 def report(call: Request) -> Bytes:

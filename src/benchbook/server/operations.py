@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -31,11 +31,13 @@ __all__ = [
     "Stream",
     "carried_out",
     "encoded",
+    "pieces_of",
 ]
 
 
 JSON = "application/json"
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_PIECE = 1 << 18  # bytes
 _VERSION = version("benchbook")  # another version may answer otherwise
 Scope: TypeAlias = Literal["read", "label", "write"]
 
@@ -65,6 +67,13 @@ class Stream:
         """What says that it is to be saved, and as what."""
         found = {"content-disposition": f'attachment; filename="{_NOT_OF_A_NAME.sub("-", self.name)[:150]}"'}
         return found if self.length is None else found | {"content-length": str(self.length)}
+
+
+def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
+    """The rest of an open file, which is closed behind it."""
+    with file:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 @dataclass(slots=True)

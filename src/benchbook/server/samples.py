@@ -15,7 +15,7 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.tables import ROW_GROUP
-from benchbook.server.operations import Request, Stream
+from benchbook.server.operations import Request, Stream, pieces_of
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
 from benchbook.server.row_lists import RowList, contains
@@ -29,7 +29,6 @@ __all__ = ["CUT", "get_sample", "json_lines", "list_samples", "sample_lines", "s
 
 
 CUT = 400  # characters of a text in a list
-_PIECE = 1 << 18
 
 
 def list_samples(call: Request) -> SamplesPage:
@@ -90,14 +89,7 @@ def sample_table(call: Request) -> Stream:
 
 def whole_file(path: Path, name: str) -> Stream:
     """A file's bytes; it is opened now, so a new one in its place changes nothing of what is sent."""
-    file = path.open("rb")
-
-    def pieces() -> Iterator[bytes]:
-        with file:
-            while piece := file.read(_PIECE):
-                yield piece
-
-    return Stream(pieces(), name, path.stat().st_size)
+    return Stream(pieces_of(path.open("rb")), name, path.stat().st_size)
 
 
 def json_lines(table: Path) -> Iterator[bytes]:

@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 from benchbook.text import quoted
 
 __all__ = [
-    "LIMIT_DIGITS", "MOST_STEPS", "NAME_WORDS", "WrongValueError", "as_fraction", "of_these", "read_about",
+    "LIMIT_DIGITS", "MOST_STEPS", "NAME", "NAME_WORDS", "WrongValueError", "as_fraction", "of_these", "read_about",
     "read_count", "read_name", "read_share", "read_steps", "read_text", "read_tolerance", "read_truth", "read_weight",
     "said", "text_of",
 ]  # fmt: skip
 
+NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
 # Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
 LIMIT_DIGITS = 1000
 MOST_STEPS = 100  # of a scale
-NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 
 
 def text_of(value: Any) -> str | None:
@@ -75,7 +75,7 @@ def read_text(value: Any) -> str:
 
 
 def read_name(value: Any) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
+    if not isinstance(value, str) or not NAME.fullmatch(value):
         raise WrongValueError(said(value), NAME_WORDS)
     return value
 

@@ -22,12 +22,12 @@ from benchbook.evaluators.document import (
 )
 from benchbook.labels.answer_card import TELLING_LABELS, AnswerCard, Applies, CriterionTrial
 from benchbook.labels.calibration_results import AgreementName
-from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
+from benchbook.statistics import WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.html import html_page
 from benchbook.views.judge_card import CardSection, CardWords
-from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words
+from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words, why_nothing
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import table_json
 from benchbook.views.words import criterion_word, plural
@@ -120,7 +120,7 @@ def _notices(card: AnswerCard) -> list[str]:
                 f"{name}: on {plural(one.n_disputed, 'answer')} two people differ and nobody has settled it; left out"
             )
         said = {WARNINGS.get(warning, warning) for found in one.agreement.values() for warning in found.warnings}
-        said |= {f"no interval: {_why(found.reason)}" for found in one.agreement.values() if found.reason}
+        said |= {f"no interval: {why_nothing(found.reason)}" for found in one.agreement.values() if found.reason}
         found += [f"{name}, agreement: {words}" for words in sorted(said)]
     if card.n_clusters is not None:
         found.append(f"Answers share {card.n_clusters:,} groups or items: intervals are by whole clusters")
@@ -210,7 +210,7 @@ def _value(one: CriterionTrial, value: float | None) -> str:
 def _estimate(one: CriterionTrial, found: Estimate) -> str:
     """Within the scale: an approximation may leave it."""
     if found.estimate is None:
-        return numbers.nothing(_why(found.reason))
+        return numbers.nothing(why_nothing(found.reason))
     value, low, high = (
         None if bound is None else min(max(one.scores), max(min(one.scores), bound))
         for bound in (found.estimate, found.low, found.high)
@@ -222,15 +222,11 @@ def _estimate(one: CriterionTrial, found: Estimate) -> str:
 
 
 def _rate(value: float | None, found: Agreement) -> str:
-    return numbers.show("rate", value, unknown=_why(found.reason))
+    return numbers.show("rate", value, unknown=why_nothing(found.reason))
 
 
 def _bounded(found: Estimate) -> str:
     if found.estimate is None:
-        return numbers.nothing(_why(found.reason))
+        return numbers.nothing(why_nothing(found.reason))
     span = "no interval" if found.low is None or found.high is None else f"{found.low:.3f} to {found.high:.3f}"
     return f"{found.estimate:.3f} ({span})"
-
-
-def _why(reason: str | None) -> str | None:
-    return None if reason is None else REASONS.get(reason, reason)

@@ -50,7 +50,6 @@ __all__ = [
 
 
 _HALF_CHARACTER = re.compile(rb"\\ud[89a-f]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def row_bytes(row: EvaluationRow, derivation: int, protocol: Protocol) -> bytes:
@@ -121,7 +120,7 @@ def pretty(value: Any) -> bytes:
         return msgspec.json.format(data, indent=2) + b"\n"
     # msgspec does not lay out half of a character (a lone surrogate, which canonical JSON escapes); json does.
     text = json.dumps(json.loads(data), ensure_ascii=False, indent=2, sort_keys=True)
-    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text).encode() + b"\n"
+    return storable(text).encode() + b"\n"
 
 
 # ── as archives had it before derivation 3 ───────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.words import aggregate_word, criterion_word, plural
 
-__all__ = ["COEFFICIENTS", "card_notices", "card_sections", "carried_words", "people_table"]
+__all__ = ["COEFFICIENTS", "card_notices", "card_sections", "carried_words", "people_table", "why_nothing"]
 
 
 _Scale = tuple[int, int]  # its lowest and its highest number
@@ -61,7 +61,7 @@ def card_notices(card: JudgeCard) -> list[str]:
     for trial in card.calibration.fields:
         name = criterion_word(trial.field)
         said = {WARNINGS.get(warning, warning) for one in trial.agreement.values() for warning in one.warnings}
-        said |= {f"no interval: {_why(one.reason)}" for one in trial.agreement.values() if one.reason}
+        said |= {f"no interval: {why_nothing(one.reason)}" for one in trial.agreement.values() if one.reason}
         found += [f"{name}, agreement: {one}" for one in sorted(said)]
     if card.calibration.n_clusters is not None:
         found.append(f"Samples share {card.calibration.n_clusters:,} groups or items: intervals are by whole clusters")
@@ -99,7 +99,7 @@ def _gates(card: JudgeCard) -> Table:
 def _gate(gate: CorrectedGate) -> tuple[Cell, ...]:
     word = aggregate_word(gate.aggregate)
     frozen, value, worst, best = (
-        numbers.show(word.kind, value, apart_from=gate.limit, unknown=_why(gate.reason))
+        numbers.show(word.kind, value, apart_from=gate.limit, unknown=why_nothing(gate.reason))
         for value in (gate.frozen, gate.value, gate.worst, gate.best)
     )
     relation = "at least" if gate.direction == "at_least" else "at most"
@@ -141,7 +141,7 @@ def _corrected_row(one: Corrected, scale: _Scale) -> tuple[Cell, ...]:
     return (
         word.label,
         Value(word.kind, one.as_judged, unknown="nothing was judged"),
-        Value(word.kind, _inside(scale, found.estimate), unknown=_why(found.reason)),
+        Value(word.kind, _inside(scale, found.estimate), unknown=why_nothing(found.reason)),
         _interval(found, word.kind, scale),
         _alone(one, scale),
         f"{one.n_labelled:,} of {one.n_judged:,}",
@@ -151,7 +151,7 @@ def _corrected_row(one: Corrected, scale: _Scale) -> tuple[Cell, ...]:
 
 def _alone(one: Corrected, scale: _Scale) -> str:
     kind, found = aggregate_word(one.aggregate).kind, one.by_labels_alone
-    shown = numbers.show(kind, _inside(scale, found.estimate), unknown=_why(found.reason))
+    shown = numbers.show(kind, _inside(scale, found.estimate), unknown=why_nothing(found.reason))
     return shown if found.low is None else f"{shown} ({_interval(found, kind, scale)})"
 
 
@@ -231,12 +231,12 @@ def _coefficient(found: Estimate) -> str:
 
 
 def _number(found: Estimate) -> str:
-    return numbers.nothing(_why(found.reason)) if found.estimate is None else f"{found.estimate:.3f}"
+    return numbers.nothing(why_nothing(found.reason)) if found.estimate is None else f"{found.estimate:.3f}"
 
 
 def _span(found: Estimate, *, sign: str = "") -> str:
     if found.low is None or found.high is None:
-        return numbers.nothing(_why(found.reason))
+        return numbers.nothing(why_nothing(found.reason))
     return f"{found.low:{sign}.3f} to {found.high:{sign}.3f}"
 
 
@@ -296,7 +296,7 @@ def _cost(card: JudgeCard) -> Table:
 
 def _share(found: Estimate) -> str:
     if found.estimate is None:
-        return numbers.nothing(_why(found.reason))
+        return numbers.nothing(why_nothing(found.reason))
     return f"{numbers.rate(found.estimate, found.n)}, {_interval(found, 'rate', (0, 1))}"
 
 
@@ -304,10 +304,11 @@ def _interval(found: Estimate, kind: Kind, scale: _Scale) -> str:
     if found.estimate is None:
         return numbers.nothing()  # why stands beside it
     if found.low is None or found.high is None:
-        return numbers.nothing(_why(found.reason))
+        return numbers.nothing(why_nothing(found.reason))
     low, high = (numbers.show(kind, _inside(scale, bound)) for bound in (found.low, found.high))
     return f"{low} to {high}"
 
 
-def _why(reason: str | None) -> str | None:
+def why_nothing(reason: str | None) -> str | None:
+    """Why there is no number, in words."""
     return None if reason is None else REASONS.get(reason, reason)

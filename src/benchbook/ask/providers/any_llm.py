@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.providers.access import Secret, redact
-from benchbook.ask.providers.calls import Answer, CallFailed
+from benchbook.ask.providers.calls import Answer, CallFailed, elapsed_ms
 from benchbook.ask.providers.error_body import Told, read_error, refused_parameter
 from benchbook.ask.providers.faults import refused
 from benchbook.ask.providers.http_connection import cause_of_error
@@ -65,14 +65,14 @@ class AnyLLMProvider:
         try:
             async with asyncio.timeout(self._timeout_s):
                 completion = await self._llm.acompletion(**request)
-            latency_ms = _ms(started)
+            latency_ms = elapsed_ms(started)
             data = canonical_json(completion.model_dump(mode="json"))
         except TimeoutError:
             raise CallFailed(
-                "timeout", "no answer within the time limit", latency_ms=_ms(started), cause="time_limit"
+                "timeout", "no answer within the time limit", latency_ms=elapsed_ms(started), cause="time_limit"
             ) from None
         except Exception as error:
-            raise self._failure(error, body, _ms(started)) from None
+            raise self._failure(error, body, elapsed_ms(started)) from None
         if self._secret is None:
             return read_completion(data, {}, latency_ms, body)
         answer = read_completion(self._secret.removed_from(data), {}, latency_ms, body)  # where it is told as an error
@@ -105,10 +105,6 @@ class AnyLLMProvider:
         closing = self._client.close() if hasattr(self._client, "close") else None
         if inspect.isawaitable(closing):
             await closing
-
-
-def _ms(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)
 
 
 def _status_of(error: Exception) -> int | None:

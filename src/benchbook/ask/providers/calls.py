@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -12,7 +13,7 @@ import msgspec
 from benchbook.evalsets.conversations import called
 from benchbook.record.facts import FailureCause
 
-__all__ = ["Answer", "CallFailed", "Generation", "Provider", "ToolCalls", "is_fault", "normalised"]
+__all__ = ["Answer", "CallFailed", "Generation", "Provider", "ToolCalls", "elapsed_ms", "is_fault", "normalised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,11 @@ _FAULTS = frozenset({
     "unload", "servererror", "internalerror", "modelerror", "timeout", "cancelled", "canceled", "usercancel",
 })  # fmt: skip
 _PREFIX = re.compile(r"^finishreason")
+
+
+def elapsed_ms(started: float) -> int:
+    """Milliseconds since `started`, by the monotonic clock."""
+    return round((time.monotonic() - started) * 1000)
 
 
 def normalised(reason: str | None) -> str | None:

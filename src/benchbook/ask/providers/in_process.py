@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer, CallFailed, normalised
+from benchbook.ask.providers.calls import Answer, CallFailed, elapsed_ms, normalised
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.conversations import said
@@ -93,11 +93,11 @@ class PythonFunction:
                 found = await self._called(asked)
         except TimeoutError:
             words = "no answer within the time limit"
-            raise CallFailed("timeout", words, latency_ms=_ms(started), cause="time_limit") from None
+            raise CallFailed("timeout", words, latency_ms=elapsed_ms(started), cause="time_limit") from None
         except Exception as error:
             said = shorten(one_line(f"{type(error).__name__}: {error}"), 500)
-            raise CallFailed("provider_error", said, latency_ms=_ms(started), cause="server_error") from None
-        return _answer(found, _ms(started))
+            raise CallFailed("provider_error", said, latency_ms=elapsed_ms(started), cause="server_error") from None
+        return _answer(found, elapsed_ms(started))
 
     async def _called(self, asked: Any) -> Any:
         import asyncio
@@ -129,10 +129,6 @@ def _answer(found: Any, latency_ms: int) -> Answer:
 
 def _is_told(name: Any, value: Any) -> bool:
     return name in _FIELDS and (value is None or type(value) is _FIELDS[name])
-
-
-def _ms(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)
 
 
 class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):

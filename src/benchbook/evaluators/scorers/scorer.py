@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -20,12 +19,10 @@ from benchbook.errors import UsageError
 from benchbook.evalsets import Item
 from benchbook.evaluators.scorers.source import own_source, whole_source
 from benchbook.specs import FROZEN
+from benchbook.specs.fields import NAME, NAME_WORDS
 from benchbook.text import one_line, quoted, shorten
 
-__all__ = ["NAME_WORDS", "ScoredItem", "Scorer", "ScorerSpec", "is_scorer_in_file", "scorer", "scorer_in_file"]
-
-NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+__all__ = ["ScoredItem", "Scorer", "ScorerSpec", "is_scorer_in_file", "scorer", "scorer_in_file"]
 
 Function = Callable[..., Any]
 
@@ -151,7 +148,7 @@ def scorer(*, name: str, version: int = 1, passes_at: float = 1.0) -> Callable[[
 
 
 def _check(name: Any, version: Any, passes_at: Any) -> None:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not NAME.fullmatch(name):
         raise UsageError(f"scorer: name: found {_said(name)}; expected {NAME_WORDS}")
     if type(version) is not int or version < 1:
         raise UsageError(f"scorer {name}: version: found {_said(version)}; expected a whole number, 1 or more")
