@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, EvaluationRow, JudgedText, evaluation_row
-from benchbook.evaluators.protocol.identity import EvaluationSet
+from benchbook.evaluators.protocol.validity import EvaluationSet
 from benchbook.views.archive import write_archive
 from benchbook.views.archive_model import JudgeUsed, RunLog, UsedPrompt
 

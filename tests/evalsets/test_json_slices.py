@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.evaluators.protocol.json_slices import element_slices, member_slice
+from benchbook.evaluators.protocol.imported import element_slices, member_slice
 
 SPACE = st.text(" \t\r\n", max_size=3)
 JSON = st.recursive(

@@ -17,7 +17,6 @@ from benchbook.errors import BenchbookError, ConfigError, InputError, UsageError
 from benchbook.evalsets.output_set_sources import find_in_folder
 from benchbook.evalsets.output_sets import Output, OutputSet, write_output_set
 from benchbook.evaluators.evidence_text import NormalisedText
-from benchbook.evaluators.protocol.identity import EvaluationSet
 from benchbook.evaluators.protocol.import_bundles import read_bundle
 from benchbook.evaluators.protocol.import_mapping import JudgementMapping, NoOutput, OutputIndex, load_mapping
 from benchbook.evaluators.protocol.imported import ImportedJudgement, read_judgements
@@ -30,7 +29,7 @@ from benchbook.evaluators.protocol.importing import (
     write_judgements,
 )
 from benchbook.evaluators.protocol.spec import protocol_v1
-from benchbook.evaluators.protocol.validity import validate
+from benchbook.evaluators.protocol.validity import EvaluationSet, validate
 from support import ROOT, shared_data
 
 V1 = protocol_v1()

@@ -15,7 +15,7 @@ from benchbook.evalsets import open_evalset
 from benchbook.evalsets.predictions import align_predictions, items_frame, read_predictions
 from benchbook.evalsets.table_columns import comma_hint
 from benchbook.evalsets.tables import read_table, table_form
-from benchbook.evaluators.protocol.samples import read_task_prompts
+from benchbook.evaluators.protocol.plan import read_task_prompts
 from benchbook.evaluators.recorded_outputs import find_columns, read_outputs
 from benchbook.labels.position import read_pair_verdicts
 from benchbook.text import looks_like, quoted

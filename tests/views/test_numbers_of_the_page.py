@@ -12,7 +12,7 @@ import pytest
 
 from benchbook.comparison.difference import Difference
 from benchbook.evaluators.intervals import Interval
-from benchbook.evaluators.protocol.analysis_results import Measured, RuleOutcome
+from benchbook.evaluators.protocol.rows import Measured, RuleOutcome
 from benchbook.evaluators.protocol.spec import Dimension, protocol_v1
 from benchbook.views import numbers, protocol_tables
 

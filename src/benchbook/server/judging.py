@@ -10,9 +10,8 @@ from msgspec import structs
 from benchbook.catalog.queries import EvaluatorRow, IndexedRun, RunFilter, list_runs
 from benchbook.errors import RecordError
 from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
-from benchbook.evaluators.protocol.plan import protocol_plan_of
+from benchbook.evaluators.protocol.plan import ProtocolSamples, open_samples, protocol_plan_of
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
-from benchbook.evaluators.protocol.samples import ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.reading import rubric_of

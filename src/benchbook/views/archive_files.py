@@ -28,7 +28,7 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     row_kind,
     sha256_of,
 )
-from benchbook.evaluators.protocol.scores import readable_scores, written_in
+from benchbook.evaluators.protocol.reply import readable_scores, written_in
 from benchbook.evaluators.protocol.spec import OVERALL, Protocol
 from benchbook.text import storable
 

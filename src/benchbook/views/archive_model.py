@@ -13,10 +13,9 @@ import msgspec
 
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.protocol.analysis import analyse
-from benchbook.evaluators.protocol.analysis_results import Analysis, LeagueRules, Minimums
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, sha256_of
 from benchbook.evaluators.protocol.probes import ProbeResult
-from benchbook.evaluators.protocol.rows import Task
+from benchbook.evaluators.protocol.rows import Analysis, LeagueRules, Minimums, Task
 from benchbook.evaluators.protocol.spec import Protocol
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import get_args
 import msgspec
 
 from benchbook.evaluators.document import Table
-from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap
 from benchbook.evaluators.protocol.findings import Edition, Flag, codes_of
+from benchbook.evaluators.protocol.rows import Analysis
 from benchbook.evaluators.protocol.spec import Protocol, form, scores_words
 from benchbook.evaluators.quotes import CHARACTERS_PER_WORD
 from benchbook.views import numbers, protocol_tables

@@ -14,10 +14,9 @@ import msgspec
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
 from benchbook.evaluators.document import Block, Document, Lines, Opening
-from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.folders import protocol_of
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
-from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
+from benchbook.evaluators.protocol.rows import Analysis, ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.evaluators.protocol.spec import VERDICTS, Protocol
 from benchbook.record.folder import Record
 from benchbook.views.archive import write_archive

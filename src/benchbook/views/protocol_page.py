@@ -13,8 +13,8 @@ from itertools import chain, groupby
 from msgspec import UnsetType
 
 from benchbook.evaluators.document import Block, Document, Paragraph, Section, Table
-from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CellId, CoverageGap, EvaluationRow, cell_of
+from benchbook.evaluators.protocol.rows import Analysis
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers, protocol_tables

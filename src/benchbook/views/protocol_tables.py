@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.intervals import Interval
-from benchbook.evaluators.protocol.analysis_results import (
+from benchbook.evaluators.protocol.rows import (
     Analysis,
     Drift,
     JudgePair,

@@ -24,8 +24,8 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     sorted_rows,
 )
 from benchbook.evaluators.protocol.findings import SameModel
-from benchbook.evaluators.protocol.identity import EvaluationSet
 from benchbook.evaluators.protocol.spec import protocol_v1
+from benchbook.evaluators.protocol.validity import EvaluationSet
 from benchbook.record.tables import arrow_schema
 from evaluators.protocol.made_evaluations import JUDGED, TEXT, made_row, reply_text
 

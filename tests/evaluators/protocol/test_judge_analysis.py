@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from benchbook.canonical import canonical_json
 from benchbook.errors import UsageError
 from benchbook.evaluators.protocol.analysis import analyse as analyse_under
-from benchbook.evaluators.protocol.analysis_results import Analysis, LeagueRules, Minimums
 from benchbook.evaluators.protocol.evaluation_rows import CellId, EvaluationRow, coverage_gaps
 from benchbook.evaluators.protocol.probes import ProbeResult
+from benchbook.evaluators.protocol.rows import Analysis, LeagueRules, Minimums
 from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import Options
 from benchbook.statistics import bounded_mean, cohens_kappa

@@ -22,9 +22,8 @@ from benchbook.evaluators.protocol.findings import (
     SameModel,
     codes_of,
 )
-from benchbook.evaluators.protocol.identity import EvaluationSet
 from benchbook.evaluators.protocol.spec import Verdict, form, protocol_v1
-from benchbook.evaluators.protocol.validity import Evaluation, Options, parse_line, validate
+from benchbook.evaluators.protocol.validity import Evaluation, EvaluationSet, Options, parse_line, validate
 from support import cases
 
 COVERAGE: Flag = "INCOMPLETE_COVERAGE"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.evaluators.protocol import samples
+from benchbook.evaluators.protocol import plan
 from benchbook.evaluators.protocol.evaluator import EVALUATOR
+from benchbook.evaluators.protocol.folders import read_protocol
 from benchbook.evaluators.protocol.probes import probe_rules, probes_for
-from benchbook.evaluators.protocol.reading import read_protocol
 from benchbook.evaluators.protocol.requests import RenderedPrompt, prompt_values, render_prompt
 from benchbook.evaluators.protocol.spec import MethodPrompt, protocol_v1, reply_schema
 from benchbook.evaluators.protocol.validity import parse_line
@@ -84,7 +84,7 @@ def test_records_are_derived_to_the_same_bytes(name: str, tmp_path: Path, monkey
     record = Record(FOLDERS[name])
     made = {}
     for form, protocol in (("v1", V1), ("data", AS_DATA)):
-        monkeypatch.setattr(samples, "protocol_of", lambda *_, protocol=protocol: protocol)
+        monkeypatch.setattr(plan, "protocol_of", lambda *_, protocol=protocol: protocol)
         folder = tmp_path / form
         folder.mkdir()
         assert EVALUATOR.derive_checked(record, folder, read_state(record.journal)) == []

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from benchbook.evaluators.exact import NANO, as_float, divide, ratio
-from benchbook.evaluators.protocol.analysis_results import Drift, Measured, Minimums, QuestionDrift, TargetVariant
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow
+from benchbook.evaluators.protocol.rows import Drift, Measured, Minimums, QuestionDrift, TargetVariant
 from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, Protocol
 from benchbook.statistics import Estimate, bounded_mean, mean_interval, paired_difference, wilson
 

@@ -25,15 +25,17 @@ from benchbook.evaluators.protocol.config import JudgingConfig
 from benchbook.evaluators.protocol.findings import SameModel, said, with_versions
 from benchbook.evaluators.protocol.folders import ProtocolFolder, protocol_asked_for
 from benchbook.evaluators.protocol.judges import RejectedEvaluations
-from benchbook.evaluators.protocol.plan import Declared, JudgePlan, ProtocolPlan
-from benchbook.evaluators.protocol.probes import PROBES_ID
-from benchbook.evaluators.protocol.requests import ProtocolRequests
-from benchbook.evaluators.protocol.samples import (
+from benchbook.evaluators.protocol.plan import (
+    Declared,
+    JudgePlan,
+    ProtocolPlan,
     open_samples,
     outputs_of,
     place_probes,
     read_task_prompts,
 )
+from benchbook.evaluators.protocol.probes import PROBES_ID
+from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record

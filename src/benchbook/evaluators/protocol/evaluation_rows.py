@@ -18,11 +18,10 @@ import msgspec
 from benchbook.errors import UsageError
 from benchbook.evaluators.evidence_text import NormalisedText
 from benchbook.evaluators.made import Made, made
-from benchbook.evaluators.protocol.evidence import Evidence
 from benchbook.evaluators.protocol.findings import Detail, SameModel, said
-from benchbook.evaluators.protocol.identity import EvaluationSet
+from benchbook.evaluators.protocol.reply import Evidence
 from benchbook.evaluators.protocol.spec import Protocol
-from benchbook.evaluators.protocol.validity import Evaluation, Options, validate
+from benchbook.evaluators.protocol.validity import Evaluation, EvaluationSet, Options, validate
 
 __all__ = [
     "Asked",

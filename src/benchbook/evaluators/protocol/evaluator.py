@@ -1,8 +1,11 @@
-"""A judge protocol as an evaluator: what it asks, and what follows from its records. `judge_protocol@v1` is one."""
+"""A judge protocol as an evaluator: what it asks, what follows from its records, and how people label them.
+
+`judge_protocol@v1` is one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,15 +19,14 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evaluators.contract import Evaluator, LabelCriterion, SideBySide, Tables
 from benchbook.evaluators.kept_spec import kept_hashes
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
 from benchbook.evaluators.protocol.imported import read_judgements
-from benchbook.evaluators.protocol.labelled import criteria_of_labels, judges_side_by_side
-from benchbook.evaluators.protocol.plan import ProtocolPlan, protocol_plan_of
+from benchbook.evaluators.protocol.plan import ProtocolPlan, ProtocolSample, open_samples, protocol_plan_of
 from benchbook.evaluators.protocol.requests import ProtocolRequests
-from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
-from benchbook.evaluators.protocol.samples import ProtocolSample, open_samples
+from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
 from benchbook.evaluators.protocol.tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
 from benchbook.evaluators.protocol.validity import parse_line
@@ -32,13 +34,86 @@ from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_d
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
+from benchbook.record.tables import read_rows
 from benchbook.specs import load_spec, sha256_of_files
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "ProtocolEvaluator", "evaluator_in", "evaluator_kept_in"]
+__all__ = ["EVALUATOR", "JudgedAnswer", "ProtocolEvaluator", "evaluator_in", "evaluator_kept_in"]
 
+
+# ── as people label it ───────────────────────────────────────────────────────────────────────────────────────
+
+# Rows of samples.parquet are evaluations, several for each output. Here each that counts stands beside what people see
+# of its output, so that a draw takes one an output, and a judge's scores are those of its own evaluations.
+
+
+class JudgedAnswer(Made, frozen=True, kw_only=True):
+    """An evaluation that counts, by the names that whoever handles labels knows: after `passed` stand the dimensions.
+
+    People are shown the question, not the cell: that would name the model that answered. What is said of one question
+    rises and falls together: it is a group.
+    """
+
+    sample: int  # the evaluation's
+    judge_model: str
+    method: str
+    item_id: str  # the question
+    prompt: str  # what the target was asked; empty where nobody knows (P4.3)
+    answer: str  # the text that was judged
+    section: str  # the target
+    category: str  # the variant of the prompt
+    difficulty: None = None
+    group: str  # the question
+    passed: bool
+
+
+def _criteria_of_labels(protocol: Protocol) -> tuple[LabelCriterion, ...]:
+    """People are asked what judges are asked, on the same scales."""
+    return tuple(
+        LabelCriterion(one.name, tuple(one.scores), one.name, f"{one.name}: {one.question}")
+        for one in protocol.dimensions
+    )
+
+
+def _judges_side_by_side(started: RunStarted, protocol: Protocol) -> SideBySide:
+    return SideBySide(
+        judges=tuple(judge.name for judge in protocol_plan_of(started).judges),
+        rows=partial(_judged_answers, protocol=protocol),
+        strata={"question_id": "item_id", "prompt_variant": "category", "target_model": "section"},
+        hidden=(*protocol.names, "verdict", "evidence", "judge_model", "target_model", "labels of others"),
+    )
+
+
+def _judged_answers(record: Record, started: RunStarted, samples: Path, protocol: Protocol) -> Iterator[JudgedAnswer]:
+    """All evaluations that count, in their order, from a record's samples.parquet; an invalid one says nothing (P4.2).
+
+    Raises: RecordError, InputError.
+    """
+    planned = open_samples(record, started, protocol_plan_of(started))
+    kind = made(JudgedAnswer, {"passed": [(name, int) for name in protocol.names]})
+    for row in read_rows(samples, row_type_of(started, protocol)):
+        if row.valid:
+            sample = planned[row.sample]
+            fields = _of_row(row) | {name: getattr(row, name) for name in protocol.names}
+            yield kind(prompt=planned.task_of(sample), answer=planned.text_of(sample).text, **fields)
+
+
+def _of_row(row: ProtocolRow) -> dict[str, Any]:
+    return {
+        "sample": row.sample,
+        "judge_model": row.judge_model,
+        "method": row.method,
+        "item_id": row.question_id,
+        "section": row.target_model,
+        "category": row.prompt_variant,
+        "group": row.question_id,
+        "passed": row.verdict == "PASS",
+    }
+
+
+# ── the evaluator ────────────────────────────────────────────────────────────────────────────────────────────
 
 _MAX_FINDINGS = 20
 
@@ -113,10 +188,10 @@ class ProtocolEvaluator(Evaluator):
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
         del started
-        return criteria_of_labels(self.protocol)
+        return _criteria_of_labels(self.protocol)
 
     def side_by_side(self, started: RunStarted) -> SideBySide:
-        return judges_side_by_side(started, self.protocol)
+        return _judges_side_by_side(started, self.protocol)
 
     # ── its items ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -35,8 +35,7 @@ from benchbook.evaluators.protocol.import_mapping import (
     check_declared,
     need,
 )
-from benchbook.evaluators.protocol.imported import ImportedJudgement
-from benchbook.evaluators.protocol.json_slices import element_slices
+from benchbook.evaluators.protocol.imported import ImportedJudgement, element_slices
 from benchbook.evaluators.protocol.spec import Protocol
 
 __all__ = ["MAX_BUNDLE_BYTES", "MISSING", "protocol_reply", "read_bundle", "value_at_path"]

@@ -23,8 +23,7 @@ from benchbook.evaluators.protocol.findings import said, with_versions
 from benchbook.evaluators.protocol.folders import ProtocolFolder, protocol_asked_for
 from benchbook.evaluators.protocol.imported import ImportedJudgement
 from benchbook.evaluators.protocol.importing import write_judgements
-from benchbook.evaluators.protocol.plan import JUDGE_PROMPT, JudgePlan, ProtocolPlan
-from benchbook.evaluators.protocol.samples import outputs_of
+from benchbook.evaluators.protocol.plan import JUDGE_PROMPT, JudgePlan, ProtocolPlan, outputs_of
 from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.tables import ProtocolDerived, derive_protocol
 from benchbook.evaluators.protocol.validity import EvidenceRule

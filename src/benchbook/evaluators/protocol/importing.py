@@ -25,8 +25,7 @@ from benchbook.evaluators.protocol.import_mapping import (
     need,
     reply_placeholders,
 )
-from benchbook.evaluators.protocol.imported import ImportedJudgement
-from benchbook.evaluators.protocol.json_slices import member_slice
+from benchbook.evaluators.protocol.imported import ImportedJudgement, member_slice
 from benchbook.evaluators.protocol.spec import Protocol, form, protocol_v1
 
 __all__ = [

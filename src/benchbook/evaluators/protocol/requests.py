@@ -11,7 +11,7 @@ from typing import Any
 from benchbook.ask.providers.calls import Generation
 from benchbook.ask.requests import body_of, generation_of
 from benchbook.evalsets.conversations import Message
-from benchbook.evaluators.protocol.samples import ProtocolSample, ProtocolSamples
+from benchbook.evaluators.protocol.plan import ProtocolSample, ProtocolSamples
 from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, MethodPrompt, Protocol, reply_schema, scores_words
 from benchbook.specs import Template
 

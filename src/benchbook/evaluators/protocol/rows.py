@@ -1,4 +1,4 @@
-"""The derived files of a `judge_protocol@v1` record: what each field is (SPEC P2 to P7)."""
+"""The derived files of a record under a protocol: what each field is (SPEC P2 to P7)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,208 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.protocol.analysis_results import Analysis
 from benchbook.evaluators.protocol.evaluation_rows import CoverageGap, EvaluationRow, ReadRow, row_kind
+from benchbook.evaluators.protocol.probes import ProbeResult
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.record.derived_files import Manifest
 
-__all__ = ["JudgeLedger", "ProtocolAggregates", "ProtocolManifest", "ProtocolReadRow", "ProtocolRow", "Task"]
+__all__ = [
+    "Analysis",
+    "Drift",
+    "EvaluationValidity",
+    "JudgeLedger",
+    "JudgePair",
+    "JudgeResults",
+    "LeagueEntry",
+    "LeagueRules",
+    "Measured",
+    "MethodCounts",
+    "Minimums",
+    "ProtocolAggregates",
+    "ProtocolManifest",
+    "ProtocolReadRow",
+    "ProtocolRow",
+    "QuestionDrift",
+    "RuleOutcome",
+    "SelfMinusCross",
+    "TargetVariant",
+    "Task",
+]
 
+
+# ── what the analysis says: plain data, exact to nine decimals (C2) ──────────────────────────────────────────
+
+
+class Minimums(msgspec.Struct, frozen=True, kw_only=True):
+    """With how few no statement is made: the value is shown as what was seen, without an interval, and says so."""
+
+    outputs: int = 5  # distinct outputs: of a target under a variant, or that two judges have in common
+    questions: int = 5  # over which two variants are compared
+    evaluations: int = 20  # cross-judging ones of a judge, for a place in the league
+
+
+class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
+    """When a judge can be used. Each compares a value of its card with a limit; `None` leaves a rule out."""
+
+    valid_share_at_least: float | None = 0.9
+    found_share_at_least: float | None = 0.9
+    severity_at_most: float | None = (
+        1.0  # an eighth of the points that there are, up or down, away from the other judges on the same outputs
+    )
+    agreement_at_least: float | None = 0.4  # mean of Gwet's AC2 of verdicts with each other judge
+    failed_probe_share_at_most: float | None = 0.1  # of the probes that told something
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A mean, a share, a difference or a coefficient, with its interval.
+
+    `n` counts what it was computed over; `n_units` what varies independently of each other (outputs, questions), and
+    `at_least` is the minimum that this is held against. `reason` says why there is no value or no interval: `too_few`,
+    or one of `statistics.REASONS`.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_units: int
+    at_least: int
+    method: str
+    reason: str | None
+    warnings: list[str]
+
+    @property
+    def too_few(self) -> bool:
+        return self.reason == "too_few"
+
+
+class MethodCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many evaluations there are by one method, and what became of them (P4.2: the invalid ones are counted)."""
+
+    method: str
+    n: int
+    n_valid: int
+    flags: dict[str, int]  # evaluations that a flag applies to; several may apply to one
+
+
+class TargetVariant(msgspec.Struct, frozen=True, kw_only=True):
+    """One target under one variant, by its valid cross-judging evaluations."""
+
+    target_model: str
+    prompt_variant: str
+    n: int
+    n_valid: int
+    n_outputs: int  # that have a valid evaluation
+    valid_share: Measured
+    dimensions: dict[str, Measured]  # means
+    overall: Measured  # mean of the sum
+    verdicts: dict[str, int]
+    verdict_shares: dict[str, float | None]
+
+
+class QuestionDrift(msgspec.Struct, frozen=True, kw_only=True):
+    """How one question's overall score differs between two variants, b - a: the mean over judges."""
+
+    question_id: str
+    difference: float
+    n_pairs: int
+
+
+class Drift(msgspec.Struct, frozen=True, kw_only=True):
+    """How a target's overall score drifts from one variant to another, b - a: paired by question and judge."""
+
+    target_model: str
+    variant_a: str
+    variant_b: str
+    difference: Measured
+    questions: list[QuestionDrift]
+
+
+class EvaluationValidity(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of a judge's evaluations count, why the others do not, and where its quotes were found."""
+
+    n: int
+    n_valid: int
+    valid_share: Measured
+    flags: dict[str, int]
+    flag_shares: dict[str, float | None]
+    evidence: dict[str, int]  # by how it was located; `no_quote` is an item without one
+    found_share: Measured  # of all items
+
+
+class JudgeResults(msgspec.Struct, frozen=True, kw_only=True):
+    """One judge. `severity`: its overall score minus the other judges' on the same outputs; below 0 it is harsher."""
+
+    judge_model: str
+    cross_judge: EvaluationValidity
+    self_judge: EvaluationValidity
+    severity: Measured
+    agreement: (
+        float | None
+    )  # mean of Gwet's AC2 of verdicts with each other judge; null where there are too few outputs
+    n_agreement_judges: int
+    n_probes_passed: int
+    n_probes_failed: int
+    n_probes_open: int
+
+
+class JudgePair(msgspec.Struct, frozen=True, kw_only=True):
+    """How two judges agree on the outputs that both validly judged (cross-judging)."""
+
+    judge_a: str
+    judge_b: str
+    n_outputs: int
+    same_verdict: float | None
+    verdict_kappa: Measured  # Cohen's kappa, linear weights over FAIL, PARTIAL, PASS
+    verdict_ac: Measured  # Gwet's AC2 with the same weights: does not collapse where nearly all verdicts are alike
+    overall_kappa: Measured  # Cohen's kappa, quadratic weights over the sums that there are
+
+
+class SelfMinusCross(msgspec.Struct, frozen=True, kw_only=True):
+    """A diagnostic, apart from all else (P6): how a model scores its own outputs, minus how others score them."""
+
+    model: str
+    n_outputs: int
+    overall: Measured
+    dimensions: dict[str, Measured]
+
+
+class RuleOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule of the league, held against one judge."""
+
+    rule: str
+    holds: bool | None  # null: not known
+    found: float | None
+    limit: float
+
+
+class LeagueEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a judge can be used: usable, not_usable, or too_few evaluations to say."""
+
+    judge_model: str
+    standing: str
+    n: int
+    outcomes: list[RuleOutcome]
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is computed from an experiment's rows. The same rows give the same analysis, in any order."""
+
+    confidence: float
+    minimums: Minimums
+    rules: LeagueRules
+    methods: list[MethodCounts]
+    n_gaps: int
+    targets: list[TargetVariant]
+    drifts: list[Drift]
+    judges: list[JudgeResults]
+    pairs: list[JudgePair]
+    self_minus_cross: list[SelfMinusCross]
+    league: list[LeagueEntry]
+    probes: list[ProbeResult]
+
+
+# ── the files ────────────────────────────────────────────────────────────────────────────────────────────────
 
 _Row = TypeVar("_Row", bound=EvaluationRow)
 

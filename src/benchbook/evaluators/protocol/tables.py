@@ -28,14 +28,19 @@ from benchbook.evaluators.protocol.evaluation_rows import (
     row_kind,
     row_of,
 )
-from benchbook.evaluators.protocol.identity import is_calendar_date
 from benchbook.evaluators.protocol.judges import JudgeCounts, last_failure, manifest_of, task_of
-from benchbook.evaluators.protocol.plan import ProtocolPlan, edition_of, protocol_plan_of
+from benchbook.evaluators.protocol.plan import (
+    ProtocolPlan,
+    ProtocolSample,
+    ProtocolSamples,
+    edition_of,
+    open_samples,
+    protocol_plan_of,
+)
 from benchbook.evaluators.protocol.probes import ProbeResult, probe_result
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolReadRow, ProtocolRow
-from benchbook.evaluators.protocol.samples import ProtocolSample, ProtocolSamples, open_samples
 from benchbook.evaluators.protocol.spec import Protocol
-from benchbook.evaluators.protocol.validity import Evaluation, validate
+from benchbook.evaluators.protocol.validity import Evaluation, is_calendar_date, validate
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply, RunStarted
 from benchbook.record.folder import Record, write_file
