@@ -69,7 +69,7 @@ def test_a_run_by_its_cost(tmp_path: Path) -> None:
     assert rows["cost_norm"].to_list() == [0.666666667, 0.153846154, None, 0.666666667]
     # (1 + 60 / 90) / 2, (1 + 60 / 390) / 2, (1 + 0) / 2, (0 + 60 / 90) / 2
     assert rows["sample_score"].to_list() == [0.833333333, 0.576923077, 0.5, 0.333333333]
-    assert rows["fail_reasons"].to_list() == [[], ["cost_above_maximum"], ["cost_unmeasured"], []]
+    assert rows["fail_reasons"].to_list() == [[], ["cost_above_maximum"], ["cost_unmeasured"], ["no_answer"]]
     assert rows.columns.index("cost_usd") == rows.columns.index("token_efficiency_ratio") + 1
     assert result.derived.aggregates.aggregates.cost_mean_usd == 0.00019
     assert result.derived.decision.gates[0].value == 0.00019
