@@ -21,7 +21,7 @@ from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.views.answer_card import answer_card_lines
 from benchbook.views.csv_files import labels_csv, read_labels_csv
-from benchbook.views.judge_card import card_lines
+from benchbook.views.judges import card_lines
 from own_rubric import CITED, TONE, Verdict, own_run
 
 TONES: list[Verdict] = [

@@ -12,7 +12,7 @@ import msgspec
 from benchbook.labels.judge_card import judge_card
 from benchbook.labels.labels import open_labels
 from benchbook.record.folder import Record
-from benchbook.views.judge_card import card_lines
+from benchbook.views.judges import card_lines
 from own_rubric import CITED, own_run
 from server.making import HOST, Api
 from server.test_access import bearer, csrf_of, guarded, logged_in, new_token

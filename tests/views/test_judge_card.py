@@ -16,7 +16,7 @@ from benchbook.labels.labels import LabelBook, SheetRow, create_labels, give_lab
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
 from benchbook.record.folder import Record
-from benchbook.views.judge_card import card_html, card_lines, card_markdown
+from benchbook.views.judges import card_html, card_lines, card_markdown
 from labelled import judged_run
 
 HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m ![i](http://x) =1+1 \u202e"

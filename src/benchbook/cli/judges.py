@@ -230,7 +230,7 @@ def _card(record: Record, book: LabelBook, judge: str | None, confidence: float,
     from benchbook.labels.answer_card import answer_card
     from benchbook.labels.judge_card import has_judge_card, judge_card
     from benchbook.views.answer_card import answer_card_html, answer_card_lines, answer_card_markdown
-    from benchbook.views.judge_card import card_html, card_lines, card_markdown
+    from benchbook.views.judges import card_html, card_lines, card_markdown
 
     if has_judge_card(record):
         forms = _Forms(card_html, card_markdown, card_lines)

@@ -32,8 +32,8 @@ from benchbook.server.questions import CalibrationAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten
 from benchbook.views.answer_card import answer_card_words
-from benchbook.views.judge_card import CardWords, card_words
 from benchbook.views.judge_card_tables import people_table
+from benchbook.views.judges import CardWords, card_words
 from benchbook.views.views import TableWords, table_json
 from benchbook.views.words import criterion_word
 

@@ -26,10 +26,9 @@ from benchbook.text import shorten
 
 if TYPE_CHECKING:
     from benchbook.server.access import Access
-    from benchbook.server.events import Audit, Events
+    from benchbook.server.events import Audit, Events, Watcher
     from benchbook.server.starting import Children
     from benchbook.server.submissions import Submissions
-    from benchbook.server.watching import Watcher
 
 __all__ = ["METRICS_MEDIA", "STATE_FOLDER", "FoundRun", "Kept", "Measures", "Services", "Settings", "TagStore"]
 

@@ -26,8 +26,8 @@ from benchbook.statistics import WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.html import html_page
-from benchbook.views.judge_card import CardSection, CardWords
 from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words, why_nothing
+from benchbook.views.judges import CardSection, CardWords
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import table_json
 from benchbook.views.words import criterion_word, plural

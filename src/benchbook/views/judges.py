@@ -1,22 +1,54 @@
-"""What is said of several judges: a panel's agreement and splits, and whether the place of an answer decides."""
+"""What is said of judges: one's card, a panel's agreement and splits, and whether the place of an answer decides.
+
+A card is Markdown, one HTML page, and lines of a terminal; as JSON it is the structure itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from benchbook.evaluators.document import Cell, Column, Columns, Table, table
+from benchbook.evaluators import document
+from benchbook.evaluators.document import (
+    Block,
+    Cell,
+    Column,
+    Columns,
+    Document,
+    Fact,
+    Listed,
+    Notices,
+    Opening,
+    Table,
+    Tone,
+    table,
+)
 from benchbook.evaluators.panel_rules import PANEL_RULES
+from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile
+from benchbook.labels.calibration_results import CorrectedDecision
+from benchbook.labels.judge_card import JudgeCard
 from benchbook.labels.panel import JudgeAlone, PanelAnalysis
 from benchbook.labels.position import PositionTrial
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
-from benchbook.text import one_line
+from benchbook.text import one_line, shorten
 from benchbook.views import numbers
-from benchbook.views.words import criterion_word, plural
+from benchbook.views.html import html_page
+from benchbook.views.judge_card_tables import card_notices, card_sections
+from benchbook.views.markdown import markdown_page
+from benchbook.views.views import TableWords, named_model, table_json
+from benchbook.views.words import criterion_word, decision_word, plural, reason
 
 __all__ = [
     "SPLITS_SHOWN",
+    "CardDecision",
+    "CardSection",
+    "CardWords",
+    "card_html",
+    "card_lines",
+    "card_markdown",
+    "card_words",
     "judges_agreement_table",
     "judges_table",
     "panel_lines",
@@ -25,6 +57,148 @@ __all__ = [
     "splits_table",
 ]
 
+
+_CELL, _COLUMNS = 34, 6  # characters of a cell, and columns, on a terminal
+
+
+@dataclass(frozen=True, slots=True)
+class CardDecision:
+    """A decision as it is shown: its headline, its colour, and why it is so."""
+
+    headline: str
+    tone: Tone
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CardSection:
+    """A part of the card. A table without rows says nothing."""
+
+    title: str
+    tables: tuple[TableWords, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CardWords:
+    """The card in words. `says` is all in a sentence; `as_judged` and `as_people_judge` are the decision by the judge's
+    scores and the corrected one, null where the card is not of one that decides a release."""
+
+    says: str
+    as_judged: CardDecision | None
+    as_people_judge: CardDecision | None
+    notices: tuple[str, ...]
+    sections: tuple[CardSection, ...]
+
+
+def card_words(card: JudgeCard) -> CardWords:
+    """The card for whoever shows it in a way of their own: the same sentences and tables as in the others."""
+    corrected = card.calibration.corrected_decision
+    return CardWords(
+        says=_sentence(card),
+        as_judged=_decision_shown(card.calibration.frozen_decision),
+        as_people_judge=_decision_shown(_as_decision(corrected)),
+        notices=tuple(card_notices(card)),
+        sections=tuple(
+            CardSection(one.title, tuple(table_json(part) for part in one.blocks if isinstance(part, document.Table)))
+            for one in card_sections(card)
+        ),
+    )
+
+
+def card_document(card: JudgeCard) -> Document:
+    """What the card says."""
+    decision = card.calibration.corrected_decision
+    word = decision_word(_as_decision(decision))
+    judge = named_model("Judge", card.judge_model_id, card.judge_model_version)
+    opening = Opening(
+        word.headline,
+        word.tone,
+        "refused" if decision is None else f"{decision.decision}, corrected",
+        (_sentence(card),),
+        () if decision is None else (Listed(tuple(reason(one) for one in decision.reasons)),),
+        (judge, *(Fact(name, value) for name, value in _identity(card))),
+    )
+    blocks: list[Block] = [opening, Notices(tuple(card_notices(card))), *card_sections(card)]
+    return Document(f"The judge {_who_judged(card)}", card.spec, blocks, digest=card.run_sha256)
+
+
+def card_markdown(card: JudgeCard) -> Iterator[str]:
+    """The card (CommonMark with GFM tables), in pieces; nothing that others wrote is read as markup."""
+    return markdown_page(card_document(card))
+
+
+def card_html(card: JudgeCard) -> Iterator[str]:
+    """The card as a page that needs nothing but itself, without a script."""
+    return html_page(card_document(card))
+
+
+def card_lines(card: JudgeCard) -> Iterator[str]:
+    """The card in short, for a terminal."""
+    yield f"judge {_who_judged(card)}, held against {card.calibration.n_labelled:,} labelled samples"
+    yield _sentence(card)
+    for one in card_sections(card):
+        if one.title in ("Gates", "Corrected values", "Agreement"):
+            for part in one.blocks:
+                yield ""
+                yield one.title
+                yield from _columns(part) if isinstance(part, document.Table) else ()
+    for notice in card_notices(card):
+        yield f"note: {notice}"
+
+
+def _columns(table: document.Table) -> Iterator[str]:
+    """Cells below each other, cut to a width that a terminal has; the whole of them is in Markdown, HTML and JSON."""
+    if not table:
+        return
+    rows = [[column.name for column in table.columns], *numbers.cells(table)]
+    cut = [[shorten(cell, _CELL) for cell in row[:_COLUMNS]] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cut, strict=True)]
+    for row in cut:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _sentence(card: JudgeCard) -> str:
+    """Both decisions, and the rate that the gate is about."""
+    found = card.calibration.corrected_decision
+    if found is None:
+        return "The run's own decision is refused, so there is none to correct."
+    frozen = card.calibration.frozen_decision
+    own = "refused" if frozen is None else frozen.decision
+    percent = numbers.limit("rate", found.confidence)
+    return (
+        f"As judged the decision is {own}; as people would judge it is {found.decision}, by {percent} intervals "
+        f"({found.by_values_alone} if the corrected values are taken as sure)."
+    )
+
+
+def _decision_shown(decision: Decision | None) -> CardDecision:
+    word = decision_word(decision)
+    return CardDecision(word.headline, word.tone, tuple(reason(one) for one in decision.reasons) if decision else ())
+
+
+def _identity(card: JudgeCard) -> list[tuple[str, str]]:
+    return [
+        ("Evaluator", card.spec),
+        ("Model", card.model_id),
+        ("Eval set", card.dataset_id),
+        ("Run", f"{card.run_id}, {card.run_sha256}"),
+        ("Labels", card.labels.sha256),
+    ]
+
+
+def _who_judged(card: JudgeCard) -> str:
+    return f"{card.judge_model_id} ({card.judge_model_version or 'version not known'})"
+
+
+def _as_decision(found: CorrectedDecision | None) -> Decision | None:
+    """For its words: headline and colour are those of a decision of that name."""
+    if found is None:
+        return None
+    ready = found.decision == "READY"
+    return Decision(decision=found.decision, release_ready=ready, reasons=found.reasons, gates=())
+
+
+# ── a panel of judges ────────────────────────────────────────────────────────────────────────────────────────
 
 SPLITS_SHOWN = 20  # `benchbook panel RUN --all` has the others
 
@@ -135,6 +309,9 @@ def splits_table(panel: PanelAnalysis, shown: int | None = SPLITS_SHOWN) -> Tabl
 
 def _scores(scores: Sequence[int | None]) -> str:
     return " ".join(numbers.DASH if score is None else str(score) for score in scores)
+
+
+# ── the place of an answer ───────────────────────────────────────────────────────────────────────────────────
 
 
 # ── the place of an answer ───────────────────────────────────────────────────────────────────────────────────
