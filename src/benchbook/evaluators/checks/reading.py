@@ -19,10 +19,12 @@ from benchbook.evaluators.checks.kinds import KINDS, Kind
 from benchbook.evaluators.checks.spec import ONE, WHOLE, CheckSpec, ChecksSpec, GateSpec, aggregate_names, column_names
 from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import (
+    NAME_WORDS,
     WrongValueError,
     of_these,
     read_about,
     read_count,
+    read_name,
     read_share,
     read_text,
     read_truth,
@@ -77,7 +79,7 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
     values, lines = parsed(text, path)
     faults = Faults(path, lines)
     table = SpecTable(values, (), faults)
-    name = table.read("name", _read_name, needed=_NAME_WORDS)
+    name = table.read("name", read_name, needed=NAME_WORDS)
     version = table.read("version", read_count, needed="a whole number from 1")
     about = table.read("about", read_about, needed="one sentence, shown in reports")
     check_tables = table.tables("checks")
@@ -137,21 +139,11 @@ def _read_gates(table: SpecTable, checks: list[Any]) -> tuple[GateSpec, ...]:
 # ── one check ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-_NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
-
-_NAME = re.compile("[a-z][a-z0-9_]{0,47}")
-
 _TAG = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
 _PART_WORDS = '"whole", "last_line", "boxed", { after = "Answer:" } or { tag = "answer" }'
 
 _ALONE: tuple[PartName, ...] = ("whole", "last_line", "boxed")
-
-
-def _read_name(value: Any) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise WrongValueError(said(value), _NAME_WORDS)
-    return value
 
 
 def _read_kind(value: Any) -> type[Kind]:
@@ -162,7 +154,7 @@ def _read_kind(value: Any) -> type[Kind]:
 
 def _read_check(table: SpecTable, files: Mapping[str, bytes]) -> CheckSpec | None:
     """The check of one table; None where it has a fault, which the table was told."""
-    name = table.read("name", _read_name, needed=_NAME_WORDS)
+    name = table.read("name", read_name, needed=NAME_WORDS)
     kind = table.read("kind", _read_kind, needed=near("", tuple(KINDS)))
     weight = table.read("weight", read_weight)
     must_pass = table.read("must_pass", read_truth)
