@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+import benchbook as bb
 from benchbook.errors import UsageError
 from benchbook.integrations.reward import AnswerReward, completion_text
+from own_scorers import near
 
 # Keywords that a trainer passes beside the columns of the data set.
 TRL_KEYWORDS = (
@@ -73,6 +75,24 @@ def test_checks_are_rewards_too(tmp_path: Path) -> None:
     assert mine(["?"] * 2, ["red fox", "fox"], key=["red fox", "red fox"]) == [1.0, 0.666666667]  # 2·1 / (1 + 2)
     with pytest.raises(UsageError, match="row 2 of the batch: key: found nothing"):
         mine(["?"] * 2, ["red fox", "fox"], key=["red fox", None])
+
+
+def test_a_function_of_ones_own_is_a_reward() -> None:
+    mine = pickle.loads(pickle.dumps(AnswerReward("right", spec=near)))
+    assert mine == AnswerReward("right", spec=near)  # a worker imports the function, and gets the same
+    assert mine.__name__ == "near"
+    assert mine(["?"] * 3, ["1", "3", " "], right=["1", "2", "2"]) == [1.0, 0.5, 0.0]  # 1 / (1 + 1) for one off by 1
+    with pytest.raises(UsageError, match=r"near@v1: item 0: ValueError: could not convert string to float: 'three'"):
+        mine(["?"], ["three"], right=["1"])
+
+
+def test_a_function_that_is_awaited_is_no_reward() -> None:
+    @bb.scorer(name="slow")
+    async def slow(item: Any, answer: str) -> bool:
+        return True
+
+    with pytest.raises(UsageError, match="slow@v1: is awaited; here an answer is scored at once"):
+        AnswerReward(spec=slow)(["?"], ["1"])
 
 
 CHATS: list[tuple[Any, str | None]] = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import RunResult, resume, start
 from benchbook.ask.work import ProgressHandler
-from benchbook.errors import ConfigError, RecordError
+from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.folder import Record
@@ -26,6 +26,7 @@ from benchbook.text import shorten
 if TYPE_CHECKING:
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
     from benchbook.evaluators.answers.predictions import ScoreConfig
+    from benchbook.evaluators.scorers.scorer import Scorer
 
 __all__ = [
     "answers_evaluator",
@@ -123,13 +124,19 @@ def score_predictions(config: ScoreConfig) -> RunResult[Any]:
     return answers_evaluator(config.spec).score(config)
 
 
-def answers_evaluator(spec: str) -> AnswersEvaluator:
-    """The evaluator of that name, which scores answers without a judge.
+def answers_evaluator(spec: str | Scorer) -> AnswersEvaluator:
+    """The evaluator of that name, or of a function of one's own, which scores an answer at once and without a judge.
 
-    Raises: as `evaluator_asked_for`; ConfigError for another.
+    Raises: as `evaluator_asked_for`; ConfigError for another; UsageError for a function that is awaited.
     """
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 
+    if not isinstance(spec, str):
+        from benchbook.evaluators.scorers.evaluator import evaluator_over
+
+        if spec.is_async:
+            raise UsageError(f"{spec.id}: is awaited; here an answer is scored at once: expected a plain function")
+        return evaluator_over(spec)
     evaluator = evaluator_asked_for(spec)
     if not isinstance(evaluator, AnswersEvaluator):
         what = f"an evaluator without a judge; {spec} is of `benchbook {evaluator.command}`"

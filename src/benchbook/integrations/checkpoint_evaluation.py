@@ -17,6 +17,7 @@ from benchbook.evaluators.answers.asking import opened_for
 from benchbook.evaluators.answers.metric import NO_FIELDS
 from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally
 from benchbook.evaluators.registry import answers_evaluator
+from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
 
 __all__ = ["CheckpointEvaluation", "Generate", "ScalarLog"]
@@ -63,9 +64,9 @@ Generate = Callable[[list[str]], Sequence[str | None]]
 class CheckpointEvaluation:
     """Asks whatever `generate` stands for each item of an eval set, and writes what came back.
 
-    `spec`: the evaluator, as `benchbook score` takes it. `out`: the folder of the predictions, made where it is
-    missing. `tensorboard`: the folder of event files, or None. `batch_size`: how many prompts `generate` gets at once;
-    no more than that is held in memory.
+    `spec`: the evaluator, as `benchbook score` takes it, or a function of your own (`@bb.scorer`). `out`: the folder of
+    the predictions, made where it is missing. `tensorboard`: the folder of event files, or None. `batch_size`: how many
+    prompts `generate` gets at once; no more than that is held in memory.
 
     Raises: InputError for an eval set that is at fault or lacks an expected answer; UsageError where `tensorboard` is
     given and not installed. Both before any training is done.
@@ -76,13 +77,13 @@ class CheckpointEvaluation:
         evalset: str | Path,
         out: str | Path,
         *,
-        spec: str | Path = SCORE_SPEC,
+        spec: str | Path | Scorer = SCORE_SPEC,
         tensorboard: str | Path | None = None,
         batch_size: int = 16,
     ) -> None:
         if batch_size < 1:
             raise UsageError(f"batch_size: found {batch_size}; expected 1 or more")
-        self._metric = answers_evaluator(str(spec)).metric
+        self._metric = answers_evaluator(spec if isinstance(spec, Scorer) else str(spec)).metric
         self._evalset = opened_for(self._metric, Path(evalset))
         self._metric.check_items(self._evalset)
         self._out = Path(out)

@@ -18,6 +18,7 @@ from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.checks.kind import ItemError
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.registry import answers_evaluator
+from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.text import shorten
 
@@ -27,7 +28,8 @@ __all__ = ["AnswerReward", "completion_text"]
 @dataclass(frozen=True)
 class AnswerReward:
     """A completion's score, from 0.0 to 1.0, under `spec`: by default 1.0 where it is the expected answer, else 0.0;
-    or checks that are shipped (`contains@v1`), or a folder of checks of your own.
+    checks that are shipped (`contains@v1`), or a folder of your own; or a function of your own (`@bb.scorer`), whose
+    faults are raised, and no reward.
 
     `expected_column` is the data set's column of expected answers. `answer_format` holds for all rows, but a column
     `answer_format`, where the data set has one, goes before it. It is an object and not a closure so that it can be
@@ -36,12 +38,12 @@ class AnswerReward:
 
     expected_column: str = "expected_answer"
     answer_format: AnswerFormat | None = None
-    spec: str = SCORE_SPEC
+    spec: str | Scorer = SCORE_SPEC
 
     @property
     def __name__(self) -> str:
         """What trainers call the reward in their logs."""
-        return _metric(self.spec).name
+        return self.spec.name if isinstance(self.spec, Scorer) else _metric(self.spec).name
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **kwargs: Any) -> list[float]:
         """A reward for each completion, in their order. A completion without text gets 0.0 (SPEC A3).
@@ -52,12 +54,13 @@ class AnswerReward:
         set is not a reward.
         """
         metric, n = _metric(self.spec), len(completions)
-        expected = self._column(kwargs, n) if metric.needs_expected_answer else [None] * n
         formats = self._formats(kwargs, n)
-        lists = {name: values for name, values in kwargs.items() if isinstance(values, list | tuple)}
+        lists = {name: one for name, one in kwargs.items() if isinstance(one, list | tuple) and len(one) == n}
+        wants_one = metric.needs_expected_answer
+        expected = self._column(kwargs, n) if wants_one else lists.get(self.expected_column, [None] * n)
         rewards = []
         for row, (wanted, one, answer_format) in enumerate(zip(expected, completions, formats, strict=True)):
-            fields = {name: values[row] for name, values in lists.items() if len(values) == n}
+            fields = {name: values[row] for name, values in lists.items()}
             item = _item(row, prompts, wanted, answer_format, fields)
             try:
                 rewards.append(metric.score(item, fields, completion_text(one)).score_nano / NANO)
@@ -91,7 +94,7 @@ class AnswerReward:
 
 
 @cache
-def _metric(spec: str) -> Metric:
+def _metric(spec: str | Scorer) -> Metric:
     return answers_evaluator(spec).metric
 
 

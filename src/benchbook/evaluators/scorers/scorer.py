@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -114,11 +115,19 @@ class Scorer:
             source_sha256=hashlib.sha256(self.source.encode("utf-8", "backslashreplace")).hexdigest(),
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets it by importing it, as it would the function: trainers send rewards to workers."""
+        return _imported, (self.function.__module__, self.function.__qualname__)
+
     def __call__(self, item: Any, answer: str) -> Any:
         return self.function(item, answer)
 
     def __repr__(self) -> str:
         return f"<Scorer {self.id}: {self.function.__qualname__}>"
+
+
+def _imported(module: str, name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
 
 
 def scorer(*, name: str, version: int = 1, passes_at: float = 1.0) -> Callable[[Function], Scorer]:
