@@ -19,7 +19,18 @@ from benchbook.evaluators.gates import FEWEST, Cap, DecisionName, Gate, Reason, 
 from benchbook.statistics.clusters import Side
 from benchbook.statistics.planning import MOST_VALUES
 
-__all__ = ["DEFAULT_CONFIDENCE", "Claims", "GateData", "claims_of", "confidence_to_fail"]
+__all__ = [
+    "DEFAULT_CONFIDENCE",
+    "Claims",
+    "GateData",
+    "capped",
+    "claims_of",
+    "confidence_to_fail",
+    "decided_by_points",
+    "does_not_hold",
+    "is_doubtful",
+    "values_alone",
+]
 
 
 DEFAULT_CONFIDENCE = 0.95
@@ -104,6 +115,40 @@ def _decided(gates: Sequence[Gate], caps: Sequence[Cap]) -> DecisionName:
     if any(gate.claim == "fails" for gate in gates) and not is_incomplete(caps):
         return "NOT_READY"
     return "READY" if not caps and all(gate.claim == "holds" for gate in gates) else "INCONCLUSIVE"
+
+
+# ── by points ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def decided_by_points(gates: Sequence[Gate], caps: Sequence[Cap]) -> tuple[DecisionName, list[Reason]]:
+    """READY where every gate holds in the worst case too, NOT_READY where one does not in the best; and why."""
+    judged = [gate for gate in gates if not gate.unmeasured]
+    failing = [gate for gate in judged if not gate.holds_in_best_case]
+    if failing and not is_incomplete(caps):
+        return "NOT_READY", [does_not_hold(gate, "scored" if gate.value is not None else "best") for gate in failing]
+    reasons = [*capped(caps), *(_doubt(gate) for gate in judged if is_doubtful(gate))]
+    return ("INCONCLUSIVE", reasons) if reasons else ("READY", [Reason(code="all_hold")])
+
+
+def is_doubtful(gate: Gate) -> bool:
+    return not (gate.holds and gate.holds_in_worst_case) or gate.bound_holds is False
+
+
+def does_not_hold(gate: Gate, case: Literal["scored", "worst", "best"], early: str | None = None) -> Reason:
+    value = {"scored": gate.value, "worst": gate.worst, "best": gate.best}[case]
+    return Reason(code="does_not_hold", aggregate=gate.aggregate, value=value, limit=gate.limit, case=case, early=early)
+
+
+def capped(caps: Sequence[Cap]) -> list[Reason]:
+    return [Reason(code="capped", cap=cap) for cap in caps]
+
+
+def _doubt(gate: Gate) -> Reason:
+    if not gate.holds:
+        return does_not_hold(gate, "scored")
+    if not gate.holds_in_worst_case:
+        return does_not_hold(gate, "worst")
+    return Reason(code="bound_does_not_hold", aggregate=gate.aggregate, value=gate.value, limit=gate.limit)
 
 
 # ── a gate's bounds ──────────────────────────────────────────────────────────────────────────────────────────
@@ -239,9 +284,8 @@ def _reasons(
             for gate in gates
             if gate.claim == "fails"
         ]  # fmt: skip
-    capped = [Reason(code="capped", cap=cap) for cap in caps]
     is_open = (gate for gate in gates if not gate.unmeasured and gate.claim != "holds")
-    return [*capped, rule, *(_open(gate, confidence, to_fail) for gate in is_open)]
+    return [*capped(caps), rule, *(_open(gate, confidence, to_fail) for gate in is_open)]
 
 
 def _open(gate: Gate, to_hold: float, to_fail: float) -> Reason:
@@ -256,3 +300,10 @@ def _open(gate: Gate, to_hold: float, to_fail: float) -> Reason:
         case="best" if fails else "worst",
         confidence=to_fail if at_best else to_hold,
     )
+
+
+def values_alone(code: Literal["by_rule", "by_values"], *, holds: bool, n: int, one: str, least: int) -> Reason:
+    """What the values alone come to; and where `n` of what `one` is called can't show it, how many can."""
+    if n >= least:
+        return Reason(code=code, holds=holds)
+    return Reason(code=code, holds=holds, found=f"{n:,} {one if n == 1 else one + 's'}", least=least)

@@ -11,21 +11,11 @@ from typing import Any
 from benchbook.evaluators.answers.scorecard import Sums
 from benchbook.evaluators.checks.kind import in_nano
 from benchbook.evaluators.checks.spec import GateSpec
-from benchbook.evaluators.claims import GateData, claims_of
+from benchbook.evaluators.claims import GateData, claims_of, decided_by_points, values_alone
 from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.exact import NANO, as_float, mean
 from benchbook.evaluators.gate_sums import GateSums
-from benchbook.evaluators.gates import (
-    Cap,
-    DecidedBy,
-    DecisionName,
-    Direction,
-    Gate,
-    Reason,
-    Threshold,
-    is_incomplete,
-    reason_words,
-)
+from benchbook.evaluators.gates import Cap, DecidedBy, Direction, Gate, Reason, Threshold, reason_words
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.clusters import least_to_show
 
@@ -58,27 +48,24 @@ class Gated:
     are_counted: bool
     failed: bool
 
-    def gate(self, one: Threshold) -> Gate:
-        """By its value, and with every item that has no answer at its worst and at its best."""
-        value = self.sums[one.aggregate].mean
-        if self._is_zero(one):
-            return one.gate(0.0, 0.0, 0.0, self.intervals[one.aggregate])
-        worst, best = (as_float(mean(sums.total * (NANO // sums.unit), sums.n)) for sums in self._cases(one))
-        return one.gate(value, worst, best, self.intervals[one.aggregate])
-
     def data(self, one: Threshold) -> GateData | None:
-        """None where the run failed: its zeros are no sample of anything."""
-        if self._is_zero(one):
+        """With every item that has no answer at its worst and at its best. None where the run failed: its zeros are no
+        sample of anything."""
+        sums = self.sums[one.aggregate]
+        if self.failed and one.aggregate != "no_prediction_rate" and sums.n:
             return None
-        worst, best = self._cases(one)
-        return GateData(worst, best, "low" if one.direction == "at_least" else "high", one.limit, self.open.total())
+        low, high = (self._with_open(sums, at) for at in (0, 1))
+        if one.direction == "at_least":
+            return GateData(low, high, "low", one.limit, self.open.total())
+        return GateData(high, low, "high", one.limit, self.open.total())
 
-    def _is_zero(self, one: Threshold) -> bool:
-        return self.failed and one.aggregate != "no_prediction_rate" and self.sums[one.aggregate].n > 0
-
-    def _cases(self, one: Threshold) -> tuple[GateSums, GateSums]:
-        low, high = (self._with_open(self.sums[one.aggregate], at) for at in (0, 1))
-        return (low, high) if one.direction == "at_least" else (high, low)
+    def gate(self, one: Threshold, data: GateData | None) -> Gate:
+        """By its value, and by the worst and the best of its `data`."""
+        interval = self.intervals[one.aggregate]
+        if data is None:
+            return one.gate(0.0, 0.0, 0.0, interval)
+        worst, best = (as_float(mean(sums.total * (NANO // sums.unit), sums.n)) for sums in (data.worst, data.best))
+        return one.gate(self.sums[one.aggregate].mean, worst, best, interval)
 
     def _with_open(self, sums: Sums, at: int) -> GateSums:
         """The sums with each item that has no answer taken at 0, or at 1."""
@@ -108,15 +95,15 @@ def decision_of(
 
     `verdict` and `why` say whether the run itself held.
     """
-    points = tuple(map(gated.gate, thresholds))
+    data = [gated.data(one) for one in thresholds]
+    points = tuple(gated.gate(one, shown_by) for one, shown_by in zip(thresholds, data, strict=True))
     caps = _caps(verdict, why)
     holds = all(gate.holds for gate in points)
     if confidence == "none":
-        decision, gates, reasons = _by_values(points, caps)
+        gates, (decision, reasons) = points, decided_by_points(points, caps)
         by = DecidedBy(rule="points", confidence=None)
     else:
-        rule = _by_rule(thresholds, gated, confidence, holds=holds)
-        data = [gated.data(one) for one in thresholds]
+        rule = _by_rule(thresholds, data, confidence, holds=holds)
         found = claims_of(points, data, caps, rule, confidence=confidence)
         decision, gates, reasons = found.decision, found.gates, list(found.reasons)
         by = DecidedBy(rule="bounds", confidence=confidence)
@@ -135,32 +122,12 @@ def _caps(verdict: str, why: str | None) -> list[Cap]:
     return [Cap("incomplete" if verdict == "incomplete" else "run_failed", why or "the run itself did not hold")]
 
 
-def _by_values(gates: tuple[Gate, ...], caps: list[Cap]) -> tuple[DecisionName, tuple[Gate, ...], list[Reason]]:
-    """READY where every gate holds, NOT_READY where one can't, whatever the items without an answer would give."""
-    failing = [gate for gate in gates if not gate.holds_in_best_case]
-    if failing and not is_incomplete(caps):
-        return "NOT_READY", gates, [_does_not_hold(gate) for gate in failing]
-    doubtful = [_does_not_hold(gate) for gate in gates if not gate.holds_in_worst_case]
-    reasons = [*(Reason(code="capped", cap=cap) for cap in caps), *doubtful]
-    return ("INCONCLUSIVE", gates, reasons) if reasons else ("READY", gates, [Reason(code="all_hold")])
-
-
-def _does_not_hold(gate: Gate) -> Reason:
-    value = gate.worst if gate.holds else gate.value
-    return Reason(
-        code="does_not_hold", aggregate=gate.aggregate, value=value, limit=gate.limit,
-        case="worst" if gate.holds else "scored",
-    )  # fmt: skip
-
-
-def _by_rule(thresholds: Sequence[Threshold], gated: Gated, confidence: float, *, holds: bool) -> Reason:
+def _by_rule(
+    thresholds: Sequence[Threshold], data: Sequence[GateData | None], confidence: float, *, holds: bool
+) -> Reason:
     """What the values alone come to, and what keeps that from being shown: too few items, or clusters of them."""
     shares = (one.limit if one.direction == "at_least" else 1 - one.limit for one in thresholds)
     least = max((least_to_show(share, confidence) for share in shares if 0 < share < 1), default=1)
-    cases = [gated.data(one) for one in thresholds]
-    counts = [(one.worst.n_clusters or one.worst.n, one.worst.n_clusters is not None) for one in cases if one]
+    counts = [(one.worst.n_clusters or one.worst.n, one.worst.n_clusters is not None) for one in data if one]
     n, are_clusters = min(counts, default=(least, False))
-    if n >= least:
-        return Reason(code="by_values", holds=holds)
-    one = "group" if are_clusters else "item"
-    return Reason(code="by_values", holds=holds, found=f"{n:,} {one if n == 1 else one + 's'}", least=least)
+    return values_alone("by_values", holds=holds, n=n, one="group" if are_clusters else "item", least=least)

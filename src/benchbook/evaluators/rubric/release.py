@@ -9,7 +9,17 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.evaluators.claims import DEFAULT_CONFIDENCE, GateData, claims_of, confidence_to_fail
+from benchbook.evaluators.claims import (
+    DEFAULT_CONFIDENCE,
+    GateData,
+    capped,
+    claims_of,
+    confidence_to_fail,
+    decided_by_points,
+    does_not_hold,
+    is_doubtful,
+    values_alone,
+)
 from benchbook.evaluators.exact import order_statistic
 from benchbook.evaluators.gates import (
     Cap,
@@ -71,7 +81,9 @@ def decide(
     capped_by = _all_caps(tally, caps)
     if tally.n_samples == 0:
         return Decision(decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=gates)
-    decision, reasons = _decided(gates, capped_by) if early is None else _decided_early(gates, capped_by, early)
+    decision, reasons = (
+        decided_by_points(gates, capped_by) if early is None else _decided_early(gates, capped_by, early)
+    )
     reasons = reasons or [Reason(code="all_hold")]
     if confidence is not None and settle:
         gates = tuple(_with_settling(gate, decision, tally) for gate in gates)
@@ -113,34 +125,22 @@ def _all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
     return (*caps, *(Cap("unmeasured", f"{name} was declared unmeasured") for name in names))
 
 
-def _decided(gates: Sequence[Gate], capped_by: Sequence[Cap]) -> tuple[DecisionName, list[Reason]]:
-    failing = [gate for gate in gates if not gate.unmeasured and not gate.holds_in_best_case]
-    if failing and not is_incomplete(capped_by):
-        return "NOT_READY", [_does_not_hold(gate, "scored" if gate.value is not None else "best") for gate in failing]
-    doubts = [_doubt(gate) for gate in gates if not gate.unmeasured and _doubtful(gate)]
-    return ("INCONCLUSIVE" if capped_by or doubts else "READY"), [*_caps(capped_by), *doubts]
-
-
-def _caps(capped_by: Sequence[Cap]) -> list[Reason]:
-    return [Reason(code="capped", cap=cap) for cap in capped_by]
-
-
 def _decided_early(
     gates: Sequence[Gate], capped_by: Sequence[Cap], early: EarlyDecision
 ) -> tuple[DecisionName, list[Reason]]:
     """What the part of the items says that was enough; the values of the gates are of that part."""
     if early.decision == "NOT_READY" and not is_incomplete(capped_by):
         failing = [gate for gate in gates if gate.aggregate in early.by]
-        return "NOT_READY", [_does_not_hold(gate, "scored", early.words) for gate in failing]
+        return "NOT_READY", [does_not_hold(gate, "scored", early.words) for gate in failing]
     if early.decision == "READY" and not capped_by:
         return "READY", [Reason(code="all_hold", early=early.words)]
-    return "INCONCLUSIVE", _caps(capped_by)
+    return "INCONCLUSIVE", capped(capped_by)
 
 
 def _with_settling(gate: Gate, decision: DecisionName, tally: RubricTally) -> Gate:
     """The gate with what would settle it, where it is one of those that leave the decision open."""
     found = None
-    if decision == "INCONCLUSIVE" and gate.interval is not None and not gate.unmeasured and _doubtful(gate):
+    if decision == "INCONCLUSIVE" and gate.interval is not None and not gate.unmeasured and is_doubtful(gate):
         found = to_settle(gate, gate.interval, tally)
     return msgspec.structs.replace(gate, n_to_settle=found)
 
@@ -165,23 +165,6 @@ def _gate(threshold: Threshold, tally: RubricTally, *, interval: Interval | None
         bound_holds = threshold.holds(bound if is_bounded(tally.spec, one.name) else value)
     found = threshold.gate(value, worst, best, interval)
     return msgspec.structs.replace(found, unmeasured=unmeasured, bound_holds=bound_holds)
-
-
-def _doubtful(gate: Gate) -> bool:
-    return not (gate.holds and gate.holds_in_worst_case) or gate.bound_holds is False
-
-
-def _doubt(gate: Gate) -> Reason:
-    if not gate.holds:
-        return _does_not_hold(gate, "scored")
-    if not gate.holds_in_worst_case:
-        return _does_not_hold(gate, "worst")
-    return Reason(code="bound_does_not_hold", aggregate=gate.aggregate, value=gate.value, limit=gate.limit)
-
-
-def _does_not_hold(gate: Gate, case: Case, early: str | None = None) -> Reason:
-    value = {"scored": gate.value, "worst": gate.worst, "best": gate.best}[case]
-    return Reason(code="does_not_hold", aggregate=gate.aggregate, value=value, limit=gate.limit, case=case, early=early)
 
 
 # ── by what the data show ────────────────────────────────────────────────────────────────────────────────────
@@ -267,7 +250,5 @@ def _by_rule(tally: RubricTally, ready: bool, confidence: float, clusters_are: C
     """What the rubric's rule says by the values, and what keeps that from being shown."""
     n, n_clusters = tally.n_samples, len(tally.clusters)
     least = least_for_ready(tally.spec, confidence)
-    if (n_clusters or n) >= least:
-        return Reason(code="by_rule", holds=ready)
     one, n = (clusters_are.removesuffix("s"), n_clusters) if n_clusters else ("sample", n)
-    return Reason(code="by_rule", holds=ready, found=f"{n:,} {one if n == 1 else one + 's'}", least=least)
+    return values_alone("by_rule", holds=ready, n=n, one=one, least=least)
