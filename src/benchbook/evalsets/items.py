@@ -151,9 +151,8 @@ _KNOWN_NAMES = tuple(FIELD_OF)
 _item = msgspec.json.Decoder(ready(Item))
 
 
-def is_plain(data: bytes) -> bool:
-    """Whether a line is an object without other names, each key once: what `decode_plain` reads, or faulty."""
-    row = row_without_repeats(data)
+def is_plain(row: Mapping[str, Any] | None) -> bool:
+    """Whether a line, as `row_without_repeats` reads it, has no other names, so that `decode_plain` can read it."""
     return row is not None and _OTHER_NAMES.isdisjoint(row)
 
 
@@ -166,12 +165,12 @@ def decode_plain(data: bytes) -> Item:
 
 
 def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = None) -> Item:
-    """The item on one line. `plain`: what `is_plain` said of it, where it was asked.
+    """The item on one line. `plain`: what `is_plain` says of it, where its row was read already.
 
     Raises: InputError with `path`, `line` and the field.
     """
     _refuse_other_encodings(data, path, line)
-    if is_plain(data) if plain is None else plain:
+    if is_plain(row_without_repeats(data)) if plain is None else plain:
         try:
             item = _item.decode(data)
         except (msgspec.DecodeError, RecursionError):

@@ -21,7 +21,13 @@ from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_lines
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
-from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, encoding_fault, read_line_json
+from benchbook.evalsets.lines import (
+    JSON_WHITE_SPACE,
+    MAX_LINE_BYTES,
+    encoding_fault,
+    read_line_json,
+    row_without_repeats,
+)
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 
 __all__ = [
@@ -154,12 +160,12 @@ class _Gathered:
         self._offsets = array("Q")
         self._tally = SetTally(texts=not is_recorded)
         self._grouped = self._has_messages = False
+        self._plain = True
         self.ids = RepeatedTexts()
 
     def from_lines(self) -> EvalSet:
         if not self._is_recorded and (fault := encoding_fault(self._path)) is not None:
             raise InputError(self._path, found=fault)
-        plain = True
         digest = hashlib.sha256()
         position = 0
         with self._path.open("rb") as file:
@@ -170,11 +176,9 @@ class _Gathered:
                 start = len(_BOM) if number == 1 and data.startswith(_BOM) else 0
                 body = data[start:].rstrip(b"\r\n")
                 if body.strip(None if self._is_recorded else JSON_WHITE_SPACE):
-                    is_plain_line = is_plain(body)
-                    plain = plain and is_plain_line
-                    self._note(self._item(body, number, plain=is_plain_line), position + start)
+                    self._note(self._item(body, number), position + start)
                 position += len(data)
-        return self._opened(digest.hexdigest(), "jsonl", plain=plain)
+        return self._opened(digest.hexdigest(), "jsonl", plain=self._plain)
 
     def from_table(self, form: SetForm, *, keeps_fields: bool) -> EvalSet:
         spool, lines = Spool(), array("Q")
@@ -205,11 +209,14 @@ class _Gathered:
             lines=lines,
         )
 
-    def _item(self, data: bytes, number: int, *, plain: bool | None = None) -> Item:
+    def _item(self, data: bytes, number: int) -> Item:
+        read = row_without_repeats(data)
+        plain = is_plain(read)
+        self._plain = self._plain and plain
         item = read_item(data, self._path, number, plain=plain)
         if item.messages is not None and not self._is_recorded:
             read_messages(item.messages, self._path, number)
-        row = {} if self._is_recorded else self._whole_line(data, number)
+        row = {} if self._is_recorded else read if read is not None else self._whole_line(data, number)
         self._tally.add(row)
         if self._needs_expected_answer and item.expected_answer is None:
             raise lacking_field(self._path, number, "expected_answer", row)
