@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from benchbook.errors import InputError, SpecChangedError, UsageError
 from benchbook.specs.faults import SpecError, SpecTable
@@ -24,12 +24,11 @@ __all__ = [
     "SpecKind",
     "Template",
     "as_text",
-    "check_own",
     "kind_of_spec",
     "load_spec",
     "read_generation",
+    "read_own",
     "sha256_of_files",
-    "spec_path",
     "spec_text",
 ]
 
@@ -159,7 +158,7 @@ class FilesBeside(Mapping[str, bytes]):
     @property
     def sha256(self) -> str:
         """The hash that names those that were read, together."""
-        return sha256_of_files({name: hashlib.sha256(data).hexdigest() for name, data in self.read.items()})
+        return _hash_of(self.read)
 
 
 def kind_of_spec(folder: str | Path) -> SpecKind:
@@ -176,20 +175,33 @@ def kind_of_spec(folder: str | Path) -> SpecKind:
     return "protocol" if "dimensions" in values else "checks"
 
 
-def spec_path(folder: Path, starts_with: str) -> Path:
-    """The spec.toml of a folder. `starts_with` is the command that writes one. Raises: UsageError where none is."""
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+_Own = TypeVar("_Own", bound=_Named)
+
+
+def read_own(
+    folder: str | Path, starts_with: str, read: Callable[[FilesBeside, Path], _Own]
+) -> tuple[_Own, FilesBeside]:
+    """A user's own spec as `read` reads it from its files and the path of spec.toml, and these files.
+
+    `starts_with` is the command that writes one. Raises: UsageError where no spec.toml is there; SpecError where it has
+    the name of a spec that is shipped; what `read` raises.
+    """
+    folder = Path(folder)
     path = folder / SPEC_FILE
     if not path.is_file():
         what = "no spec.toml in it" if folder.is_dir() else "there is no such folder"
         raise UsageError(f"{folder}: {what}; `{starts_with}` writes one to start from")
-    return path
-
-
-def check_own(spec_id: str, path: Path) -> None:
-    """Raises: SpecError where the spec.toml at `path` takes the name of a spec that is shipped."""
-    if spec_id in FROZEN:
+    files = FilesBeside(folder)
+    spec = read(files, path)
+    if spec.id in FROZEN:
         expected = "a name of your own, or another version"
-        raise SpecError((InputError(path, field="name", found=f"{spec_id}, which is shipped", expected=expected),))
+        raise SpecError((InputError(path, field="name", found=f"{spec.id}, which is shipped", expected=expected),))
+    return spec, files
 
 
 def spec_text(data: bytes, path: str | Path) -> str:

@@ -31,7 +31,7 @@ from benchbook.specs.fields import (
     read_weight,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, FilesBeside, check_own, spec_path, spec_text
+from benchbook.specs.folders import SPEC_FILE, read_own, spec_text
 from benchbook.text import quoted
 
 __all__ = ["SpecFolder", "read_checks", "read_spec_files", "read_spec_folder"]
@@ -58,11 +58,7 @@ class SpecFolder:
 
 def read_spec_folder(folder: str | Path) -> SpecFolder:
     """A user's own evaluator. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
-    folder = Path(folder)
-    path = spec_path(folder, "benchbook checks init NAME")
-    files = FilesBeside(folder)
-    spec = read_spec_files(files, path)
-    check_own(spec.id, path)
+    spec, files = read_own(folder, "benchbook checks init NAME", read_spec_files)
     return SpecFolder(spec, files.read_paths, files.sha256)
 
 

@@ -44,7 +44,7 @@ from benchbook.specs.fields import (
     read_truth,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, FilesBeside, check_own, read_generation, spec_path, spec_text
+from benchbook.specs.folders import SPEC_FILE, read_generation, read_own, spec_text
 from benchbook.specs.messages import PROMPT_FILE, Role, Texts, read_messages
 from benchbook.text import quoted, shorten
 
@@ -290,11 +290,7 @@ def protocol_asked_for(spec: str) -> ProtocolFolder:
 
 def load_protocol(folder: str | Path) -> ProtocolFolder:
     """A user's own protocol. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
-    folder = Path(folder)
-    path = spec_path(folder, "benchbook protocol init NAME")
-    files = FilesBeside(folder)
-    protocol = read_protocol(files, path)
-    check_own(protocol.id, path)
+    protocol, files = read_own(folder, "benchbook protocol init NAME", read_protocol)
     return ProtocolFolder(replace(protocol, sha256=files.sha256, files=dict(files.read)), files.read_paths)
 
 

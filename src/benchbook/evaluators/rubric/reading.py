@@ -41,7 +41,7 @@ from benchbook.specs.fields import (
     read_name,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, FilesBeside, check_own, read_generation, spec_path, spec_text
+from benchbook.specs.folders import SPEC_FILE, read_generation, read_own, spec_text
 from benchbook.specs.messages import Texts, read_messages
 from benchbook.text import quoted
 
@@ -77,11 +77,7 @@ def rubric_asked_for(spec: str) -> RubricFolder:
 
 def load_rubric(folder: str | Path) -> RubricFolder:
     """A user's own rubric. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
-    folder = Path(folder)
-    path = spec_path(folder, "benchbook rubric init NAME")
-    files = FilesBeside(folder)
-    spec = read_rubric(files, path)
-    check_own(spec.id, path)
+    spec, files = read_own(folder, "benchbook rubric init NAME", read_rubric)
     return RubricFolder(replace(spec, sha256=files.sha256), files.read_paths)
 
 
