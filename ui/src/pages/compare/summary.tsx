@@ -1,8 +1,9 @@
-import type { Pair } from "../../api/types";
+import type { Difference, Pair } from "../../api/types";
 import { counted, words } from "../../format";
 import { count, NOTHING, pValue, show, signed, signedInterval } from "../../numbers";
 import { Notice } from "../../parts/states";
 import { Inline } from "../../text/model-text";
+import type { Kind } from "../../words";
 import { DifferenceCard } from "./difference";
 import { leafText } from "./leaves";
 import { CLASSES, className } from "./state";
@@ -83,6 +84,33 @@ function Classes({ classes }: { classes: Pair["classes"] }) {
   );
 }
 
+/** The columns of a difference between two runs, in a table's head. */
+function DifferenceHeads({ a, b }: { a: string; b: string }) {
+  return (
+    <>
+      <th scope="col" className="number">n</th>
+      <th scope="col" className="number">{a}</th>
+      <th scope="col" className="number">{b}</th>
+      <th scope="col" className="number">{b} − {a}</th>
+      <th scope="col">95 % interval</th>
+      <th scope="col" className="number">adjusted p</th>
+    </>
+  );
+}
+
+function DifferenceCells({ difference, kind, adjustedP }: { difference: Difference; kind: Kind; adjustedP: number | null }) {
+  return (
+    <>
+      <td className="number">{count(difference.n)}</td>
+      <td className="number">{show(kind, difference.mean_a)}</td>
+      <td className="number">{show(kind, difference.mean_b)}</td>
+      <td className="number">{signed(difference.difference, kind)}</td>
+      <td>{signedInterval(difference, kind)}</td>
+      <td className="number">{pValue(adjustedP)}</td>
+    </>
+  );
+}
+
 /** What else both runs measured: criteria, checks, latency and tokens. */
 function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
   return (
@@ -92,12 +120,7 @@ function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
         <thead>
           <tr>
             <th scope="col">Measured</th>
-            <th scope="col" className="number">n</th>
-            <th scope="col" className="number">{a}</th>
-            <th scope="col" className="number">{b}</th>
-            <th scope="col" className="number">{b} − {a}</th>
-            <th scope="col">95 % interval</th>
-            <th scope="col" className="number">adjusted p</th>
+            <DifferenceHeads a={a} b={b} />
             <th scope="col">{b} is</th>
           </tr>
         </thead>
@@ -105,12 +128,7 @@ function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
           {pair.metrics.map(({ name, title, kind, difference, p_holm }) => (
             <tr key={name}>
               <th scope="row"><Inline text={title} /></th>
-              <td className="number">{count(difference.n)}</td>
-              <td className="number">{show(kind, difference.mean_a)}</td>
-              <td className="number">{show(kind, difference.mean_b)}</td>
-              <td className="number">{signed(difference.difference, kind)}</td>
-              <td>{signedInterval(difference, kind)}</td>
-              <td className="number">{pValue(p_holm)}</td>
+              <DifferenceCells difference={difference} kind={kind} adjustedP={p_holm} />
               <td>{IS[difference.verdict]}</td>
             </tr>
           ))}
@@ -131,12 +149,7 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
           <thead>
             <tr>
               <th scope="col">Slice</th>
-              <th scope="col" className="number">n</th>
-              <th scope="col" className="number">{a}</th>
-              <th scope="col" className="number">{b}</th>
-              <th scope="col" className="number">{b} − {a}</th>
-              <th scope="col">95 % interval</th>
-              <th scope="col" className="number">adjusted p</th>
+              <DifferenceHeads a={a} b={b} />
             </tr>
           </thead>
           <tbody>
@@ -145,12 +158,7 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
                 <th scope="row">
                   <span className="quiet">{field}</span> <Inline text={name} />
                 </th>
-                <td className="number">{count(difference.n)}</td>
-                <td className="number">{show("score", difference.mean_a)}</td>
-                <td className="number">{show("score", difference.mean_b)}</td>
-                <td className="number">{signed(difference.difference)}</td>
-                <td>{signedInterval(difference)}</td>
-                <td className="number">{pValue(p_holm)}</td>
+                <DifferenceCells difference={difference} kind="score" adjustedP={p_holm} />
               </tr>
             ))}
           </tbody>
