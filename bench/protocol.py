@@ -21,8 +21,8 @@ from pathlib import Path
 
 from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, EvaluationRow, JudgedText, evaluation_row
 from benchbook.evaluators.protocol.validity import EvaluationSet
-from benchbook.views.archive import write_archive
-from benchbook.views.archive_model import JudgeUsed, RunLog, UsedPrompt
+from benchbook.views.protocol.archive import write_archive
+from benchbook.views.protocol.archive_model import JudgeUsed, RunLog, UsedPrompt
 
 GOAL_CPU_S = 20.0
 ARCHIVE_GOAL_CPU_S = 15.0

@@ -13,7 +13,7 @@ from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.registry import evaluator_named
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
-from benchbook.views.protocol import archive_of, differences
+from benchbook.views.protocol.report import archive_of, differences
 
 RECORDS = Path(__file__).parent / "records_of_derivation_2"
 KINDS = sorted(path.name for path in RECORDS.iterdir() if path.suffix != ".archive")

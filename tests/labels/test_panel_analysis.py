@@ -18,7 +18,7 @@ from benchbook.labels.panel import PanelAnalysis, panel_analysis
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.views.judges import judges_table, splits_table
-from benchbook.views.rubric import VIEW
+from benchbook.views.rubric.report import VIEW
 from own_rubric import own_run
 from panels import Said, replies_of, run_panel
 from rubric_v1 import PANEL_ROW, V1

@@ -35,10 +35,10 @@ from benchbook.evaluators.protocol.probes import ProbeResult
 from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import Options, parse_line
 from benchbook.text import storable
-from benchbook.views import archive as module
-from benchbook.views.archive import read_archive
-from benchbook.views.archive import write_archive as write_archive_under
-from benchbook.views.archive_model import JudgeUsed, RunLog, UsedPrompt
+from benchbook.views.protocol import archive as module
+from benchbook.views.protocol.archive import read_archive
+from benchbook.views.protocol.archive import write_archive as write_archive_under
+from benchbook.views.protocol.archive_model import JudgeUsed, RunLog, UsedPrompt
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import DIMENSIONS, JUDGED, TEXT, made_row, reply_text
 

@@ -15,8 +15,8 @@ from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, VarianceSpli
 from benchbook.views.digest import RunReport
 from benchbook.views.junit import junit_report
 from benchbook.views.numbers import cells
-from benchbook.views.rubric import html_report, markdown_report, run_document
-from benchbook.views.rubric_tables import early_stop_table, variance_table
+from benchbook.views.rubric.report import html_report, markdown_report, run_document
+from benchbook.views.rubric.tables import early_stop_table, variance_table
 from benchbook.views.terminal import document_lines
 from benchbook.views.words import settling
 from views.made_up import good, report

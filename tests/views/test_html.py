@@ -13,7 +13,7 @@ from benchbook.specs.folders import as_text
 from benchbook.text import visible
 from benchbook.views.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED, RunReport
 from benchbook.views.markup import DARK, LIGHT, el, text
-from benchbook.views.rubric import html_report
+from benchbook.views.rubric.report import html_report
 from views.contrast import PAIRS
 from views.made_up import HOSTILE, good, report, shown, unscored
 

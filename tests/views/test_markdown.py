@@ -12,7 +12,7 @@ from benchbook.evalsets import Item
 from benchbook.text import one_line
 from benchbook.views.digest import MAX_CHARS
 from benchbook.views.markdown import fenced, inline
-from benchbook.views.rubric import markdown_report
+from benchbook.views.rubric.report import markdown_report
 from views.made_up import HOSTILE, hostile_report, report, shown, unscored
 
 

@@ -14,7 +14,8 @@ from benchbook.comparison.difference import Difference
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.protocol.rows import Measured, RuleOutcome
 from benchbook.evaluators.protocol.spec import Dimension, protocol_v1
-from benchbook.views import numbers, protocol_tables
+from benchbook.views import numbers
+from benchbook.views.protocol import tables
 
 TABLES: dict[str, list[list[Any]]] = json.loads(
     (Path(__file__).parents[1] / "cases" / "numbers.json").read_text(encoding="utf-8")
@@ -40,13 +41,13 @@ def measured(
     found = Measured(
         value=value, low=low, high=high, n=40, n_units=units, at_least=at_least, method="t", reason=reason, warnings=[]
     )
-    return protocol_tables.measured(kind, found, 0.95)
+    return tables.measured(kind, found, 0.95)
 
 
 def rule_outcome(rule: str, found: float | None, limit: float, points: int) -> str:
     one = Dimension("all", "Is it good?", 0, points)
     outcome = RuleOutcome(rule=rule, holds=None, found=found, limit=limit)
-    return protocol_tables.rule_outcome(outcome, replace(protocol_v1(), dimensions=(one,)))
+    return tables.rule_outcome(outcome, replace(protocol_v1(), dimensions=(one,)))
 
 
 WRITERS: dict[str, Callable[..., str]] = {
@@ -58,7 +59,7 @@ WRITERS: dict[str, Callable[..., str]] = {
     "points": lambda low, high: numbers.points(difference(low, high)),
     "p": numbers.p_value,
     "measured": measured,
-    "with sign": protocol_tables.signed,
+    "with sign": tables.signed,
     "rule": rule_outcome,
 }
 

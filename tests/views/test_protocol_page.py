@@ -24,10 +24,10 @@ from benchbook.evaluators.protocol.evaluation_rows import (
 )
 from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import Options
-from benchbook.views.archive_model import Archive, ArchiveNames, RunLog
 from benchbook.views.markup import text
-from benchbook.views.protocol_evaluation import Piece, excerpt, fitting, marked_pieces
-from benchbook.views.protocol_page import MAX_OPENED, protocol_page
+from benchbook.views.protocol.archive_model import Archive, ArchiveNames, RunLog
+from benchbook.views.protocol.evaluation import Piece, excerpt, fitting, marked_pieces
+from benchbook.views.protocol.page import MAX_OPENED, protocol_page
 from chromium import CHROMIUM, FLAGS
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import JUDGED, TEXT, made_row

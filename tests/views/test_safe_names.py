@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.views import archive_model as module
-from benchbook.views.archive_model import MAX_LENGTH, safe_names
+from benchbook.views.protocol import archive_model as module
+from benchbook.views.protocol.archive_model import MAX_LENGTH, safe_names
 
 HOSTILE = [
     "../../etc/passwd", "/", "a/b", "a\\b", "a\0b", "\0", "CON", "con", "nul.txt", "LPT1", "com7.log", "x" * 300, "Q3",

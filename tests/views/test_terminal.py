@@ -14,7 +14,7 @@ import pytest
 
 from benchbook.evaluators.document import table
 from benchbook.evaluators.exact import RepeatSummary
-from benchbook.views.rubric import run_document
+from benchbook.views.rubric.report import run_document
 from benchbook.views.terminal import document_lines, encodable, print_document, table_lines
 from views.made_up import shown
 
@@ -50,7 +50,7 @@ def test_what_an_encoding_lacks_is_replaced_by_what_comes_near(words: str, encod
 
 def test_a_pipe_gets_the_whole_summary_under_the_c_locale() -> None:
     code = (
-        "import sys; from views.made_up import shown; from benchbook.views.rubric import run_document;"
+        "import sys; from views.made_up import shown; from benchbook.views.rubric.report import run_document;"
         "from benchbook.views.terminal import print_document;"
         "print_document(run_document(shown('realistic')), sys.stdout)"
     )

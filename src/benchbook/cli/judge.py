@@ -37,7 +37,7 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     from benchbook.evaluators.derivation import derivation_of
     from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
     from benchbook.evaluators.registry import evaluator_of
-    from benchbook.views.protocol import archive_of, declared_prompts_of, differences, write_archive_of
+    from benchbook.views.protocol.report import archive_of, declared_prompts_of, differences, write_archive_of
 
     record = find_record(run, runs)
     evaluator = evaluator_of(record)

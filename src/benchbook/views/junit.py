@@ -21,7 +21,7 @@ from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.text import one_line, visible
 from benchbook.views import numbers
 from benchbook.views.digest import Digest, RunReport, digest_of
-from benchbook.views.rubric_samples import scores_words
+from benchbook.views.rubric.samples import scores_words
 from benchbook.views.words import (
     decided_lines,
     fail_reason,

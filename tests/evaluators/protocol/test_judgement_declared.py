@@ -17,8 +17,8 @@ from benchbook.evaluators.protocol.import_record import ImportConfig, ImportedRe
 from benchbook.evaluators.protocol.imported import ImportedJudgement
 from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.verify import verify
-from benchbook.views.archive_model import Archive
-from benchbook.views.protocol import archive_of, declared_prompts_of
+from benchbook.views.protocol.archive_model import Archive
+from benchbook.views.protocol.report import archive_of, declared_prompts_of
 from evaluators.protocol.test_judgement_record import judgement
 from judging import make_set
 

@@ -28,7 +28,7 @@ from benchbook.record.facts import Reply
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
-from benchbook.views.protocol import archive_of, differences, write_archive_of
+from benchbook.views.protocol.report import archive_of, differences, write_archive_of
 from judging import make_set, sound_reply
 from scripted_server import ScriptedServer, running
 

@@ -24,7 +24,7 @@ from benchbook.evaluators.protocol.validity import Options, validate
 from benchbook.evaluators.registry import evaluator_of, resume_run, start_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
-from benchbook.views.archive import read_archive
+from benchbook.views.protocol.archive import read_archive
 from judging import make_set
 from own_protocol import SPEC, experiment, judged, written
 from running import benchbook_here

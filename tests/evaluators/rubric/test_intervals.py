@@ -22,7 +22,7 @@ from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.statistics.bounded import rescaled
 from benchbook.statistics.clusters import mean_of_clusters
-from benchbook.views.rubric import VIEW, html_report, markdown_report
+from benchbook.views.rubric.report import VIEW, html_report, markdown_report
 from rubric_v1 import ROW
 from running import benchbook, run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running

@@ -81,7 +81,7 @@ class CorrectnessEvaluator(AnswersEvaluator):
     """Answers held against those that were expected, without a judge (SPEC A)."""
 
     id = SPEC_ID
-    view = "benchbook.views.correctness"
+    view = "benchbook.views.answers.correctness"
     metric = METRIC
 
     @property

@@ -122,7 +122,7 @@ class ProtocolEvaluator(Evaluator):
     """Models judge each other's outputs, and their own, in strict JSON with quoted evidence (SPEC P)."""
 
     command = "judge run"
-    view = "benchbook.views.protocol"
+    view = "benchbook.views.protocol.report"
     samples_are = "evaluations"
     files = DERIVED_FILES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbook.evaluators.correctness.rows import CorrectnessRow
-from benchbook.views.answers import Terms, misses_by_run_or_item, view_over
+from benchbook.views.answers.report import Terms, misses_by_run_or_item, view_over
 
 __all__ = ["MISS_REASONS", "VIEW"]
 

@@ -12,9 +12,9 @@ from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, Evidenc
 from benchbook.evaluators.protocol.spec import OVERALL, Protocol
 from benchbook.text import shorten
 from benchbook.views import numbers
-from benchbook.views.archive_model import ArchiveNames
 from benchbook.views.markup import Html, el, join, table_html, text
-from benchbook.views.protocol_tables import FLAGS, LOCATED
+from benchbook.views.protocol.archive_model import ArchiveNames
+from benchbook.views.protocol.tables import FLAGS, LOCATED
 from benchbook.views.words import plural
 
 __all__ = [

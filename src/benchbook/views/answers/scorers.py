@@ -9,7 +9,7 @@ import msgspec
 from benchbook.evaluators.document import Table, Value, table
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerRow
 from benchbook.text import shorten
-from benchbook.views.answers import AnswersReport, Terms, misses_by_run_or_item, view_over
+from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, view_over
 
 __all__ = ["VIEW"]
 

@@ -42,14 +42,15 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
 from benchbook.text import one_line
-from benchbook.views import numbers, rubric_tables
+from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
 from benchbook.views.digest import Digest, RunReport, digest_of, plots
 from benchbook.views.html import html_page
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
 from benchbook.views.junit import junit_report
 from benchbook.views.markdown import markdown_page
-from benchbook.views.rubric_samples import shown_samples
+from benchbook.views.rubric import tables
+from benchbook.views.rubric.samples import shown_samples
 from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
 from benchbook.views.words import (
     aggregate_word,
@@ -180,9 +181,9 @@ def _gates(report: RunReport, digest: Digest | None) -> list[Section]:
         why = "Not judged: a decision is refused (see above). The values are under Aggregates."
         return [Section("gates", "Gates", (Paragraph(why),), only=WRITTEN)]
     base = {gate.aggregate: aggregate_word(gate.aggregate).base for gate in decision.gates}
-    n_of = {name: None if digest is None else rubric_tables.counted_over(of, file, digest) for name, of in base.items()}
+    n_of = {name: None if digest is None else tables.counted_over(of, file, digest) for name, of in base.items()}
     gates = tuple((gate, n_of[gate.aggregate]) for gate in decision.gates)
-    return [Section("gates", "Gates", (Gates(gates, rubric_tables.gates_table(decision)),))]
+    return [Section("gates", "Gates", (Gates(gates, tables.gates_table(decision)),))]
 
 
 def _counted(report: RunReport) -> list[Lines]:
@@ -230,16 +231,16 @@ def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
     if report.panel is not None:
         yield Section("panel", "Panel", _panel(report.panel, file))
     yield Section("distributions", "Distributions", (Group(plots(report, digest), "plots"),))
-    yield Section("aggregates", "Aggregates", (rubric_tables.aggregates_table(file, digest, report.spec),))
+    yield Section("aggregates", "Aggregates", (tables.aggregates_table(file, digest, report.spec),))
     yield Section("repeats", "Repeats", _repeats(report))
-    slices = rubric_tables.slices_table(file, report.spec)
+    slices = tables.slices_table(file, report.spec)
     none = Paragraph("No item names a section, a category or a difficulty.", only=HTML)
     yield Section("slices", "Slices", (slices or none,))
     retried = (
         f"{plural(file.transport_retries, 'request')} sent again after a transport fault; "
         f"{plural(file.cached, 'answer')} from the cache."
     )
-    yield Section("costs", "What it took", (rubric_tables.costs_table(file), Paragraph(retried, "quiet")))
+    yield Section("costs", "What it took", (tables.costs_table(file), Paragraph(retried, "quiet")))
 
 
 def _ledger(report: RunReport, digest: Digest) -> tuple[Block, ...]:
@@ -254,12 +255,12 @@ def _ledger(report: RunReport, digest: Digest) -> tuple[Block, ...]:
         Part("not attempted", max(ledger.n_planned - ledger.n_attempted, 0), "absent"),
     )
     found = (
-        rubric_tables.ledger_table(ledger),
-        rubric_tables.fail_reasons_table(file),
-        rubric_tables.scores_table(file, report.spec),
+        tables.ledger_table(ledger),
+        tables.fail_reasons_table(file),
+        tables.scores_table(file, report.spec),
     )
     bar = Bar("ledger-bar", "Where every planned sample went", parts)
-    return bar, Group(found, "pair"), rubric_tables.early_stop_table(file)
+    return bar, Group(found, "pair"), tables.early_stop_table(file)
 
 
 def _panel(panel: PanelAnalysis, file: AggregatesFile) -> tuple[Block, ...]:
@@ -272,9 +273,9 @@ def _repeats(report: RunReport) -> tuple[Block, ...]:
     """R7.3; nothing but a sentence for a single repeat."""
     file = report.aggregates
     made = (
-        rubric_tables.repeats_table(file),
-        rubric_tables.agreement_table(file, report.spec),
-        rubric_tables.variance_table(file),
+        tables.repeats_table(file),
+        tables.agreement_table(file, report.spec),
+        tables.variance_table(file),
     )
     if found := tuple(one for one in made if one):
         return found

@@ -19,10 +19,10 @@ from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
 from benchbook.evaluators.protocol.rows import Analysis, ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.evaluators.protocol.spec import VERDICTS, Protocol
 from benchbook.record.folder import Record
-from benchbook.views.archive import write_archive
-from benchbook.views.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
-from benchbook.views.protocol_page import protocol_page
-from benchbook.views.protocol_tables import LOCATED, STANDINGS, measured, rule_words
+from benchbook.views.protocol.archive import write_archive
+from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
+from benchbook.views.protocol.page import protocol_page
+from benchbook.views.protocol.tables import LOCATED, STANDINGS, measured, rule_words
 from benchbook.views.views import Rows, View, notices_around, write_pieces
 from benchbook.views.words import plural
 

@@ -17,11 +17,12 @@ from benchbook.evaluators.protocol.evaluation_rows import CellId, CoverageGap, E
 from benchbook.evaluators.protocol.rows import Analysis
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.text import one_line, shorten
-from benchbook.views import numbers, protocol_tables
-from benchbook.views.archive_model import Archive, ArchiveNames, RunLog
+from benchbook.views import numbers
 from benchbook.views.html import blocks_html, html_page, section_html
 from benchbook.views.markup import Html, el, join, style_sheet, text
-from benchbook.views.protocol_evaluation import EvaluationView, evaluation_html, outcome
+from benchbook.views.protocol import tables
+from benchbook.views.protocol.archive_model import Archive, ArchiveNames, RunLog
+from benchbook.views.protocol.evaluation import EvaluationView, evaluation_html, outcome
 from benchbook.views.words import plural
 
 __all__ = ["grid_html", "protocol_page"]
@@ -42,9 +43,7 @@ def grid_html(
         href = f"#evaluation-{number}" if number <= n_opened else f"archive/{names.path(row)}"
         places[row.cell][row.judge_model].append(_verdict(row, href))
     missing = {cell_of(gap): gap for gap in gaps}
-    waiting = {
-        (cell_of(gap), gap.judge_model): protocol_tables.GAPS[gap.why] for gap in gaps if isinstance(gap.why, str)
-    }
+    waiting = {(cell_of(gap), gap.judge_model): tables.GAPS[gap.why] for gap in gaps if isinstance(gap.why, str)}
     judges = sorted({row.judge_model for row in rows} | {gap.judge_model for gap in gaps if gap.judge_model})
     cells = sorted(places.keys() | missing.keys(), key=lambda cell: (cell.target_model, cell.prompt_variant, cell))
     head = el(
@@ -162,7 +161,7 @@ def protocol_page(
         blocks_html(_sections(found, archive.protocol)),
         _evaluations(archive, texts, names),
     )
-    css = style_sheet("protocol_page.css")
+    css = style_sheet("protocol/page.css")
     return html_page(document, css=css, start=("summary", "Skip to the report"), body=body)
 
 
@@ -211,9 +210,9 @@ def _when(log: RunLog) -> Sequence[tuple[str, str]]:
 
 
 def _league(found: Analysis, protocol: Protocol) -> Html:
-    rules = [el("li", text(rule)) for rule in protocol_tables.league_notes(found, protocol)]
+    rules = [el("li", text(rule)) for rule in tables.league_notes(found, protocol)]
     more = el("details", el("summary", text("The rules")), el("ul", *rules, class_="rules"), class_="more")
-    league = _shown(protocol_tables.league_table(found, protocol))
+    league = _shown(tables.league_table(found, protocol))
     return section_html("league", "Which judges can be used", *blocks_html([league]), more)
 
 
@@ -228,19 +227,18 @@ def _grid(archive: Archive, names: ArchiveNames) -> Html:
 
 
 def _sections(found: Analysis, protocol: Protocol) -> Iterator[Section]:
-    made = protocol_tables
     intervals = f"Intervals are two-sided at {numbers.limit('rate', found.confidence)}, each for itself."
-    targets = (_shown(made.targets_table(found, protocol)), _shown(made.dimensions_table(found, protocol)))
+    targets = (_shown(tables.targets_table(found, protocol)), _shown(tables.dimensions_table(found, protocol)))
     yield Section("targets", "Targets", (Paragraph(intervals, "quiet"), *targets))
-    yield Section("drift", "Drift between variants", (_shown(made.drift_table(found)),))
+    yield Section("drift", "Drift between variants", (_shown(tables.drift_table(found)),))
     severity = "Severity is against the other judges on the same outputs; below 0 is harsher."
-    cards = (_shown(make(found)) for make in (made.judges_table, made.evidence_table, made.flags_table))
-    pairs = _shown(made.pairs_table(found), "No two judges scored an output in common.")
+    cards = (_shown(make(found)) for make in (tables.judges_table, tables.evidence_table, tables.flags_table))
+    pairs = _shown(tables.pairs_table(found), "No two judges scored an output in common.")
     yield Section("judges", "Judges", (Paragraph(severity, "quiet"), *cards, pairs))
     none = "No model judged an output of its own that others judged too."
-    yield Section("self", "Self-judging", (_shown(made.self_table(found, protocol), none),))
+    yield Section("self", "Self-judging", (_shown(tables.self_table(found, protocol), none),))
     if found.probes:
-        yield Section("probes", "Probes", (_shown(made.probes_table(found)),))
+        yield Section("probes", "Probes", (_shown(tables.probes_table(found)),))
 
 
 def _shown(table: Table, empty: str = "Nothing to show.") -> Block:

@@ -11,7 +11,7 @@ from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, C
 from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import DecisionName
 from benchbook.views import numbers
-from benchbook.views.answers import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
+from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
 from benchbook.views.words import gate_state
 
 __all__ = ["VIEW"]

@@ -26,8 +26,15 @@ from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, sorted_
 from benchbook.evaluators.protocol.folders import load_protocol
 from benchbook.evaluators.protocol.probes import ProbeResult
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
-from benchbook.views.archive_files import decode_file, is_evaluation, pretty, reply_bytes, row_bytes, row_from_bytes
-from benchbook.views.archive_model import (
+from benchbook.views.protocol.archive_files import (
+    decode_file,
+    is_evaluation,
+    pretty,
+    reply_bytes,
+    row_bytes,
+    row_from_bytes,
+)
+from benchbook.views.protocol.archive_model import (
     ANALYSIS,
     INVALID,
     MANIFEST,
@@ -44,7 +51,7 @@ from benchbook.views.archive_model import (
     RunLog,
     UsedPrompt,
 )
-from benchbook.views.archive_texts import invalid_readme, prompt_manifest, results_analysis, valid_readme
+from benchbook.views.protocol.archive_texts import invalid_readme, prompt_manifest, results_analysis, valid_readme
 
 __all__ = ["check_replaceable", "read_archive", "write_archive"]
 

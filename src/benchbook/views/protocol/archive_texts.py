@@ -14,10 +14,11 @@ from benchbook.evaluators.protocol.findings import Edition, Flag, codes_of
 from benchbook.evaluators.protocol.rows import Analysis
 from benchbook.evaluators.protocol.spec import Protocol, form, scores_words
 from benchbook.evaluators.quotes import CHARACTERS_PER_WORD
-from benchbook.views import numbers, protocol_tables
-from benchbook.views.archive_model import INVALID, PROMPTS, VALID, Archive, JudgeUsed, RunLog
+from benchbook.views import numbers
 from benchbook.views.markdown import fenced, inline, table_markdown
-from benchbook.views.protocol_tables import FLAGS, GAPS
+from benchbook.views.protocol import tables
+from benchbook.views.protocol.archive_model import INVALID, PROMPTS, VALID, Archive, JudgeUsed, RunLog
+from benchbook.views.protocol.tables import FLAGS, GAPS
 from benchbook.views.words import plural
 
 __all__ = ["invalid_readme", "prompt_manifest", "results_analysis", "valid_readme", "when"]
@@ -200,20 +201,18 @@ def results_analysis(archive: Archive) -> Iterator[str]:
     if not isinstance(log.warnings, msgspec.UnsetType) and log.warnings:
         yield "## Read this first\n\n" + "".join(f"- {inline(warning)}\n" for warning in log.warnings) + "\n"
     yield from _run(log, len(archive.rows))
-    yield from _section("What counts", protocol_tables.methods_table(found), protocol_tables.flags_table(found))
+    yield from _section("What counts", tables.methods_table(found), tables.flags_table(found))
     yield from _gaps(log)
-    yield from _section(
-        "Targets", protocol_tables.targets_table(found, spec), protocol_tables.dimensions_table(found, spec)
-    )
-    yield from _section("Drift", protocol_tables.drift_table(found), empty="No target was judged under two variants.")
+    yield from _section("Targets", tables.targets_table(found, spec), tables.dimensions_table(found, spec))
+    yield from _section("Drift", tables.drift_table(found), empty="No target was judged under two variants.")
     yield from _judges(found, spec)
     yield from _section(
         "Self-judging",
-        protocol_tables.self_table(found, spec),
+        tables.self_table(found, spec),
         empty="No model judged an output of its own that others judged too.",
     )
     if found.probes:
-        yield from _section("Probes", protocol_tables.probes_table(found))
+        yield from _section("Probes", tables.probes_table(found))
 
 
 def _run(log: RunLog, n_rows: int) -> Iterator[str]:
@@ -266,17 +265,17 @@ def _gap_lines(gaps: Sequence[CoverageGap]) -> Iterator[str]:
 def _judges(found: Analysis, spec: Protocol) -> Iterator[str]:
     yield from _section(
         "Judges",
-        protocol_tables.judges_table(found),
-        protocol_tables.evidence_table(found),
-        protocol_tables.pairs_table(found),
+        tables.judges_table(found),
+        tables.evidence_table(found),
+        tables.pairs_table(found),
         empty="Nobody judged anything.",
     )
     yield (
         "Severity is a judge's overall score minus that of the other judges on the same outputs: below 0 it is "
         "harsher. Agreement is the mean of Gwet's AC2 with each other judge.\n\n"
     )
-    yield from _section("League", protocol_tables.league_table(found, spec), empty="There is no judge.")
-    yield "The rules:\n\n" + "".join(f"- {inline(rule)}\n" for rule in protocol_tables.league_notes(found, spec)) + "\n"
+    yield from _section("League", tables.league_table(found, spec), empty="There is no judge.")
+    yield "The rules:\n\n" + "".join(f"- {inline(rule)}\n" for rule in tables.league_notes(found, spec)) + "\n"
 
 
 def _section(title: str, *tables: Table, empty: str = "Nothing was judged.") -> Iterator[str]:
