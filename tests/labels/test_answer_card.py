@@ -143,7 +143,11 @@ def test_nothing_scored_is_no_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "word"), [("passed", "Passed"), ("tone_score", "Tone"), ("well_put_score", "Well put")]
+    ("name", "word"),
+    [
+        ("passed", "Passed"), ("tone_score", "Tone"), ("well_put_score", "Well put"), ("GDPR", "GDPR"),
+        ("Right_score", "Right"), ("names_the_GDPR", "names the GDPR"), ("_", ""),
+    ],  # fmt: skip
 )
 def test_a_criterion_in_words(name: str, word: str) -> None:
     assert criterion_word(name) == word

@@ -220,8 +220,10 @@ def fail_reason(name: str) -> str:
 
 
 def criterion_word(name: str) -> str:
-    """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`."""
-    return one_line(name.removesuffix("_score").replace("_", " ")).capitalize()
+    """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`. A name that has
+    capitals keeps them: `GDPR`."""
+    word = one_line(name.removesuffix("_score").replace("_", " "))
+    return word.capitalize() if word == word.lower() else word
 
 
 def listed(words: Sequence[str]) -> str:
