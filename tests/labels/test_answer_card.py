@@ -145,9 +145,14 @@ def test_nothing_scored_is_no_number() -> None:
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("passed", "Passed"), ("tone_score", "Tone"), ("well_put_score", "Well put"), ("GDPR", "GDPR"),
-        ("Right_score", "Right"), ("names_the_GDPR", "names the GDPR"), ("_", ""),
-    ],  # fmt: skip
+        ("passed", "Passed"),
+        ("tone_score", "Tone"),
+        ("well_put_score", "Well put"),
+        ("GDPR", "GDPR"),
+        ("Right_score", "Right"),
+        ("names_the_GDPR", "names the GDPR"),
+        ("_", ""),
+    ],
 )
 def test_a_criterion_in_words(name: str, word: str) -> None:
     assert criterion_word(name) == word
