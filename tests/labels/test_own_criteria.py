@@ -8,11 +8,11 @@ import pytest
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.registry import samples_type
+from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.labels.answer_card import answer_card
 from benchbook.labels.judge_card import has_judge_card, judge_card
 from benchbook.labels.labels import LabelBook, give_labels
-from benchbook.labels.panel import panel_analysis
 from benchbook.labels.session import LabelChoice, action_of, asked_of, choices_of, keys_of, next_question, prompt_of
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.ask.starting import RunResult
-from benchbook.labels.panel import panel_analysis
+from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.record.tables import read_rows
 from benchbook.views.judges import panel_lines
 from panels import replies_of, run_panel

@@ -117,8 +117,8 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     """
     from benchbook.cli.summary import rows_of
     from benchbook.evaluators.registry import evaluator_of
+    from benchbook.evaluators.rubric.panel import panel_analysis
     from benchbook.evaluators.rubric.reading import rubric_of
-    from benchbook.labels.panel import panel_analysis
     from benchbook.views.judges import (
         SPLITS_SHOWN,
         judges_agreement_table,

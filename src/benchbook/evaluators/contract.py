@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -22,6 +22,8 @@ from benchbook.specs import load_spec
 
 if TYPE_CHECKING:
     import polars
+
+    from benchbook.evaluators.panels import PanelAnalysis
 
 __all__ = [
     "MAY_CHANGE",
@@ -295,6 +297,11 @@ class Evaluator(ABC):
     def side_by_side(self, started: RunStarted) -> SideBySide | None:
         """How several judges' words on one answer are told apart; None where a row is an answer."""
         del started
+        return None
+
+    def panel(self, derived: DerivedFiles, rows: Iterable[Any], *, seed: int = 0) -> PanelAnalysis | None:
+        """What a run's rows say of its panel of judges; None where no panel judged. `seed` is of the intervals."""
+        del derived, rows, seed
         return None
 
     def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:

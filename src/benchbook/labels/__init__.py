@@ -1,4 +1,4 @@
-"""labels: what people say of answers, and what that says of judges: calibration, panels, positions.
+"""labels: what people say of answers, and what that says of judges: calibration, cards, positions.
 
 label       what one person gave one answer. Not: annotation.
 gold        what people's labels of one answer come to.

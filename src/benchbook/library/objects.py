@@ -14,12 +14,12 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerDecision, ScorerManifest, ScorerRow
 from benchbook.evaluators.verify import Verification, verify
-from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 
@@ -154,8 +154,8 @@ class RubricRun(Run):
         """What is said of a panel of judges; None where one judge judged."""
         if not isinstance(self.manifest.panel, PanelManifest):
             return None
+        from benchbook.evaluators.rubric.panel import panel_analysis
         from benchbook.evaluators.rubric.reading import rubric_of
-        from benchbook.labels.panel import panel_analysis
 
         return panel_analysis(self.manifest, self.aggregates, self._stored_rows(), rubric_of(self.record))
 

@@ -241,7 +241,7 @@ def _answer(found: FoundRun) -> PanelOfRun:
     if not isinstance(manifest, RubricManifest) or not isinstance(manifest.panel, PanelManifest):
         raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")
     assert isinstance(file, AggregatesFile)  # noqa: S101 - as is its manifest
-    from benchbook.labels.panel import panel_analysis, panel_type
+    from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
 
     spec = rubric_of(found.record)
     panel = panel_analysis(manifest, file, read_rows(found.record.samples, samples_type(found.record)), spec)

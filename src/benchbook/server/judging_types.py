@@ -7,9 +7,9 @@ from functools import cache
 import msgspec
 
 from benchbook.evaluators.made import Made, made
+from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.protocol.rows import ProtocolAggregates
 from benchbook.evaluators.protocol.spec import Protocol
-from benchbook.labels.panel import PanelAnalysis
 from benchbook.views.views import TableWords
 
 __all__ = [

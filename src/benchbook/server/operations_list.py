@@ -6,11 +6,11 @@ from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
+from benchbook.evaluators.rubric.panel import panel_type
 from benchbook.evaluators.rubric.row import aggregates_file_type
 from benchbook.evaluators.rubric.rows import RubricManifest
 from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
-from benchbook.labels.panel import panel_type
 from benchbook.server import (
     comparison_downloads,
     comparison_types,

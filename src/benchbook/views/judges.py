@@ -25,11 +25,11 @@ from benchbook.evaluators.document import (
     table,
 )
 from benchbook.evaluators.panel_rules import PANEL_RULES
+from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile
 from benchbook.labels.calibration_results import CorrectedDecision
 from benchbook.labels.judge_card import JudgeCard
-from benchbook.labels.panel import JudgeAlone, PanelAnalysis
 from benchbook.labels.position import PositionTrial
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line, shorten

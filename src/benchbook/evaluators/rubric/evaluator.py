@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from benchbook.evaluators.contract import (
     ComparedColumns,
     ComparedMetric,
     Confidence,
+    DerivedFiles,
     EndedEarly,
     Evaluator,
     LabelCriterion,
@@ -31,16 +32,18 @@ from benchbook.evaluators.contract import (
 )
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.kept_spec import kept_hashes
+from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.criteria import Criterion
+from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.reading import kept_rubric, load_rubric, spec_of
 from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
 from benchbook.evaluators.rubric.row import aggregates_file_type, further_columns
-from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, RubricManifest
+from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, PanelManifest, RubricManifest
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.steps import read_history
@@ -172,6 +175,11 @@ class RubricEvaluator(Evaluator):
             )
             for one in spec.asked
         )
+
+    def panel(self, derived: DerivedFiles, rows: Iterable[Any], *, seed: int = 0) -> PanelAnalysis | None:
+        if not isinstance(derived.manifest.panel, PanelManifest):
+            return None
+        return panel_analysis(derived.manifest, derived.aggregates, rows, self.spec, seed=seed)
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
         del manifest

@@ -25,6 +25,7 @@ from benchbook.evaluators.document import (
     Section,
 )
 from benchbook.evaluators.exact import RepeatSummary
+from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.recorded_set import items_of
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.reading import rubric_of
@@ -39,7 +40,6 @@ from benchbook.evaluators.rubric.rows import (
     RubricRow,
 )
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.labels.panel import PanelAnalysis
 from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
@@ -321,7 +321,7 @@ def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
 def _panel_of(derived: DerivedFiles, rows: Rows, spec: RubricSpec) -> PanelAnalysis | None:
     if not isinstance(derived.manifest.panel, PanelManifest):
         return None
-    from benchbook.labels.panel import panel_analysis
+    from benchbook.evaluators.rubric.panel import panel_analysis
 
     return panel_analysis(derived.manifest, derived.aggregates, rows(), spec)
 

@@ -12,9 +12,9 @@ from krippendorff import alpha
 
 from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
-from benchbook.evaluators.registry import samples_type
-from benchbook.evaluators.rubric.reading import rubric_of
-from benchbook.labels.panel import PanelAnalysis, panel_analysis
+from benchbook.evaluators.panels import PanelAnalysis
+from benchbook.evaluators.registry import evaluator_of, samples_type
+from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.views.judges import judges_table, splits_table
@@ -123,6 +123,7 @@ def test_one_judge_is_no_panel(tmp_path: Path) -> None:
         result = run(tmp_path, server, 2)
     with pytest.raises(UsageError, match="one judge judged it"):
         panel_analysis(result.derived.manifest, result.derived.aggregates, [], V1)
+    assert evaluator_of(result.record).panel(result.derived, []) is None
 
 
 # ── a rubric of one's own ────────────────────────────────────────────────────────────────────────────────────
@@ -139,8 +140,8 @@ def test_a_panel_of_an_own_rubric_goes_by_its_criteria(tmp_path: Path) -> None:
         [{"tone": tone[n], "safe": yes[n]} for n in (0, 1)] for tone, yes in zip(tones, safe, strict=True)
     ]  # fmt: skip
     result = own_run(tmp_path, verdicts)
-    made = (result.derived.manifest, result.derived.aggregates)
-    found = panel_analysis(*made, read_own(result.record), rubric_of(result.record), n_resamples=200)
+    found = evaluator_of(result.record).panel(result.derived, read_own(result.record))
+    assert found is not None
     assert [(one.tone_mean, one.safe_mean, one.safe_failure_rate) for one in found.judges] == [
         (3.666666667, 0.666666667, 0.333333333), (4.0, 0.333333333, 0.666666667),
     ]  # fmt: skip

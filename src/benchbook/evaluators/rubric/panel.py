@@ -1,12 +1,10 @@
-"""A panel of judges, from the rows of its run: each judge alone, how they agree, and what they split on."""
+"""A panel of judges, from the rows of its run under a rubric (`evaluators.panels` is what is said of it)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
-from itertools import combinations
 from types import GenericAlias
 
 import msgspec
@@ -14,9 +12,8 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float, percentile, ratio
-from benchbook.evaluators.gates import DecisionName
-from benchbook.evaluators.made import Made, made
-from benchbook.evaluators.panel_rules import PanelRule
+from benchbook.evaluators.made import made
+from benchbook.evaluators.panels import JudgeAlone, PanelAgreement, PanelAnalysis, Split, rank_of
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.release import decide
@@ -33,82 +30,8 @@ from benchbook.evaluators.rubric.rows import (
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
-from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
 
-__all__ = [
-    "JudgeAlone",
-    "JudgePairAgreement",
-    "PanelAgreement",
-    "PanelAnalysis",
-    "Split",
-    "panel_analysis",
-    "panel_type",
-    "rank_of",
-]
-
-
-class JudgeAlone(Made, frozen=True, kw_only=True):
-    """The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria
-    that the rubric shows."""
-
-    __slots__ = ()
-
-    judge: int
-    name: str
-    model_id: str
-    model_version: str | None
-    n_asked: int
-    n_scored: int
-    unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
-    aggregate_score: float | None
-    pass_rate: float | None
-    decision: DecisionName | None  # by points (R6.3); None where the run is not whole, or stopped early
-    same_as_panel: float | None  # share of the samples that both scored in which all scores are the panel's
-    input_tokens: int
-    output_tokens: int
-    latency_p50_ms: float | None
-
-
-class JudgePairAgreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Two judges on the samples that both scored; kappa has quadratic weights."""
-
-    judge_a: str
-    judge_b: str
-    n: int
-    same_scores: float | None
-    kappa: dict[str, Agreement]  # by criterion
-
-
-class Split(Made, frozen=True, kw_only=True):
-    """A sample on which the judges do not agree. The scores of each criterion are in the judges' order; None of one who
-    gave none."""
-
-    __slots__ = ()
-
-    sample: int
-    item_id: str
-    repeat: int
-    verdicts_differ: bool
-    spread: int
-    n_dissenting: int
-
-
-class PanelAnalysis(Made, frozen=True, kw_only=True):
-    """`splits` is ranked: first what a person should look at first."""
-
-    __slots__ = ()
-
-    rule: PanelRule
-    n_judged: int  # samples with an answer, that at least two judges scored
-    n_unanimous: int
-    n_verdicts_differ: int
-    n_scored_without_all: int  # scored, for the judges who gave no score could not have changed it
-    n_left_open: int  # not scored, for a judge who gave no score could have
-    judges: list[JudgeAlone]
-    pairs: list[JudgePairAgreement]
-    alpha: dict[str, Agreement]  # by criterion; Krippendorff's, ordinal, of all judges
-    n_clusters: int | None  # groups, or items under repeats: intervals are by whole clusters; None where there are none
-    splits: list[Split]
+__all__ = ["panel_analysis", "panel_type"]
 
 
 def panel_type(spec: RubricSpec) -> type[PanelAnalysis]:
@@ -142,69 +65,6 @@ def _shown(criteria: _Criteria) -> tuple[list[str], list[str]]:
     return means, [f"{one.name}_failure_rate" for one in criteria if "failure_rate" in one.shown]
 
 
-@dataclass(frozen=True, slots=True)
-class PanelAgreement:
-    """`scores` has, for each criterion, a row a judge and a column a sample; None where a judge gave none.
-
-    `clusters` says what each sample shares with others; None where every sample stands for itself. The rest is of the
-    intervals, by resampling.
-    """
-
-    criteria: tuple[Criterion, ...]
-    scores: Mapping[str, Sequence[Sequence[int | None]]]
-    clusters: Sequence[str] | None
-    confidence: float
-    seed: int
-    n_resamples: int
-
-    def alpha(self) -> dict[str, Agreement]:
-        """Of all judges together."""
-        return {
-            one.score_key: krippendorff_alpha(
-                self.scores[one.score_key],
-                clusters=self.clusters,
-                confidence=self.confidence,
-                seed=self.seed,
-                n_resamples=self.n_resamples,
-            )
-            for one in self.criteria
-        }
-
-    def pairs(self, names: Sequence[str]) -> list[JudgePairAgreement]:
-        """Every two judges; `names` are theirs, by their numbers."""
-        return [self._pair(names, a, b) for a, b in combinations(range(len(names)), 2)]
-
-    def _pair(self, names: Sequence[str], a: int, b: int) -> JudgePairAgreement:
-        one, other = ([self.scores[field.score_key][judge] for field in self.criteria] for judge in (a, b))
-        # A judge of a panel gives all scores or none, so one of them tells.
-        both = [place for place, pair in enumerate(zip(one[0], other[0], strict=True)) if None not in pair]
-        same = sum(all(x[place] == y[place] for x, y in zip(one, other, strict=True)) for place in both)
-        return JudgePairAgreement(
-            judge_a=names[a],
-            judge_b=names[b],
-            n=len(both),
-            same_scores=as_float(ratio(same, len(both))),
-            kappa={
-                field.score_key: self._kappa(field, x, y, both)
-                for field, x, y in zip(self.criteria, one, other, strict=True)
-            },
-        )
-
-    def _kappa(
-        self, criterion: Criterion, a: Sequence[int | None], b: Sequence[int | None], both: Sequence[int]
-    ) -> Agreement:
-        return cohens_kappa(
-            [a[place] for place in both],
-            [b[place] for place in both],
-            tuple(criterion.scores),
-            weights="quadratic",
-            clusters=None if self.clusters is None else [self.clusters[place] for place in both],
-            confidence=self.confidence,
-            seed=self.seed,
-            n_resamples=self.n_resamples,
-        )
-
-
 def panel_analysis(
     manifest: RubricManifest,
     file: AggregatesFile,
@@ -225,7 +85,8 @@ def panel_analysis(
     seen = _Seen(panel, manifest, file, spec)
     for row in rows:
         seen.add(row)
-    agreement = PanelAgreement(spec.criteria, seen.scores, seen.clusters, confidence, seed, n_resamples)
+    scales = {one.score_key: tuple(one.scores) for one in spec.criteria}
+    agreement = PanelAgreement(scales, seen.scores, seen.clusters, confidence, seed, n_resamples)
     return panel_type(spec)(
         rule=panel.rule,
         n_judged=seen.n_judged,
@@ -239,11 +100,6 @@ def panel_analysis(
         n_clusters=None if seen.clusters is None else len(set(seen.clusters)),
         splits=sorted(seen.splits, key=rank_of),
     )
-
-
-def rank_of(split: Split) -> tuple[int, int, int, int]:
-    """First where pass or fail hangs on whom one asks, then where scores lie far apart, then where many dissent."""
-    return -split.verdicts_differ, -split.spread, -split.n_dissenting, split.sample
 
 
 class _Seen:

@@ -1,0 +1,150 @@
+"""What is said of a panel of judges: each judge alone, how they agree, and what they split on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import msgspec
+
+from benchbook.evaluators.exact import as_float, ratio
+from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.made import Made
+from benchbook.evaluators.panel_rules import PanelRule
+from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
+
+__all__ = ["JudgeAlone", "JudgePairAgreement", "PanelAgreement", "PanelAnalysis", "Split", "rank_of"]
+
+
+class JudgeAlone(Made, frozen=True, kw_only=True):
+    """The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria
+    that the rubric shows."""
+
+    __slots__ = ()
+
+    judge: int
+    name: str
+    model_id: str
+    model_version: str | None
+    n_asked: int
+    n_scored: int
+    unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
+    aggregate_score: float | None
+    pass_rate: float | None
+    decision: DecisionName | None  # by points (R6.3); None where the run is not whole, or stopped early
+    same_as_panel: float | None  # share of the samples that both scored in which all scores are the panel's
+    input_tokens: int
+    output_tokens: int
+    latency_p50_ms: float | None
+
+
+class JudgePairAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Two judges on the samples that both scored; kappa has quadratic weights."""
+
+    judge_a: str
+    judge_b: str
+    n: int
+    same_scores: float | None
+    kappa: dict[str, Agreement]  # by criterion
+
+
+class Split(Made, frozen=True, kw_only=True):
+    """A sample on which the judges do not agree. The scores of each criterion are in the judges' order; None of one who
+    gave none."""
+
+    __slots__ = ()
+
+    sample: int
+    item_id: str
+    repeat: int
+    verdicts_differ: bool
+    spread: int
+    n_dissenting: int
+
+
+class PanelAnalysis(Made, frozen=True, kw_only=True):
+    """`splits` is ranked: first what a person should look at first."""
+
+    __slots__ = ()
+
+    rule: PanelRule
+    n_judged: int  # samples with an answer, that at least two judges scored
+    n_unanimous: int
+    n_verdicts_differ: int
+    n_scored_without_all: int  # scored, for the judges who gave no score could not have changed it
+    n_left_open: int  # not scored, for a judge who gave no score could have
+    judges: list[JudgeAlone]
+    pairs: list[JudgePairAgreement]
+    alpha: dict[str, Agreement]  # by criterion; Krippendorff's, ordinal, of all judges
+    n_clusters: int | None  # groups, or items under repeats: intervals are by whole clusters; None where there are none
+    splits: list[Split]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAgreement:
+    """`scores` has, for each criterion, a row a judge and a column a sample; None where a judge gave none. `scales` are
+    the scores that can be given, by criterion.
+
+    `clusters` says what each sample shares with others; None where every sample stands for itself. The rest is of the
+    intervals, by resampling.
+    """
+
+    scales: Mapping[str, tuple[int, ...]]
+    scores: Mapping[str, Sequence[Sequence[int | None]]]
+    clusters: Sequence[str] | None
+    confidence: float
+    seed: int
+    n_resamples: int
+
+    def alpha(self) -> dict[str, Agreement]:
+        """Of all judges together."""
+        return {
+            name: krippendorff_alpha(
+                self.scores[name],
+                clusters=self.clusters,
+                confidence=self.confidence,
+                seed=self.seed,
+                n_resamples=self.n_resamples,
+            )
+            for name in self.scales
+        }
+
+    def pairs(self, names: Sequence[str]) -> list[JudgePairAgreement]:
+        """Every two judges; `names` are theirs, by their numbers."""
+        return [self._pair(names, a, b) for a, b in combinations(range(len(names)), 2)]
+
+    def _pair(self, names: Sequence[str], a: int, b: int) -> JudgePairAgreement:
+        one, other = ([self.scores[name][judge] for name in self.scales] for judge in (a, b))
+        # A judge of a panel gives all scores or none, so one of them tells.
+        both = [place for place, pair in enumerate(zip(one[0], other[0], strict=True)) if None not in pair]
+        same = sum(all(x[place] == y[place] for x, y in zip(one, other, strict=True)) for place in both)
+        return JudgePairAgreement(
+            judge_a=names[a],
+            judge_b=names[b],
+            n=len(both),
+            same_scores=as_float(ratio(same, len(both))),
+            kappa={
+                name: self._kappa(scale, x, y, both)
+                for (name, scale), x, y in zip(self.scales.items(), one, other, strict=True)
+            },
+        )
+
+    def _kappa(
+        self, scale: tuple[int, ...], a: Sequence[int | None], b: Sequence[int | None], both: Sequence[int]
+    ) -> Agreement:
+        return cohens_kappa(
+            [a[place] for place in both],
+            [b[place] for place in both],
+            scale,
+            weights="quadratic",
+            clusters=None if self.clusters is None else [self.clusters[place] for place in both],
+            confidence=self.confidence,
+            seed=self.seed,
+            n_resamples=self.n_resamples,
+        )
+
+
+def rank_of(split: Split) -> tuple[int, int, int, int]:
+    """First where pass or fail hangs on whom one asks, then where scores lie far apart, then where many dissent."""
+    return -split.verdicts_differ, -split.spread, -split.n_dissenting, split.sample
