@@ -18,11 +18,10 @@ import benchbook as bb
 from benchbook.ask.unanswered import Unanswered
 from benchbook.cli.main import COMMANDS
 from benchbook.evaluators import exact
-from benchbook.evaluators.gates import Gate
+from benchbook.evaluators.gates import Decision, Gate
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric import rows
 from benchbook.evaluators.rubric.aggregates import aggregates_type
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.settings import SETTINGS
 from benchbook.record import facts
 from docs.sessions import RUN, Block, blocks_of, links_of, matches, steps_of, tables_of

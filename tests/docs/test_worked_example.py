@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.intervals import intervals_of
-from benchbook.evaluators.rubric.release import Decision, decide, decide_by_bounds
+from benchbook.evaluators.rubric.release import decide, decide_by_bounds
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
 from benchbook.statistics.clusters import one_sided_bound

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.gates import Cap
+from benchbook.evaluators.gates import Cap, Decision
 from benchbook.evaluators.rubric.aggregates import aggregates_of
-from benchbook.evaluators.rubric.release import Decision, decide
+from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.labels.calibration import SampleCounts, calibrate

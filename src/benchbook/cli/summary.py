@@ -17,7 +17,7 @@ from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
-    from benchbook.evaluators.rubric.release import Decision
+    from benchbook.evaluators.gates import Decision
     from benchbook.views.views import View
 
 __all__ = [

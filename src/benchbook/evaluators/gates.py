@@ -19,6 +19,7 @@ __all__ = [
     "CapCode",
     "Claim",
     "DecidedBy",
+    "Decision",
     "DecisionName",
     "Direction",
     "Gate",
@@ -161,6 +162,23 @@ def is_incomplete(caps: Iterable[Cap]) -> bool:
 def is_of_a_part(codes: Iterable[CapCode]) -> bool:
     """Whether items are missing of which nobody knows whether they would change the decision."""
     return not _REST_UNKNOWN.isdisjoint(codes)
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first.
+
+    `release_ready` is the rubric's rule by the values alone (R6.2); before derivation 3 it was true for READY alone.
+    """
+
+    decision: DecisionName
+    release_ready: bool
+    reasons: tuple[str, ...]
+    gates: tuple[Gate, ...]
+    confidence: float | None = None  # asked that the bounds hold at this confidence (R6.4)
+    capped_by: tuple[str, ...] = ()  # what keeps the decision from being READY, gates aside
+    # From derivation 3 on:
+    decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
+    caps: tuple[CapCode, ...] | msgspec.UnsetType = msgspec.UNSET  # the codes of `capped_by`
 
 
 # ── why a decision is what it is ─────────────────────────────────────────────────────────────────────────────

@@ -8,11 +8,10 @@ from functools import partial
 from typing import Literal
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.gates import DecisionName, Gate, Threshold
+from benchbook.evaluators.gates import Decision, DecisionName, Gate, Threshold
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.criteria import Criterion
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.calibration_corrected import GoldScores, LabelledPair, bias_of, clusters_of, corrected_aggregates
 from benchbook.labels.calibration_results import (

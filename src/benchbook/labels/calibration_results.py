@@ -8,8 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.evaluators.gates import DecisionName
-from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.gates import Decision, DecisionName
 from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.statistics import Agreement, Estimate
 

@@ -14,9 +14,9 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerDecision, ScorerManifest, ScorerRow
 from benchbook.evaluators.verify import Verification, verify

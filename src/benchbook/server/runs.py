@@ -16,8 +16,8 @@ from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Opening
 from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.server.operations import Request

@@ -10,7 +10,7 @@ from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.contract import SamplesAre
 from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
-from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.gates import Decision
 from benchbook.views.views import GateWords, TableWords
 
 __all__ = [

@@ -12,9 +12,9 @@ import msgspec
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.document import Bin, Cell, Columns, Kind, Mark, Plot, Table, table
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.rubric.criteria import MeasureName
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 from benchbook.specs.folders import as_text

@@ -24,9 +24,9 @@ from benchbook.evaluators.document import (
     Tone,
     table,
 )
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.panel_rules import PANEL_RULES
 from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile
 from benchbook.labels.calibration_results import CorrectedDecision
 from benchbook.labels.judge_card import JudgeCard

@@ -11,8 +11,7 @@ import msgspec
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.correctness.rows import CorrectnessManifest
 from benchbook.evaluators.document import Kind, Tone, Value
-from benchbook.evaluators.gates import WHY_NOT, Gate, ToSettle
-from benchbook.evaluators.rubric.release import Decision
+from benchbook.evaluators.gates import WHY_NOT, Decision, Gate, ToSettle
 from benchbook.evaluators.rubric.rows import RubricManifest, RubricRow
 from benchbook.statistics.ground import REASONS
 from benchbook.text import one_line

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benchbook.evaluators.gates import Cap, DecisionName
+from benchbook.evaluators.gates import Cap, Decision, DecisionName
 from benchbook.evaluators.rubric.intervals import intervals_of
-from benchbook.evaluators.rubric.release import Decision, decide_by_bounds
+from benchbook.evaluators.rubric.release import decide_by_bounds
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.views.words import reason

@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from benchbook.evaluators.gates import WHY_NOT, ToSettle
+from benchbook.evaluators.gates import WHY_NOT, Decision, ToSettle
 from benchbook.evaluators.rubric.intervals import intervals_of
-from benchbook.evaluators.rubric.release import Decision, decide
+from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
 from rubric_v1 import V1, outcome_v1

@@ -31,6 +31,7 @@ from benchbook.evaluators.contract import (
     Tables,
 )
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.recorded_set import recorded_evalset
@@ -40,7 +41,6 @@ from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.reading import kept_rubric, load_rubric, spec_of
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
 from benchbook.evaluators.rubric.row import aggregates_file_type, further_columns
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, PanelManifest, RubricManifest

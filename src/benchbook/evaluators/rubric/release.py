@@ -23,8 +23,8 @@ from benchbook.evaluators.claims import (
 from benchbook.evaluators.exact import order_statistic
 from benchbook.evaluators.gates import (
     Cap,
-    CapCode,
     DecidedBy,
+    Decision,
     DecisionName,
     Gate,
     Reason,
@@ -42,24 +42,7 @@ from benchbook.evaluators.rubric.tally import Case, RubricTally
 from benchbook.statistics.binomial import percentile_bound_of_clusters, percentile_ranks
 from benchbook.statistics.clusters import Side
 
-__all__ = ["ClusterWord", "Decision", "by_points", "decide", "decide_by_bounds"]
-
-
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first.
-
-    `release_ready` is the rubric's rule by the values alone (R6.2); before derivation 3 it was true for READY alone.
-    """
-
-    decision: DecisionName
-    release_ready: bool
-    reasons: tuple[str, ...]
-    gates: tuple[Gate, ...]
-    confidence: float | None = None  # asked that the bounds hold at this confidence (R6.4)
-    capped_by: tuple[str, ...] = ()  # what keeps the decision from being READY, gates aside
-    # From derivation 3 on:
-    decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
-    caps: tuple[CapCode, ...] | msgspec.UnsetType = msgspec.UNSET  # the codes of `capped_by`
+__all__ = ["ClusterWord", "by_points", "decide", "decide_by_bounds"]
 
 
 def decide(

@@ -21,7 +21,7 @@ from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import as_float, percentile
-from benchbook.evaluators.gates import Cap
+from benchbook.evaluators.gates import Cap, Decision
 from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
@@ -31,7 +31,7 @@ from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
 from benchbook.evaluators.rubric.reading import items_for, spec_of
-from benchbook.evaluators.rubric.release import ClusterWord, Decision, by_points, decide, decide_by_bounds
+from benchbook.evaluators.rubric.release import ClusterWord, by_points, decide, decide_by_bounds
 from benchbook.evaluators.rubric.repeats import RepeatCounts, Slices
 from benchbook.evaluators.rubric.row import Rows, aggregates_file_type, row_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, Ledger, RubricManifest, RubricRow

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from benchbook.evaluators.document import Cell, Column, Columns, Reach, Share, Span, Table, Value, table
+from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.release import Decision
 from benchbook.evaluators.rubric.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, VarianceSplit
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.ground import REASONS, WARNINGS
