@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from benchbook.cli.judges import calibrate
 from benchbook.labels.answer_card import AnswerCard, answer_card
 from benchbook.labels.calibration_corrected import corrected_scores
+from benchbook.labels.calibration_results import Drawing
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import LabelledRun, sample_labels
 from benchbook.labels.state import Given
@@ -79,10 +80,12 @@ def test_two_people_and_what_is_open(tmp_path: Path) -> None:
 
 def test_a_scale_that_does_not_begin_at_0() -> None:
     judge, people = [5, 3, 1, 4, 2, 2], [4, 3, None, 5, None, 1]
-    common = {"clusters": [None] * 6, "confidence": 0.95, "seed": 0, "n_resamples": 200}
-    found, alone = corrected_scores(judge, people, range(1, 6), **common)  # type: ignore[arg-type]
+    alone_each, drawing = [None] * 6, Drawing(n_resamples=200)
+    found, alone = corrected_scores(judge, people, range(1, 6), clusters=alone_each, drawing=drawing)
     below = [None if one is None else one - 1 for one in people]
-    from_0, alone_from_0 = corrected_scores([one - 1 for one in judge], below, range(5), **common)  # type: ignore[arg-type]
+    from_0, alone_from_0 = corrected_scores(
+        [one - 1 for one in judge], below, range(5), clusters=alone_each, drawing=drawing
+    )
     assert alone.estimate == pytest.approx(13 / 4)
     for one, other in ((found, from_0), (alone, alone_from_0)):
         assert one.estimate == pytest.approx((other.estimate or 0) + 1)
@@ -138,7 +141,7 @@ def test_an_answer_to_which_a_criterion_does_not_apply_counts_by_the_others(
 
 def test_nothing_scored_is_no_number() -> None:
     for scale in (range(2), range(3)):
-        for one in corrected_scores([], [], scale, clusters=[], confidence=0.95, seed=0, n_resamples=200):
+        for one in corrected_scores([], [], scale, clusters=[], drawing=Drawing(n_resamples=200)):
             assert (one.estimate, one.reason) == (None, "no_data")
 
 

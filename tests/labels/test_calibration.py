@@ -12,19 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.contract import LabelCriterion
+from benchbook.evaluators.correctable import SampleCounts
 from benchbook.evaluators.gates import Cap, Decision
-from benchbook.evaluators.rubric.aggregates import aggregates_of
+from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
+from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.corrected import CorrectableRubric
 from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
-from benchbook.labels.calibration import SampleCounts, calibrate
-from benchbook.labels.calibration_results import Calibration, Corrected, JudgedSample
+from benchbook.labels.calibration import calibrate
+from benchbook.labels.calibration_results import Calibration, Corrected, Drawing, ScoredAnswer
 from benchbook.record.facts import LabelField
 from benchbook.statistics import Stratum, post_stratified_rate, rogan_gladen
 from rubric_v1 import V1, outcome_v1
 
 SCALE = V1
-QUICK: dict[str, Any] = {"n_resamples": 300}
+CRITERIA = tuple(LabelCriterion(one.score_key, tuple(one.scores), one.score_key) for one in SCALE.criteria)
+RUBRIC = CorrectableRubric(SCALE)
+QUICK = Drawing(n_resamples=300)
 Scores = tuple[int, int]
 Gold = dict[int, dict[LabelField, int]]
 
@@ -35,15 +41,15 @@ def outcome(scores: Scores) -> SampleOutcome:
     )
 
 
-def judged(scores: list[Scores], **more: Any) -> list[JudgedSample]:
+def judged(scores: list[Scores], **more: Any) -> list[ScoredAnswer]:
     return [
-        JudgedSample(
+        ScoredAnswer(
             n,
-            f"i{n}",
-            outcome(one),
+            one,
             more.get("chars", lambda n: 10 + n)(n),
-            more.get("slices", lambda n: {})(n),
+            tuple(more.get("slices", lambda n: {})(n).items()),
             more.get("cluster", lambda n: None)(n),
+            RUBRIC.worth_of(outcome(one)),
         )
         for n, one in enumerate(scores)
     ]
@@ -57,19 +63,19 @@ def frozen(outcomes: list[SampleOutcome], **how: Any) -> tuple[Decision, SampleC
     tally = RubricTally(SCALE)
     for one in outcomes:
         tally.add(one, score_sample(one, SCALE))
-    found = aggregates_of(tally)
-    by_faithfulness = {
-        "faithfulness_mean": tally.counts[1].total(),
-        "faithfulness_failure_rate": tally.counts[1].total(),
+    counted = {
+        one.name: (one.sums(tally, "scored").n, one.sums(tally, "worst").n)
+        for one in table_of(SCALE).values()
+        if isinstance(one, OfSamples)
     }
-    counted = SampleCounts(found.n_samples, found.n_scored, found.n_unscored, by_faithfulness)
-    return decide(tally, **how), counted
+    return decide(tally, **how), SampleCounts(tally.n_samples, counted)
 
 
 def trial(scores: list[Scores], gold: Gold, rest: list[SampleOutcome] | None = None, **more: Any) -> Calibration:
     caps = more.pop("caps", ())
     decision, counted = frozen([*map(outcome, scores), *(rest or [])], caps=caps)
-    return calibrate(judged(scores, **more), gold, SCALE, frozen=decision, counted=counted, **QUICK)
+    samples = judged(scores, **more)
+    return calibrate(samples, gold, CRITERIA, RUBRIC.means, frozen=decision, counted=counted, drawing=QUICK)
 
 
 def corrected(found: Calibration, aggregate: str) -> Corrected:

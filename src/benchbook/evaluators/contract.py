@@ -14,6 +14,7 @@ from benchbook.ask.requests import plan_sha256
 from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import Opened, Prepared
 from benchbook.errors import UsageError
+from benchbook.evaluators.correctable import Correctable
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -293,6 +294,13 @@ class Evaluator(ABC):
             return ()
         meaning = "passed\n  1 the answer is right: it does what the question asks\n  0 it is not"
         return (LabelCriterion("passed", (0, 1), self.compared.passed, meaning),)
+
+    def correctable(self, started: RunStarted) -> Correctable | None:
+        """How people's labels correct a run's aggregates and its decision; None where nobody judged, or where people
+        can't say all that the judge did: its scores alone are then held against them, criterion by criterion.
+        """
+        del started
+        return None
 
     def side_by_side(self, started: RunStarted) -> SideBySide | None:
         """How several judges' words on one answer are told apart; None where a row is an answer."""

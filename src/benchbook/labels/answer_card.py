@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
-from benchbook.labels.calibration import TELLING_LABELS, agreements
-from benchbook.labels.calibration_corrected import LabelledPair, bias_of, corrected_scores
-from benchbook.labels.calibration_results import AgreementName, Bias
+from benchbook.labels.calibration import TELLING_LABELS, agreements, confusion_of, pair_of
+from benchbook.labels.calibration_corrected import bias_of, clusters_of, corrected_scores
+from benchbook.labels.calibration_results import AgreementName, Bias, Drawing, ScoredAnswer
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import JudgedRun, LabelledRun, derived_anew, is_as_drawn, judge_on_trial
+from benchbook.labels.sheet import JudgedRun, derived_anew, is_as_drawn, judge_on_trial
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
 
 __all__ = ["TELLING_LABELS", "AnswerCard", "Applies", "CriterionTrial", "answer_card"]
-
-
-_SLICES = ("section", "category", "difficulty")
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,32 +78,6 @@ class AnswerCard(msgspec.Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionTrial, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A scored answer, with what it is sliced and clustered by. A score is None where its criterion does not apply."""
-
-    sample: int
-    scores: tuple[int | None, ...]
-    answer_chars: int
-    slices: tuple[tuple[str, str], ...]
-    cluster: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    confidence: float
-    seed: int
-    n_resamples: int
-
-    def agreements(
-        self, a: Sequence[int], b: Sequence[int], scores: Sequence[int], clusters: Sequence[str | None] | None
-    ) -> dict[AgreementName, Agreement]:
-        return agreements(
-            a, b, scores=scores, clusters=clusters, confidence=self.confidence, seed=self.seed,
-            n_resamples=self.n_resamples,
-        )  # fmt: skip
-
-
 def answer_card(
     record: Record,
     book: LabelBook,
@@ -124,12 +94,12 @@ def answer_card(
     """
     with derived_anew(record, judge_on_trial(record, judge)) as run:
         labels, manifest = labels_of_run(book, run), run.derived.manifest
-        answers = _answers(run, clustered=manifest.repeats > 1)
+        answers = run.answers()
         as_drawn = labels.carried is None and is_as_drawn(run, book.started)
     known = {one.sample for one in answers}
     if strange := sorted(labels.gold.keys() - known):
         raise UsageError(f"{book.path}: sample {strange[0]} is labelled, and {record.path} has no score for it")
-    drawing = _Drawing(confidence, seed, n_resamples)
+    drawing = Drawing(confidence, seed, n_resamples)
     trials = tuple(_trial(place, one, answers, labels, book, drawing) for place, one in enumerate(run.criteria))
     clusters = {one.cluster for one in answers if one.cluster is not None}
     return AnswerCard(
@@ -151,26 +121,13 @@ def answer_card(
     )
 
 
-def _answers(run: LabelledRun, *, clustered: bool) -> list[_Answer]:
-    """What the evaluator scored. Answers are in clusters where any has a group, or items have repeats."""
-    answers, clusters, grouped = [], [], False
-    for row in run.scored():
-        slices = tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None)
-        answers.append(_Answer(row.sample, run.scores(row), len(run.answer(row) or ""), slices, None))
-        clusters.append(f"item {row.item_id}" if row.group is None else f"group {row.group}")
-        grouped = grouped or row.group is not None
-    if not clustered and not grouped:
-        return answers
-    return [replace(one, cluster=cluster) for one, cluster in zip(answers, clusters, strict=True)]
-
-
 def _trial(
     place: int,
     criterion: LabelCriterion,
-    answers: Sequence[_Answer],
+    answers: Sequence[ScoredAnswer],
     labels: LabelsOfRun,
     book: LabelBook,
-    drawing: _Drawing,
+    drawing: Drawing,
 ) -> CriterionTrial:
     """One criterion, the `place`-th of the evaluator's."""
     name, scores = criterion.name, criterion.scores
@@ -179,38 +136,32 @@ def _trial(
     # As people would have it, the mean is over answers to which the criterion applies by their word.
     scored = [(one, own) for one, own in all_scored if gold.get(one.sample, own) is not None]
     people = [gold.get(one.sample) for one, _ in scored]
-    ours = [own for _, own in scored]
-    pairs = [
-        LabelledPair(score, own, one.answer_chars, one.slices, one.cluster)
-        for (one, own), score in zip(scored, people, strict=True)
-        if score is not None
-    ]
-    clusters = [one.cluster for one in pairs] if any(one.cluster is not None for one in pairs) else None
+    pairs = [pair_of(one, place, score) for (one, _), score in zip(scored, people, strict=True) if score is not None]
     corrected, alone = corrected_scores(
-        ours, people, scores, clusters=[one.cluster for one, _ in scored], confidence=drawing.confidence,
-        seed=drawing.seed, n_resamples=drawing.n_resamples,
-    )  # fmt: skip
-    twice = _twice(book, name)
-    origins = [book.state.gold(sample, name).origin for sample in book.started.samples]
+        [own for _, own in scored], people, scores, clusters=[one.cluster for one, _ in scored], drawing=drawing
+    )
+    twice = book.said_twice(name)
     return CriterionTrial(
         criterion=name,
         scores=scores,
         n_scored=len(all_scored),
         n=len(pairs),
-        confusion=_confusion(pairs, scores),
-        agreement=drawing.agreements([one.people for one in pairs], [one.judge for one in pairs], scores, clusters),
-        bias=bias_of(pairs, drawing.confidence, drawing.seed),
+        confusion=confusion_of(pairs, scores),
+        agreement=agreements(
+            [one.people for one in pairs], [one.judge for one in pairs], scores, clusters_of(pairs), drawing
+        ),
+        bias=bias_of(pairs, drawing),
         as_scored=sum(own for _, own in all_scored) / len(all_scored) if all_scored else None,
         corrected=corrected,
         by_labels_alone=alone,
         n_twice=len(twice),
-        n_disputed=origins.count("disputed"),
-        between_people=drawing.agreements([a for a, _ in twice], [b for _, b in twice], scores, None),
+        n_disputed=book.origins(name).count("disputed"),
+        between_people=agreements([a for a, _ in twice], [b for _, b in twice], scores, None, drawing),
         applies=_applies(place, answers, gold) if criterion.may_not_apply else None,
     )
 
 
-def _applies(place: int, answers: Sequence[_Answer], gold: Mapping[int, int | None]) -> Applies:
+def _applies(place: int, answers: Sequence[ScoredAnswer], gold: Mapping[int, int | None]) -> Applies:
     found = Counter(
         (one.scores[place] is not None, gold[one.sample] is not None) for one in answers if one.sample in gold
     )
@@ -220,20 +171,3 @@ def _applies(place: int, answers: Sequence[_Answer], gold: Mapping[int, int | No
         people_alone=found[False, True],
         neither=found[False, False],
     )
-
-
-def _confusion(pairs: Sequence[LabelledPair], scores: Sequence[int]) -> dict[str, dict[str, int]]:
-    found = {str(people): {str(ours): 0 for ours in scores} for people in scores}
-    for pair in pairs:
-        found[str(pair.people)][str(pair.judge)] += 1
-    return found
-
-
-def _twice(book: LabelBook, name: str) -> list[tuple[int, int]]:
-    """Two people's scores of an answer, the first one's first."""
-    found = []
-    for sample in book.started.samples:
-        given = [one.score for one in book.state.opinions(sample, name) if one.score is not None]
-        if len(given) == 2:
-            found.append((given[0], given[1]))
-    return found

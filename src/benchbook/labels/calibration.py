@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.contract import LabelCriterion
+from benchbook.evaluators.correctable import MeanOfScores, SampleCounts
 from benchbook.evaluators.gates import Decision, DecisionName, Gate, Threshold
-from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
-from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.criteria import Criterion
-from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.calibration_corrected import GoldScores, LabelledPair, bias_of, clusters_of, corrected_aggregates
 from benchbook.labels.calibration_results import (
     AgreementName,
@@ -20,43 +18,42 @@ from benchbook.labels.calibration_results import (
     Corrected,
     CorrectedDecision,
     CorrectedGate,
+    Drawing,
     FieldTrial,
-    JudgedSample,
+    ScoredAnswer,
 )
 from benchbook.labels.state import scores_words
 from benchbook.statistics import Agreement, Estimate, Weights, cohens_kappa, gwet_ac, krippendorff_alpha
 
-__all__ = ["SampleCounts", "agreements", "calibrate", "corrected_decision"]
+__all__ = ["TELLING_LABELS", "agreements", "calibrate", "confusion_of", "corrected_decision", "pair_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class SampleCounts:
-    """How many samples a run's aggregates are over."""
+class _Moving:
+    """What moves an aggregate of the whole run: its correction over the judged samples, and how many the whole has."""
 
-    n_samples: int
-    n_scored: int  # with a score, a rule's zeros among them
-    n_unscored: int
-    by_criterion: Mapping[str, int]  # by an aggregate of one criterion, how many samples have a score by it
-    is_whole: bool = True  # every sample that was planned is there
-
-    def bases(self, aggregate: str) -> tuple[int, int]:
-        """What the aggregate is divided by: as it stands, and with the unscored samples filled in (R6.3)."""
-        if aggregate == "pass_rate":
-            return self.n_samples, self.n_samples
-        n = self.by_criterion.get(aggregate, self.n_scored)
-        return n, n + self.n_unscored
+    corrected: Corrected
+    mean: MeanOfScores
+    base: int
+    base_filled: int  # with the unscored samples (R6.3)
 
 
 def corrected_decision(
-    frozen: Decision, corrected: Sequence[Corrected], counted: SampleCounts, spec: RubricSpec, confidence: float
+    frozen: Decision,
+    corrected: Sequence[Corrected],
+    counted: SampleCounts,
+    means: Sequence[MeanOfScores],
+    confidence: float,
 ) -> CorrectedDecision:
     """Move each gate's value by what the correction moves the judged samples, and decide.
 
     What no judge scored (no answer, failed judge) stays as it is. A corrected value is an estimate, so READY asks that
     its interval holds on the bad side; what capped the frozen decision caps this one.
     """
-    by_name = {one.aggregate: one for one in corrected}
-    gates = tuple(_gate(gate, by_name, counted, spec) for gate in frozen.gates if not gate.unmeasured)
+    moving = {
+        mean.name: _Moving(one, mean, *counted.bases[mean.name]) for one, mean in zip(corrected, means, strict=True)
+    }
+    gates = tuple(_gate(gate, moving.get(gate.aggregate)) for gate in frozen.gates if not gate.unmeasured)
     never = [gate for gate in gates if not gate.can_hold]
     doubts = [_doubt(gate) for gate in gates if not gate.holds_for_sure]
     decision: DecisionName
@@ -84,15 +81,15 @@ def _by_values(gates: Sequence[CorrectedGate], frozen: Decision, counted: Sample
     return "INCONCLUSIVE" if unknown else "READY"
 
 
-def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: SampleCounts, spec: RubricSpec) -> CorrectedGate:
+def _gate(gate: Gate, moving: _Moving | None) -> CorrectedGate:
     threshold = Threshold(gate.aggregate, gate.direction, round(gate.limit * 1e9))
-    one = corrected.get(gate.aggregate)
     source: Literal["corrected", "labels_alone", "run"] = "run"
     value, worst, best, reason = gate.value, gate.worst, gate.best, None
-    if one is not None:
+    if moving is not None:
+        one = moving.corrected
         source = "labels_alone" if one.corrected.low is None else "corrected"
         found = one.by_labels_alone if source == "labels_alone" else one.corrected
-        value, worst, best, reason = _moved(gate, one, found, counted, spec)
+        value, worst, best, reason = _moved(gate, moving, found)
     return CorrectedGate(
         aggregate=gate.aggregate,
         direction=gate.direction,
@@ -109,32 +106,23 @@ def _gate(gate: Gate, corrected: Mapping[str, Corrected], counted: SampleCounts,
     )
 
 
-def _moved(
-    gate: Gate, one: Corrected, found: Estimate, counted: SampleCounts, spec: RubricSpec
-) -> tuple[float | None, float | None, float | None, str | None]:
+def _moved(gate: Gate, moving: _Moving, found: Estimate) -> tuple[float | None, float | None, float | None, str | None]:
     """`(value, worst, best, reason)` of the whole run.
 
     A mean over all is the judged samples' part and the others': where the judged ones' mean moves by d, the whole moves
     by d times their share.
     """
-    base, base_filled = counted.bases(gate.aggregate)
-    within = partial(_within, *_scale_of(gate.aggregate, spec))
-    if found.estimate is None or one.as_judged is None or gate.value is None or not base:
+    one, within = moving.corrected, partial(_within, moving.mean.lowest, moving.mean.highest)
+    if found.estimate is None or one.as_judged is None or gate.value is None or not moving.base:
         return None, None, None, found.reason or "no_data"
-    value = gate.value + (found.estimate - one.as_judged) * one.n_judged / base
+    value = gate.value + (found.estimate - one.as_judged) * one.n_judged / moving.base
     bad, good = (found.low, found.high) if gate.direction == "at_least" else (found.high, found.low)
     if bad is None or good is None or gate.worst is None or gate.best is None:
         return within(value), None, None, found.reason or "no_data"
-    share = one.n_judged / base_filled
+    share = one.n_judged / moving.base_filled
     worst = gate.worst + (bad - one.as_judged) * share
     best = gate.best + (good - one.as_judged) * share
     return within(value), within(worst), within(best), None
-
-
-def _scale_of(aggregate: str, spec: RubricSpec) -> tuple[float, float]:
-    """Where it lies: rates and scores from 0 to 1, a criterion's mean on its scale."""
-    one = table_of(spec)[aggregate]
-    return (one.lowest, one.lowest + one.span) if isinstance(one, OfSamples) else (0, 1)
 
 
 def _within(low: float, high: float, value: float) -> float:
@@ -160,44 +148,51 @@ TELLING_LABELS = 30  # with fewer, most intervals say little
 
 
 def calibrate(
-    samples: Sequence[JudgedSample],
+    samples: Sequence[ScoredAnswer],
     gold: GoldScores,
-    spec: RubricSpec,
+    criteria: Sequence[LabelCriterion],
+    means: Sequence[MeanOfScores],
     *,
     frozen: Decision | None,
     counted: SampleCounts,
-    confidence: float = 0.95,
-    seed: int = 0,
-    n_resamples: int = 10_000,
+    drawing: Drawing,
 ) -> Calibration:
     """Hold the judge against people's labels of a part of the samples, drawn by chance.
 
     Raises: UsageError for a label of a sample that the judge did not score, or of a score that there is not.
     """
     by_number = {one.sample: one for one in samples}
-    _check(gold, by_number.keys(), spec)
+    _check(gold, by_number, criteria)
+    labelled = [(by_number[sample], said) for sample, said in sorted(gold.items())]
     fields = tuple(
-        _field_trial(number, one, by_number, gold, confidence, seed, n_resamples)
-        for number, one in enumerate(spec.criteria)
+        _field_trial(
+            [pair_of(one, place, said[criterion.name]) for one, said in labelled if criterion.name in said],
+            criterion,
+            drawing,
+        )
+        for place, criterion in enumerate(criteria)
     )
-    corrected = corrected_aggregates(samples, gold, spec, confidence=confidence, seed=seed, n_resamples=n_resamples)
+    corrected = corrected_aggregates(samples, gold, criteria, means, drawing)
     clusters = {one.cluster for one in samples if one.cluster is not None}
+    decision = None
+    if frozen is not None:
+        decision = corrected_decision(frozen, corrected, counted, means, drawing.confidence)
     return Calibration(
         n_judged=len(samples),
         n_labelled=sum(bool(labels) for labels in gold.values()),
         n_clusters=len(clusters) or None,
-        confidence=confidence,
-        seed=seed,
+        confidence=drawing.confidence,
+        seed=drawing.seed,
         fields=fields,
         corrected=corrected,
         frozen_decision=frozen,
-        corrected_decision=None if frozen is None else corrected_decision(frozen, corrected, counted, spec, confidence),
+        corrected_decision=decision,
         warnings=_warnings(fields),
     )
 
 
-def _check(gold: GoldScores, known: Container[int], spec: RubricSpec) -> None:
-    scales = {one.score_key: tuple(one.scores) for one in spec.criteria}
+def _check(gold: GoldScores, known: Mapping[int, ScoredAnswer], criteria: Sequence[LabelCriterion]) -> None:
+    scales = {one.name: one.scores for one in criteria}
     for sample, labels in gold.items():
         if sample not in known:
             raise UsageError(f"labels: sample {sample} is labelled, and the judge of this run did not score it")
@@ -207,71 +202,54 @@ def _check(gold: GoldScores, known: Container[int], spec: RubricSpec) -> None:
                 raise UsageError(f"labels: sample {sample} {field}: found {score}; expected {expected}")
 
 
-def _field_trial(
-    number: int,
-    criterion: Criterion,
-    samples: dict[int, JudgedSample],
-    gold: GoldScores,
-    confidence: float,
-    seed: int,
-    n_resamples: int,
-) -> FieldTrial:
-    """The `number`-th criterion."""
-    field, scores = criterion.score_key, tuple(criterion.scores)
-    pairs = [
-        LabelledPair(
-            people=labels[field],
-            judge=samples[sample].score(number),
-            answer_chars=samples[sample].answer_chars,
-            slices=tuple(samples[sample].slices.items()),
-            cluster=samples[sample].cluster,
-        )
-        for sample, labels in sorted(gold.items())
-        if field in labels
-    ]
-    confusion = {str(people): {str(judge): 0 for judge in scores} for people in scores}
-    for pair in pairs:
-        confusion[str(pair.people)][str(pair.judge)] += 1
+def _field_trial(pairs: Sequence[LabelledPair], criterion: LabelCriterion, drawing: Drawing) -> FieldTrial:
+    people, judge = [pair.people for pair in pairs], [pair.judge for pair in pairs]
     return FieldTrial(
-        field=field,
+        field=criterion.name,
         n=len(pairs),
-        confusion=confusion,
-        agreement=agreements(
-            [pair.people for pair in pairs],
-            [pair.judge for pair in pairs],
-            scores=scores,
-            clusters=clusters_of(pairs),
-            confidence=confidence,
-            seed=seed,
-            n_resamples=n_resamples,
-        ),
-        bias=bias_of(pairs, confidence, seed),
+        confusion=confusion_of(pairs, criterion.scores),
+        agreement=agreements(people, judge, criterion.scores, clusters_of(pairs), drawing),
+        bias=bias_of(pairs, drawing),
     )
+
+
+def pair_of(one: ScoredAnswer, place: int, people: int) -> LabelledPair:
+    """An answer by its `place`-th criterion, and what people say of it. Raises: ValueError where that has no score."""
+    own = one.scores[place]
+    if own is None:
+        raise ValueError(f"sample {one.sample} was not judged")
+    return LabelledPair(people, own, one.answer_chars, one.slices, one.cluster)
+
+
+def confusion_of(pairs: Sequence[LabelledPair], scores: Sequence[int]) -> dict[str, dict[str, int]]:
+    """How many samples have which two scores, people's first."""
+    found = {str(people): {str(judge): 0 for judge in scores} for people in scores}
+    for pair in pairs:
+        found[str(pair.people)][str(pair.judge)] += 1
+    return found
 
 
 def agreements(
     a: Sequence[int],
     b: Sequence[int],
-    *,
     scores: Sequence[int],
     clusters: Sequence[str | None] | None,
-    confidence: float,
-    seed: int,
-    n_resamples: int,
+    drawing: Drawing,
 ) -> dict[AgreementName, Agreement]:
     """Every coefficient of two raters' scores on one scale."""
+    confidence, seed, n = drawing.confidence, drawing.seed, drawing.n_resamples
 
     def kappa(weights: Weights) -> Agreement:
         return cohens_kappa(
-            a, b, scores, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
+            a, b, scores, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n
         )
 
     def ac(weights: Weights) -> Agreement:
         return gwet_ac(
-            a, b, scores, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n_resamples
+            a, b, scores, weights=weights, clusters=clusters, confidence=confidence, seed=seed, n_resamples=n
         )
 
-    alpha = krippendorff_alpha([a, b], confidence=confidence, seed=seed, n_resamples=n_resamples)
+    alpha = krippendorff_alpha([a, b], confidence=confidence, seed=seed, n_resamples=n)
     if clusters is not None:
         alpha = replace(alpha, warnings=(*alpha.warnings, "clusters_ignored"))
     return {

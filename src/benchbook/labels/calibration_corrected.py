@@ -11,18 +11,13 @@ of what each sample adds to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 
-import msgspec
-
-from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
-from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
-from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.labels.calibration_results import Bias, Corrected, JudgedSample, SliceBias
+from benchbook.evaluators.contract import LabelCriterion
+from benchbook.evaluators.correctable import MeanOfScores
+from benchbook.labels.calibration_results import Bias, Corrected, Drawing, ScoredAnswer, SliceBias
 from benchbook.statistics import (
     Estimate,
     Stratum,
@@ -46,53 +41,55 @@ GoldScores = Mapping[int, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Measure:
-    """A number of one sample that an aggregate is the mean of, and the criteria that people must label for it.
-
-    It is from 0 to `highest`; the aggregate's own scale begins at `lowest`.
-    """
-
-    aggregate: str
-    needs: tuple[int, ...]
-    value: Callable[[SampleOutcome], float]
-    highest: int = 1
-    binary: bool = False
-    lowest: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class _Sample:
+    """A number of one sample that an aggregate is the mean of, counted from the aggregate's lowest: by the judge's
+    scores, and by people's in their place."""
+
     judge: float
     people: float | None
     cluster: str | None
 
 
 def corrected_aggregates(
-    samples: Sequence[JudgedSample],
+    samples: Sequence[ScoredAnswer],
     gold: GoldScores,
-    spec: RubricSpec,
-    *,
-    confidence: float,
-    seed: int,
-    n_resamples: int,
+    criteria: Sequence[LabelCriterion],
+    means: Sequence[MeanOfScores],
+    drawing: Drawing,
 ) -> tuple[Corrected, ...]:
     """Every aggregate that depends on the judge, over the judged samples, corrected."""
-    drawing = _Drawing(confidence, seed, n_resamples)
+    names = [one.name for one in criteria]
+    labels = [gold.get(one.sample, {}) for one in samples]
+    by_judge = [_worth(one, {}, names) for one in samples]
+    by_people = [
+        _worth(one, said, names) if said else own for one, said, own in zip(samples, labels, by_judge, strict=True)
+    ]
     found = []
-    for measure in _measures(spec):
-        values = [_sample(one, gold.get(one.sample, {}), measure, spec) for one in samples]
-        corrected = _rate(values, drawing) if measure.binary else _mean(values, measure.highest, drawing)
+    for place, mean in enumerate(means):
+        values = [
+            _Sample(own[place], theirs[place] if mean.of.issubset(said) else None, one.cluster)
+            for one, said, own, theirs in zip(samples, labels, by_judge, by_people, strict=True)
+        ]
+        corrected, alone = _estimates(values, mean.lowest, mean.highest, drawing, is_rate=mean.is_rate)
         found.append(
             Corrected(
-                aggregate=measure.aggregate,
-                as_judged=measure.lowest + sum(one.judge for one in values) / len(values) if values else None,
-                corrected=_raised(corrected, measure.lowest),
-                by_labels_alone=_raised(_labels_alone(values, measure, confidence), measure.lowest),
+                aggregate=mean.name,
+                as_judged=mean.lowest + sum(one.judge for one in values) / len(values) if values else None,
+                corrected=corrected,
+                by_labels_alone=alone,
                 n_judged=len(values),
                 n_labelled=sum(one.people is not None for one in values),
             )
         )
     return tuple(found)
+
+
+def _worth(one: ScoredAnswer, said: Mapping[str, int], names: Sequence[str]) -> Sequence[float]:
+    """What a sample adds to each mean, with what people said in place of the judge's scores."""
+    scores = [said.get(name, own) for name, own in zip(names, one.scores, strict=True)]
+    if one.worth is None or None in scores:
+        raise ValueError(f"sample {one.sample} was not judged")
+    return one.worth([score for score in scores if score is not None])
 
 
 def corrected_scores(
@@ -101,23 +98,27 @@ def corrected_scores(
     scale: Sequence[int],
     *,
     clusters: Sequence[str | None],
-    confidence: float,
-    seed: int,
-    n_resamples: int,
+    drawing: Drawing,
 ) -> tuple[Estimate, Estimate]:
     """The mean score on a scale as people would have it, and by their labels alone; of 0 and 1 the rate of ones.
 
     `people` has None where nobody labelled.
     """
-    lowest, binary = min(scale), tuple(scale) == (0, 1)
+    lowest = min(scale)
     values = [
         _Sample(own - lowest, None if theirs is None else theirs - lowest, cluster)
         for own, theirs, cluster in zip(judge, people, clusters, strict=True)
     ]
-    drawing, span = _Drawing(confidence, seed, n_resamples), max(scale) - lowest
-    measure = _Measure("", (), lambda _: 0.0, span, binary)  # its values are here already
-    found = _rate(values, drawing) if binary else _mean(values, span, drawing)
-    return _raised(found, lowest), _raised(_labels_alone(values, measure, confidence), lowest)
+    return _estimates(values, lowest, max(scale), drawing, is_rate=tuple(scale) == (0, 1))
+
+
+def _estimates(
+    values: Sequence[_Sample], lowest: int, highest: int, drawing: Drawing, *, is_rate: bool
+) -> tuple[Estimate, Estimate]:
+    """The mean as people would have it, and by their labels alone, on a scale from `lowest` to `highest`."""
+    span = highest - lowest
+    corrected = _rate(values, drawing) if is_rate else _mean(values, span, drawing)
+    return _raised(corrected, lowest), _raised(_labels_alone(values, span, drawing.confidence, is_rate=is_rate), lowest)
 
 
 def _raised(found: Estimate, by: int) -> Estimate:
@@ -128,39 +129,7 @@ def _raised(found: Estimate, by: int) -> Estimate:
     return replace(found, estimate=found.estimate + by, low=low, high=high)
 
 
-def _measures(spec: RubricSpec) -> Iterator[_Measure]:
-    """Every aggregate that samples without a score would leave open."""
-    everything = tuple(range(len(spec.criteria)))
-    for name, one in table_of(spec).items():
-        if isinstance(one, OfSamples) and one.is_open:
-            needs = everything if one.of is None else (one.of,)
-            yield _Measure(name, needs, partial(_value, one, spec), one.span, one.is_rate, one.lowest)
-
-
-def _value(one: OfSamples, spec: RubricSpec, outcome: SampleOutcome) -> float:
-    return (one.of_sample(outcome, score_sample(outcome, spec)) or 0) * one.span / one.unit
-
-
-def _sample(one: JudgedSample, labels: Mapping[str, int], measure: _Measure, spec: RubricSpec) -> _Sample:
-    """The measure by the judge's scores, and by people's in their place."""
-    people = None
-    names = [spec.criteria[number].score_key for number in measure.needs]
-    if all(name in labels for name in names):
-        scores = list(one.outcome.scores)
-        for number, name in zip(measure.needs, names, strict=True):
-            scores[number] = labels[name]
-        people = measure.value(msgspec.structs.replace(one.outcome, scores=tuple(scores)))
-    return _Sample(measure.value(one.outcome), people, one.cluster)
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    confidence: float
-    seed: int
-    n_resamples: int
-
-
-def _mean(samples: Sequence[_Sample], highest: int, drawing: _Drawing) -> Estimate:
+def _mean(samples: Sequence[_Sample], highest: int, drawing: Drawing) -> Estimate:
     labelled = [one for one in samples if one.people is not None]
     unlabelled = [one.judge for one in samples if one.people is None]
     people = [one.people for one in labelled if one.people is not None]
@@ -180,7 +149,7 @@ def _mean(samples: Sequence[_Sample], highest: int, drawing: _Drawing) -> Estima
     return _by_clusters(samples, parts, found, (0.0, float(highest)))
 
 
-def _rate(samples: Sequence[_Sample], drawing: _Drawing) -> Estimate:
+def _rate(samples: Sequence[_Sample], drawing: Drawing) -> Estimate:
     """Every judged sample is counted, labelled ones included."""
     strata = {flagged: [one for one in samples if (one.judge > 0) is flagged] for flagged in (True, False)}
     counted = {
@@ -206,17 +175,17 @@ def _rate(samples: Sequence[_Sample], drawing: _Drawing) -> Estimate:
     return _by_clusters(samples, parts, found, (0.0, 1.0))
 
 
-def _labels_alone(samples: Sequence[_Sample], measure: _Measure, confidence: float) -> Estimate:
+def _labels_alone(samples: Sequence[_Sample], highest: int, confidence: float, *, is_rate: bool) -> Estimate:
     """The mean of people's labels, which were drawn by chance: Wilson for shares, Jeffreys for others, by clusters."""
     labelled = [(one.people, one.cluster) for one in samples if one.people is not None]
     values = [value for value, _ in labelled]
     if not _clustered(samples):
-        if measure.binary:
+        if is_rate:
             return wilson(round(sum(values)), len(values), confidence)
-        return bounded_mean(values, highest=measure.highest, confidence=confidence)
+        return bounded_mean(values, highest=highest, confidence=confidence)
     clusters = [cluster for _, cluster in labelled]
-    found = bounded_mean(values, highest=measure.highest, clusters=clusters, confidence=confidence)
-    if measure.binary and found.reason == "no_variance" and len(set(values)) == 1:
+    found = bounded_mean(values, highest=highest, clusters=clusters, confidence=confidence)
+    if is_rate and found.reason == "no_variance" and len(set(values)) == 1:
         n_clusters = len(set(clusters))
         alike = wilson(n_clusters if values[0] else 0, n_clusters, confidence)
         return replace(alike, method="wilson_over_clusters", n=len(values), n_clusters=n_clusters)
@@ -273,27 +242,28 @@ class LabelledPair:
     cluster: str | None
 
 
-def bias_of(pairs: Sequence[LabelledPair], confidence: float, seed: int) -> Bias:
+def bias_of(pairs: Sequence[LabelledPair], drawing: Drawing) -> Bias:
     """Judge minus people: over all, by slice, and with the length. Holm's correction is over all slices shown."""
-    found = [_slice_bias(name, value, members, confidence, seed) for name, value, members in _slices(pairs)]
+    found = [_slice_bias(name, value, members, drawing) for name, value, members in _slices(pairs)]
     adjusted = adjust_p_values([one.p for one in found]).holm
     errors = [float(pair.judge - pair.people) for pair in pairs]
     lengths = [float(pair.answer_chars) for pair in pairs]
     return Bias(
-        overall=_difference(pairs, confidence),
+        overall=_difference(pairs, drawing.confidence),
         slices=tuple(
             SliceBias(slice=one.slice, value=one.value, difference=one.difference, p=one.p, p_holm=p)
             for one, p in zip(found, adjusted, strict=True)
         ),
-        with_length=rank_correlation(lengths, errors, confidence).spearman,
+        with_length=rank_correlation(lengths, errors, drawing.confidence).spearman,
     )
 
 
-def _slice_bias(name: str, value: str, pairs: Sequence[LabelledPair], confidence: float, seed: int) -> SliceBias:
+def _slice_bias(name: str, value: str, pairs: Sequence[LabelledPair], drawing: Drawing) -> SliceBias:
     test = paired_permutation_test(
-        [pair.judge - pair.people for pair in pairs], clusters=clusters_of(pairs), seed=seed, n_draws=20_000
+        [pair.judge - pair.people for pair in pairs], clusters=clusters_of(pairs), seed=drawing.seed, n_draws=20_000
     )
-    return SliceBias(slice=name, value=value, difference=_difference(pairs, confidence), p=test.p, p_holm=None)
+    difference = _difference(pairs, drawing.confidence)
+    return SliceBias(slice=name, value=value, difference=difference, p=test.p, p_holm=None)
 
 
 def _difference(pairs: Sequence[LabelledPair], confidence: float) -> Estimate:

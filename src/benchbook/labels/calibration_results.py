@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
+from benchbook.evaluators.correctable import Worth
 from benchbook.evaluators.gates import Decision, DecisionName
-from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.statistics import Agreement, Estimate
 
 __all__ = [
@@ -19,8 +18,9 @@ __all__ = [
     "Corrected",
     "CorrectedDecision",
     "CorrectedGate",
+    "Drawing",
     "FieldTrial",
-    "JudgedSample",
+    "ScoredAnswer",
     "SliceBias",
 ]
 
@@ -36,26 +36,29 @@ AgreementName = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedSample:
-    """A sample that the judge scored, with all that its score is computed from.
+class ScoredAnswer:
+    """An answer that an evaluator scored, with what it is sliced and clustered by.
 
-    `cluster` names what it shares with others (its group, or its item under repeats); None where nothing does.
-    `slices` are its section, category and difficulty, as far as it has them.
+    A score, by criterion, is None where the criterion does not apply. `cluster` names what the answer shares with
+    others (its group, or its item under repeats); None where nothing does. `slices` are its section, category and
+    difficulty, as far as it has them. `worth` is what it adds to aggregates, where labels correct those.
     """
 
     sample: int
-    item_id: str
-    outcome: SampleOutcome
+    scores: tuple[int | None, ...]
     answer_chars: int
-    slices: Mapping[str, str]
+    slices: tuple[tuple[str, str], ...]
     cluster: str | None = None
+    worth: Worth | None = None
 
-    def score(self, criterion: int) -> int:
-        """The judge's score by a criterion, which goes by its number."""
-        found = self.outcome.scores[criterion]
-        if found is None:
-            raise ValueError(f"sample {self.sample} was not judged")
-        return found
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How sure intervals are to be; `seed` is of those by resampling."""
+
+    confidence: float = 0.95
+    seed: int = 0
+    n_resamples: int = 10_000
 
 
 class SliceBias(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
-from benchbook.labels.state import MAX_NAME, Given, LabelState
+from benchbook.labels.state import MAX_NAME, Given, GoldOrigin, LabelState
 from benchbook.record.facts import Label, LabelsStarted, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
@@ -71,6 +71,18 @@ class LabelBook:
     @property
     def started(self) -> LabelsStarted:
         return self.state.started
+
+    def said_twice(self, field: str) -> list[tuple[int, int]]:
+        """Two people's scores of a sample by a criterion, the first one's first."""
+        given = (
+            [one.score for one in self.state.opinions(sample, field) if one.score is not None]
+            for sample in self.started.samples
+        )
+        return [(scores[0], scores[1]) for scores in given if len(scores) == 2]
+
+    def origins(self, field: str) -> list[GoldOrigin]:
+        """How far people settled what each sample has by a criterion."""
+        return [self.state.gold(sample, field).origin for sample in self.started.samples]
 
     def reload(self) -> LabelBook:
         """The same record as it stands now: somebody else may have labelled since."""

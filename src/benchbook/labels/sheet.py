@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -13,8 +13,10 @@ from typing import Any
 
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion, SideBySide
+from benchbook.evaluators.correctable import Worth
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.labels.calibration_results import ScoredAnswer
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
 from benchbook.record.facts import DrawnStratum, LabelScale, LabelsStarted, RunStarted
 from benchbook.record.folder import Record
@@ -123,6 +125,20 @@ class LabelledRun:
     def scores(self, row: Any) -> tuple[int | None, ...]:
         """The evaluator's scores by criterion."""
         return tuple(_whole(getattr(row, one.column)) for one in self.criteria)
+
+    def answers(self, worth: Callable[[Any], Worth] | None = None) -> list[ScoredAnswer]:
+        """What the evaluator scored. Answers are in clusters where any has a group, or items have repeats."""
+        answers, clusters, clustered = [], [], self.derived.manifest.repeats > 1
+        for row in self.scored():
+            slices = tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None)
+            made_of = None if worth is None else worth(row)
+            chars = len(self.answer(row) or "")
+            answers.append(ScoredAnswer(row.sample, self.scores(row), chars, slices, worth=made_of))
+            clusters.append(f"item {row.item_id}" if row.group is None else f"group {row.group}")
+            clustered = clustered or row.group is not None
+        if not clustered:
+            return answers
+        return [replace(one, cluster=cluster) for one, cluster in zip(answers, clusters, strict=True)]
 
     def sheet(self, answers: Mapping[int, str | None]) -> list[SheetRow]:
         """What is shown of these samples, in this order, by the items that the record keeps."""

@@ -36,6 +36,7 @@ from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
+from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
@@ -175,6 +176,11 @@ class RubricEvaluator(Evaluator):
             )
             for one in spec.asked
         )
+
+    def correctable(self, started: RunStarted) -> CorrectableRubric | None:
+        if not can_be_corrected(self.spec):
+            return None
+        return CorrectableRubric(self.spec.without(plan_of(started).unmeasured))
 
     def panel(self, derived: DerivedFiles, rows: Iterable[Any], *, seed: int = 0) -> PanelAnalysis | None:
         if not isinstance(derived.manifest.panel, PanelManifest):
