@@ -16,7 +16,7 @@ from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import start_run
 from benchbook.server.app import App
 from benchbook.server.running import make_app
-from benchbook.server.services import Settings
+from benchbook.server.settings import Settings
 from catalog.making import start
 from judging import make_set, sound_reply
 from scored import ITEMS, PREDICTIONS, scored

@@ -59,7 +59,7 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
     from benchbook.server.access import check_setup
     from benchbook.server.events import log_to_stderr, no_log
     from benchbook.server.pages import checked_root_path
-    from benchbook.server.services import Settings
+    from benchbook.server.settings import Settings
 
     settings = Settings(
         runs=Path(runs),

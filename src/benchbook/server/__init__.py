@@ -3,6 +3,7 @@
     types, comparison_types    what is answered           questions     what may be asked
     operations                 every address of the API   openapi       the document that follows from it
     app                        routing, errors, headers   access        who may do what
+    services                   what operations share      settings      how a server is set up
     running                    the process: watched folder, shutdown
 
 operation    one method at one path. Not: route, endpoint (that is a model's address).

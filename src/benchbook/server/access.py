@@ -33,9 +33,8 @@ from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, UsageError
 from benchbook.labels.labels import labeller_name
 from benchbook.record.journal import utc_now
-from benchbook.server.operations import Operation
 from benchbook.server.problems import ProblemError
-from benchbook.server.services import Settings
+from benchbook.server.settings import Settings
 
 __all__ = [
     "CSRF_COOKIE",
@@ -263,16 +262,16 @@ class Access:
         token = self._token_of_session(headers)
         return _NOBODY if token is None else Principal(token.name, token.scopes, "cookie")
 
-    def check(self, principal: Principal, operation: Operation, headers: Mapping[str, str]) -> None:
-        """Raises: ProblemError (401, 403) where this may not be done by whoever asks."""
-        if operation.writes:
+    def check(self, principal: Principal, scope: str | None, headers: Mapping[str, str], *, writes: bool) -> None:
+        """Raises: ProblemError (401, 403) where what needs this scope may not be done by whoever asks."""
+        if writes:
             self._check_page(principal, headers)
-        if operation.scope is None:
+        if scope is None:
             return
         if principal.via == "nobody":
             raise _unauthorized("a token is needed: `benchbook token create`")
-        if operation.scope not in principal.scopes:
-            raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs the scope {operation.scope}, which the token lacks")
+        if scope not in principal.scopes:
+            raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs the scope {scope}, which the token lacks")
 
     def _check_page(self, principal: Principal, headers: Mapping[str, str]) -> None:
         """A write that another site made a browser send is refused. Programs send neither header."""

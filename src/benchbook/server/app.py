@@ -232,7 +232,7 @@ class _Exchange:
             return
         self.operation, self.values = self._app.route(self.method, raw_path)
         self.principal = services.access.principal(self.headers)
-        services.access.check(self.principal, self.operation, self.headers)
+        services.access.check(self.principal, self.operation.scope, self.headers, writes=self.operation.writes)
         query = decoded_query(self._scope["query_string"], self.operation.query)
         body = await self._body(self.operation)
         self._call = Request(services, self.principal, self.values, query, body, self.headers)

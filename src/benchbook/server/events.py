@@ -23,7 +23,7 @@ from benchbook.catalog.indexing import Indexed, refresh
 from benchbook.errors import BenchbookError
 from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
-from benchbook.server.services import Settings
+from benchbook.server.settings import Settings
 from benchbook.text import shorten
 
 __all__ = ["Audit", "Events", "Log", "Watcher", "log_to_stderr", "no_log"]

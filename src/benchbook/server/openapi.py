@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
@@ -23,7 +22,6 @@ __all__ = [
     "get_health",
     "get_me",
     "get_metrics",
-    "get_openapi",
     "get_readiness",
     "listen",
     "login",
@@ -187,18 +185,6 @@ def logout(call: Request) -> WhoAmI:
 
 def listen(call: Request) -> Any:
     return call.services.events.listen()
-
-
-def get_openapi(call: Request) -> Bytes:
-    del call
-    return Bytes(_document())
-
-
-@cache
-def _document() -> bytes:
-    from benchbook.server.operations_list import OPERATIONS
-
-    return msgspec.json.encode(openapi_document(OPERATIONS))
 
 
 def get_health(call: Request) -> Live:

@@ -7,18 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, Any, Literal, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 import msgspec
 
 from benchbook.canonical import canonical_json
+from benchbook.server.access import Principal
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import Nothing
-
-if TYPE_CHECKING:
-    from benchbook.server.access import Principal
-    from benchbook.server.services import Services
+from benchbook.server.services import Services
 
 __all__ = [
     "JSON",

@@ -17,10 +17,10 @@ from benchbook.catalog.database import open_catalog
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.server.access import Access, check_setup, is_loopback
 from benchbook.server.app import App
+from benchbook.server.child import Children
 from benchbook.server.events import Audit, Events, Log, Watcher, no_log
-from benchbook.server.services import STATE_FOLDER, Kept, Measures, Services, Settings, TagStore
-from benchbook.server.starting import Children
-from benchbook.server.submissions import Submissions
+from benchbook.server.services import Kept, Measures, Services, Submissions, TagStore
+from benchbook.server.settings import STATE_FOLDER, Settings
 
 __all__ = ["address_of", "listening_socket", "make_app", "serve"]
 

@@ -12,25 +12,23 @@ from http import HTTPStatus
 from itertools import accumulate
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from benchbook.canonical import canonical_json, ready
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.queries import IndexedRun, find_run
-from benchbook.record.folder import Record
+from benchbook.record.folder import RUN_ID, Record
 from benchbook.record.journal import utc_now
+from benchbook.server.access import Access
+from benchbook.server.child import Children
+from benchbook.server.events import Audit, Events, Watcher
 from benchbook.server.problems import ProblemError
+from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.text import shorten
 
-if TYPE_CHECKING:
-    from benchbook.server.access import Access
-    from benchbook.server.events import Audit, Events, Watcher
-    from benchbook.server.starting import Children
-    from benchbook.server.submissions import Submissions
-
-__all__ = ["METRICS_MEDIA", "STATE_FOLDER", "FoundRun", "Kept", "Measures", "Services", "Settings", "TagStore"]
+__all__ = ["METRICS_MEDIA", "FoundRun", "Kept", "Measures", "Services", "Submissions", "TagStore"]
 
 
 _Value = TypeVar("_Value")
@@ -197,30 +195,25 @@ def _head(name: str, kind: str, meaning: str) -> tuple[str, str]:
     return f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"
 
 
+class Submissions:
+    """The folder in which chunks wait for the end of their submission."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.runs / STATE_FOLDER / "submissions"
+        self.lock = Lock()
+
+    def folder(self, run_id: str) -> Path:
+        """Where a submission's chunks lie. Raises: ProblemError (404) for none."""
+        path = self._folder / run_id
+        if not RUN_ID.fullmatch(run_id) or not (path / "about.json").is_file():
+            raise ProblemError(HTTPStatus.NOT_FOUND, f"no predictions are being sent for {shorten(run_id, 100)!r}")
+        return path
+
+    def new_folder(self, run_id: str) -> Path:
+        return self._folder / run_id
+
+
 _KNOWN_S, _MOST_KNOWN = 1.0, 10_000
-STATE_FOLDER = ".server"  # within the folder of records: copied with it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a server is set up. `inputs`: the folder whose files a run that is started over HTTP may name.
-
-    `endpoints`: the addresses that such a run may ask, beside the providers' own. `hosts`: the names under which the
-    server is asked, beside the ones of this machine. `root_path`: as `below.checked_root_path` gives it.
-    """
-
-    runs: Path
-    catalog: str
-    host: str = "127.0.0.1"
-    port: int = 8400
-    token_file: Path | None = None
-    hosts: tuple[str, ...] = ()
-    inputs: Path | None = None
-    endpoints: tuple[str, ...] = ()
-    look_s: float = 1.0  # how often the folder of records is looked through, at most
-    kept_bytes: int = 512 << 20
-    root_path: str = ""  # what stands before all addresses, where the server in front leaves it there
-    static: Path = field(default=Path(__file__).with_name("static"))
 
 
 @dataclass(frozen=True, slots=True)

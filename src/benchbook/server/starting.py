@@ -6,41 +6,35 @@ only addresses that were allowed, and names only environment variables that hold
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
 
 from benchbook.ask.settings import JudgeConfig, numbered_judges
-from benchbook.ask.starting import new_run_id, storable_config
-from benchbook.canonical import canonical_json
+from benchbook.ask.starting import new_run_id
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.folder import RUN_ID, open_record, write_file
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
-from benchbook.server.services import STATE_FOLDER, Services, Settings
+from benchbook.server.services import Services
+from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN
 from benchbook.text import shorten
 
-__all__ = ["Children", "cancel_run", "checked_config", "evalset_file", "start_run"]
+__all__ = ["cancel_run", "checked_config", "evalset_file", "start_run"]
 
 
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
 _OURS = ("runs", "reports", "cache")
 _KEY_NAME = re.compile("[A-Z][A-Z0-9_]{0,99}_API_KEY")
 _SHA256 = re.compile("sha256:([0-9a-f]{64})")
-_MOST_AT_ONCE = 4
-_STOP_S = 20.0
 
 
 def start_run(call: Request) -> Started:
@@ -144,75 +138,3 @@ def _check_endpoint(settings: Settings, prefix: str, url: str | None, key: str |
         )
     if key is not None and not _KEY_NAME.fullmatch(key):
         raise ConfigError(f"config: {prefix}api_key_env", repr(shorten(key, 60)), "a name such as OPENAI_API_KEY")
-
-
-# ── processes ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Children:
-    """The runs that this server started and that are going on."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._folder = settings.runs / STATE_FOLDER / "started"
-        self._lock = Lock()
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-
-    @property
-    def n_running(self) -> int:
-        with self._lock:
-            self._forget_ended()
-            return len(self._running)
-
-    def start(self, config: RunConfig) -> None:
-        """Begin the run. Its output goes to a file beside the tags. Raises: ProblemError (503, 409)."""
-        run_id = str(config.run_id)
-        with self._lock:
-            self._forget_ended()
-            if run_id in self._running:
-                raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {run_id!r} already")
-            if len(self._running) >= _MOST_AT_ONCE:
-                raise ProblemError(
-                    HTTPStatus.SERVICE_UNAVAILABLE,
-                    f"{_MOST_AT_ONCE} runs are going on; try again",
-                    {"retry-after": "30"},
-                )
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with (self._folder / f"{run_id}.log").open("wb") as log:
-                child = subprocess.Popen(
-                    [sys.executable, "-m", "benchbook.server.child"],
-                    stdin=subprocess.PIPE,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,  # a Ctrl-C at the server's terminal is for the server to pass on
-                    env=os.environ.copy(),
-                )
-            if child.stdin is not None:
-                with child.stdin as pipe:
-                    pipe.write(canonical_json(storable_config(config)))
-            self._running[run_id] = child
-
-    def stop(self, run_id: str) -> bool:
-        """Ask a run to end; whether it was going on."""
-        with self._lock:
-            self._forget_ended()
-            child = self._running.get(run_id)
-            if child is None:
-                return False
-            child.terminate()
-            return True
-
-    def close(self) -> None:
-        """Ask all runs to end, and wait; those that don't are killed, and their records resume all the same."""
-        with self._lock:
-            children = list(self._running.values())
-        for child in children:
-            child.terminate()
-        for child in children:
-            try:
-                child.wait(_STOP_S)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-
-    def _forget_ended(self) -> None:
-        self._running = {run_id: child for run_id, child in self._running.items() if child.poll() is None}

@@ -13,8 +13,6 @@ import re
 import shutil
 from http import HTTPStatus
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,20 +24,16 @@ from benchbook.evaluators.answers.asking import opened_for
 from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import answers_evaluator, score_predictions
 from benchbook.evaluators.settings import SCORE_SPEC, is_spec_folder
-from benchbook.record.folder import RUN_ID, write_file
+from benchbook.record.folder import write_file
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SubmittedPrediction
 from benchbook.server.runs import run_answer
-from benchbook.server.services import STATE_FOLDER
 from benchbook.server.starting import evalset_file
 from benchbook.server.types import Appended, RunRow, Submission
 from benchbook.text import shorten
 
-if TYPE_CHECKING:
-    from benchbook.server.services import Settings
-
-__all__ = ["Submissions", "begin_submission", "drop_submission", "finish_submission", "get_submission", "put_chunk"]
+__all__ = ["begin_submission", "drop_submission", "finish_submission", "get_submission", "put_chunk"]
 
 
 _KEY = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -52,24 +46,6 @@ class _About(msgspec.Struct, frozen=True, kw_only=True):
     n_items: int
     model: str
     spec: str = SCORE_SPEC
-
-
-class Submissions:
-    """The folder in which chunks wait for the end of their submission."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._folder = settings.runs / STATE_FOLDER / "submissions"
-        self.lock = Lock()
-
-    def folder(self, run_id: str) -> Path:
-        """Where a submission's chunks lie. Raises: ProblemError (404) for none."""
-        path = self._folder / run_id
-        if not RUN_ID.fullmatch(run_id) or not (path / "about.json").is_file():
-            raise ProblemError(HTTPStatus.NOT_FOUND, f"no predictions are being sent for {shorten(run_id, 100)!r}")
-        return path
-
-    def new_folder(self, run_id: str) -> Path:
-        return self._folder / run_id
 
 
 def begin_submission(call: Request) -> Submission:

@@ -1,0 +1,33 @@
+"""How a server is set up, and where it keeps what is its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["STATE_FOLDER", "Settings"]
+
+
+STATE_FOLDER = ".server"  # within the folder of records: copied with it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a server is set up. `inputs`: the folder whose files a run that is started over HTTP may name.
+
+    `endpoints`: the addresses that such a run may ask, beside the providers' own. `hosts`: the names under which the
+    server is asked, beside the ones of this machine. `root_path`: as `below.checked_root_path` gives it.
+    """
+
+    runs: Path
+    catalog: str
+    host: str = "127.0.0.1"
+    port: int = 8400
+    token_file: Path | None = None
+    hosts: tuple[str, ...] = ()
+    inputs: Path | None = None
+    endpoints: tuple[str, ...] = ()
+    look_s: float = 1.0  # how often the folder of records is looked through, at most
+    kept_bytes: int = 512 << 20
+    root_path: str = ""  # what stands before all addresses, where the server in front leaves it there
+    static: Path = field(default=Path(__file__).with_name("static"))
