@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.starting import RunResult
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions
+from benchbook.evaluators.settings import ScoreConfig
 
 ITEMS = (
     {"id": "a", "prompt": "1 + 1?", "expected_answer": "2", "section": "core", "difficulty": "easy"},

@@ -17,9 +17,9 @@ from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
 from benchbook.catalog.queries import IndexedRun, find_run
 from benchbook.errors import UsageError
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.derived_files import hashes_of, write_manifest
 from benchbook.record.facts import LabelsStarted
 from benchbook.record.folder import Record

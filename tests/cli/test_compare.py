@@ -15,8 +15,8 @@ import pytest
 import benchbook as bb
 from benchbook.comparison.records import baseline_record, read_baseline, set_baseline
 from benchbook.errors import RecordError, UsageError
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.library.comparing import records_on_one_evalset
 from benchbook.record.folder import Record
 from benchbook.training.curves import TRAINING_TABLE, MetricPoint, training_rows, write_training_table

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from benchbook.comparison.records import set_baseline
 from benchbook.errors import UsageError
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.integrations.regression_cases import case_names, regression_cases
 from benchbook.record.folder import open_record
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.work import run_async
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given

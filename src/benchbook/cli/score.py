@@ -86,7 +86,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
-    from benchbook.evaluators.answers.predictions import ScoreConfig
+    from benchbook.evaluators.settings import ScoreConfig
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:

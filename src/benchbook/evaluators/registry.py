@@ -25,8 +25,8 @@ from benchbook.text import shorten
 
 if TYPE_CHECKING:
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-    from benchbook.evaluators.answers.predictions import ScoreConfig
     from benchbook.evaluators.scorers.scorer import Scorer
+    from benchbook.evaluators.settings import ScoreConfig
 
 __all__ = [
     "answers_evaluator",

@@ -1,9 +1,11 @@
-"""The settings of a run: one typed object, read once at the rim from a TOML file and flags of the same names."""
+"""The settings of a run: one typed object, read once at the rim from a TOML file and flags of the same names; and what
+is said of predictions that were made elsewhere."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -36,6 +38,8 @@ __all__ = [
     "SCORE_SPEC",
     "SETTINGS",
     "RunConfig",
+    "RunStatus",
+    "ScoreConfig",
     "config_from_mapping",
     "is_spec_folder",
     "read_config_file",
@@ -122,6 +126,39 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     @property
     def n_repeats(self) -> int:
         return self.repeats if self.repeats is not None else 3 if self.benchmark and not self.no_variance else 1
+
+
+# What a run that was recorded elsewhere came to; the last two fail it, and it scores 0.0 (A3).
+RunStatus = Literal["completed", "crashed", "timed_out"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreConfig:
+    """What is scored, by which evaluator. `evalset` is a file, or `@NAME` for one that Benchbook ships.
+
+    `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
+    A run that crashed or timed out says so in `run_status`, maybe with a `reason`; it needs no predictions (A3).
+    `limit`, `where` and `ids` choose a part of the items; predictions of the others are passed over.
+    A dry run checks everything and scores nothing: its record says that MockJudge stood in, and has no samples (A6).
+    `training_metrics` are logs of the training that led here: files, or folders with TensorBoard's; `training_columns`
+    maps our names of their columns to their own.
+    """
+
+    evalset: str
+    spec: str = SCORE_SPEC
+    predictions: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    model: str | None = None
+    runs: str = "runs"
+    run_id: str | None = None
+    run_status: RunStatus = "completed"
+    reason: str | None = None
+    dry_run: bool = False
+    limit: int | None = None
+    where: Sequence[str] = ()
+    ids: str | None = None
+    training_metrics: Sequence[str] = ()
+    training_columns: Mapping[str, str] = field(default_factory=dict)
 
 
 # What each setting means: for `--help`, for `benchbook init`, for the reference. Sections in the order of the file.

@@ -16,13 +16,11 @@ from benchbook.ask.work import run_async as run_in_loop
 from benchbook.errors import UsageError
 from benchbook.evalsets.opening import as_file, path_in_memory
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-from benchbook.evaluators.answers.predictions import ScoreConfig
-from benchbook.evaluators.answers.rows import RunStatus
 from benchbook.evaluators.grid import begin_cell, cells_of
 from benchbook.evaluators.registry import answers_evaluator, evaluator_of, start_run
 from benchbook.evaluators.scorers.evaluator import evaluator_over, evaluator_to_resume
 from benchbook.evaluators.scorers.scorer import Scorer
-from benchbook.evaluators.settings import SCORE_SPEC, config_from_mapping, read_config_file
+from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, config_from_mapping, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import RubricRun, Run, run_of

@@ -20,10 +20,8 @@ from benchbook.ask.model_id import parse_model_id
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.answers.asking import opened_for
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import answers_evaluator, score_predictions
-from benchbook.evaluators.settings import SCORE_SPEC, is_spec_folder
+from benchbook.evaluators.settings import SCORE_SPEC, ScoreConfig, is_spec_folder
 from benchbook.record.folder import write_file
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
@@ -55,9 +53,7 @@ def begin_submission(call: Request) -> Submission:
     evalset = evalset_file(services, wanted.evalset)
     if is_spec_folder(wanted.spec):
         raise ConfigError("spec", repr(shorten(wanted.spec, 80)), "an evaluator that is shipped, and no folder")
-    metric = answers_evaluator(wanted.spec).metric
-    with opened_for(metric, evalset_path(evalset)) as opened:
-        metric.check_items(opened)
+    with answers_evaluator(wanted.spec).opened(evalset_path(evalset)) as opened:
         sha256, n_items = opened.sha256, len(opened)
     about = _About(evalset=evalset, evalset_sha256=sha256, n_items=n_items, model=wanted.model, spec=wanted.spec)
     path = services.submissions.new_folder(wanted.run_id)

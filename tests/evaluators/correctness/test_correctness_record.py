@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.evalsets.predictions import Predictions, read_predictions
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.answers.tables import DERIVED_FILES, derive_answers
 from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.correctness.evaluator import METRIC
 from benchbook.evaluators.correctness.scoring import correctness, reason
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.registry import evaluator_of, score_predictions
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal

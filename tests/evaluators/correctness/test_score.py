@@ -12,8 +12,8 @@ import pytest
 from benchbook.comparison.records import training_loss
 from benchbook.errors import BenchbookError, ConfigError, RecordError
 from benchbook.evaluators.answers import predictions as score
-from benchbook.evaluators.answers.predictions import ScoreConfig
 from benchbook.evaluators.registry import score_predictions
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.evaluators.verify import verify
 from benchbook.integrations.checkpoint_evaluation import ScalarLog
 from scored import ITEMS, PREDICTIONS, scored, write_lines

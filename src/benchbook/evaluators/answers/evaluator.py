@@ -14,16 +14,16 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Opened, Roles, RunResult
 from benchbook.canonical import ready
-from benchbook.evalsets import Item
-from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, prepare, roles_of_answers
+from benchbook.evalsets import EvalSet, Item
+from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, opened_for, prepare, roles_of_answers
 from benchbook.evaluators.answers.metric import Metric
-from benchbook.evaluators.answers.predictions import ScoreConfig, prediction_replies, record_predictions
+from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions
 from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
 from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
 from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
-from benchbook.evaluators.settings import RunConfig, config_from_mapping
+from benchbook.evaluators.settings import RunConfig, ScoreConfig, config_from_mapping
 from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
@@ -49,6 +49,19 @@ class AnswersEvaluator(Evaluator):
     @abstractmethod
     def metric(self) -> Metric:
         """What scores an item. Raises: UsageError for a user's own with faults."""
+
+    def opened(self, path: Path) -> EvalSet:
+        """An eval set whose items have all that a score needs, to be closed by whoever asks for it.
+
+        Raises: InputError naming the line, UsageError.
+        """
+        evalset = opened_for(self.metric, path)
+        try:
+            self.metric.check_items(evalset)
+        except BaseException:
+            evalset.close()
+            raise
+        return evalset
 
     def score(self, config: ScoreConfig) -> RunResult[AnswersDerived]:
         """A new record of predictions that were made elsewhere, whole; or none, where anything is wrong.

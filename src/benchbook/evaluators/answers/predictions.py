@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,11 @@ from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
 from benchbook.evaluators.answers.asking import opened_for
 from benchbook.evaluators.answers.metric import Metric
-from benchbook.evaluators.answers.rows import RunStatus
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.recorded_set import set_identity
-from benchbook.evaluators.settings import SCORE_SPEC
+from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
@@ -39,36 +38,7 @@ if TYPE_CHECKING:
 
     from benchbook.evalsets.predictions import Predictions
 
-__all__ = ["ScoreConfig", "prediction_replies", "record_predictions"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreConfig:
-    """What is scored, by which evaluator. `evalset` is a file, or `@NAME` for one that Benchbook ships.
-
-    `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
-    A run that crashed or timed out says so in `run_status`, maybe with a `reason`; it needs no predictions (A3).
-    `limit`, `where` and `ids` choose a part of the items; predictions of the others are passed over.
-    A dry run checks everything and scores nothing: its record says that MockJudge stood in, and has no samples (A6).
-    `training_metrics` are logs of the training that led here: files, or folders with TensorBoard's; `training_columns`
-    maps our names of their columns to their own.
-    """
-
-    evalset: str
-    spec: str = SCORE_SPEC
-    predictions: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    model: str | None = None
-    runs: str = "runs"
-    run_id: str | None = None
-    run_status: RunStatus = "completed"
-    reason: str | None = None
-    dry_run: bool = False
-    limit: int | None = None
-    where: Sequence[str] = ()
-    ids: str | None = None
-    training_metrics: Sequence[str] = ()
-    training_columns: Mapping[str, str] = field(default_factory=dict)
+__all__ = ["prediction_replies", "record_predictions"]
 
 
 def record_predictions(config: ScoreConfig, metric: Metric) -> RunResult[AnswersDerived]:

@@ -13,6 +13,7 @@ from benchbook.evalsets import Item
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.answers.metric import Metric, Scored, Unscored
 from benchbook.evaluators.candidate import CandidatePlan
+from benchbook.evaluators.settings import RunStatus
 from benchbook.record.derived_files import Manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply
 from benchbook.text import storable
@@ -22,7 +23,6 @@ __all__ = [
     "AnswerManifest",
     "ItemOutcome",
     "RunOfItems",
-    "RunStatus",
     "Verdict",
     "item_outcome",
     "last_reply",
@@ -31,8 +31,6 @@ __all__ = [
 ]
 
 
-# What a run that was recorded elsewhere came to; the last two fail it, and it scores 0.0 (A3).
-RunStatus = Literal["completed", "crashed", "timed_out"]
 # Whether the run itself held. `incomplete`: it may go on, so there is nothing to say yet (from derivation 3 on).
 Verdict = Literal["pass", "fail", "incomplete", "unavailable"]
 

@@ -22,7 +22,7 @@ from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answer_signs import AnswerSigns
 from benchbook.evaluators.answers.metric import NO_FIELDS, UNSCORED, Metric
-from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, RunStatus, Verdict, item_outcome
+from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, Verdict, item_outcome
 from benchbook.evaluators.answers.scorecard import (
     GROUPINGS,
     MockJudge,
@@ -36,6 +36,7 @@ from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
+from benchbook.evaluators.settings import RunStatus
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record, write_file
