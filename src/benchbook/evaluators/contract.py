@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,7 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
+    from benchbook.evaluators.experiments import Experiment, JudgedTexts
     from benchbook.evaluators.panels import PanelAnalysis
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "ComparedMetric",
     "Confidence",
     "DerivedFiles",
+    "DerivedTypes",
     "EndedEarly",
     "Evaluator",
     "LabelCriterion",
@@ -68,6 +70,16 @@ class DerivedFiles(Protocol):
 
     @property
     def decision(self) -> Any: ...
+
+
+class DerivedTypes(NamedTuple):
+    """What the derived files of an evaluator are, for whoever describes them; of a user's own, as of the one that is
+    shipped. `panel` is what is said of a panel of judges, where there may be one; `is_experiment`: judges evaluate."""
+
+    manifest: type[msgspec.Struct]
+    aggregates: type[msgspec.Struct]
+    panel: type[PanelAnalysis] | None = None
+    is_experiment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +323,18 @@ class Evaluator(ABC):
         """What a run's rows say of its panel of judges; None where no panel judged. `seed` is of the intervals."""
         del derived, rows, seed
         return None
+
+    def experiment(self, aggregates: Any) -> Experiment | None:
+        """Who judged whom, by its aggregates; None where samples are answers.
+
+        Where there is one, the judges score what people may label, and a row has the fields of SPEC P2.
+        """
+        del aggregates
+        return None
+
+    def judged_texts(self, record: Record) -> JudgedTexts:
+        """What was judged, where samples are evaluations. Raises: InputError, RecordError; UsageError for another."""
+        raise UsageError(f"{record.path}: samples under {self.id} are answers, and no evaluations")
 
     def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
         """What a list of samples shows, by the columns' names there: item_id, section, category, difficulty, score,

@@ -17,7 +17,7 @@ from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import RunResult, resume, start
 from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
-from benchbook.evaluators.contract import Evaluator
+from benchbook.evaluators.contract import DerivedTypes, Evaluator
 from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.folder import Record
 from benchbook.specs.folders import kind_of_spec
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answers_evaluator",
+    "derived_types",
     "evaluator_asked_for",
     "evaluator_named",
     "evaluator_of",
@@ -40,13 +41,14 @@ __all__ = [
 ]
 
 _CHECKS = "benchbook.evaluators.checks.evaluator"
+_CORRECTNESS = "benchbook.evaluators.correctness.evaluator"
 _RUBRIC = "benchbook.evaluators.rubric.evaluator"
 _PROTOCOL = "benchbook.evaluators.protocol.evaluator"
 _SCORERS = "benchbook.evaluators.scorers.evaluator"
 # By what a first fact says of a user's own.
 _OWN: Mapping[Any, str] = {"checks": _CHECKS, "protocol": _PROTOCOL, "rubric": _RUBRIC, "scorer": _SCORERS}
 _MODULES: Mapping[str, str] = {
-    "answer_correctness@v1": "benchbook.evaluators.correctness.evaluator",
+    "answer_correctness@v1": _CORRECTNESS,
     "choice@v1": _CHECKS,
     "contains@v1": _CHECKS,
     "judge_protocol@v1": _PROTOCOL,
@@ -142,6 +144,12 @@ def answers_evaluator(spec: str | Scorer) -> AnswersEvaluator:
         what = f"an evaluator without a judge; {spec} is of `benchbook {evaluator.command}`"
         raise ConfigError("spec", repr(spec), what)
     return evaluator
+
+
+def derived_types() -> tuple[DerivedTypes, ...]:
+    """What the derived files are under each evaluator that Benchbook has, a kind at a time."""
+    modules = (_RUBRIC, _CORRECTNESS, _CHECKS, _SCORERS, _PROTOCOL)
+    return tuple(import_module(module).derived_types() for module in modules)
 
 
 def samples_type(record: Record) -> type[Any]:

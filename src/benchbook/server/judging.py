@@ -5,17 +5,13 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import structs
 
-from benchbook.catalog.queries import EvaluatorRow, IndexedRun, RunFilter, list_runs
-from benchbook.errors import RecordError
-from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
-from benchbook.evaluators.protocol.plan import ProtocolSamples, open_samples, protocol_plan_of
-from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolRow
-from benchbook.evaluators.protocol.spec import SPEC_ID
+from benchbook.catalog.queries import RunFilter, list_runs
+from benchbook.evaluators.contract import Evaluator
+from benchbook.evaluators.experiments import JudgedTexts
 from benchbook.evaluators.registry import evaluator_of, samples_type
-from benchbook.evaluators.rubric.reading import rubric_of
-from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest
 from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.judging_types import (
     EvaluationDetail,
@@ -25,9 +21,9 @@ from benchbook.server.judging_types import (
     EvaluationSpan,
     EvaluationSummary,
     ExperimentList,
-    JudgesAnswer,
     JudgesOfRun,
     PanelOfRun,
+    judges_answer,
     panel_of_run,
     protocol_of_run,
 )
@@ -36,34 +32,16 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
-from benchbook.specs import FROZEN
 from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
 from benchbook.views.views import table_json
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "EvaluationDetail",
-    "EvaluationEvidence",
-    "EvaluationFault",
-    "EvaluationSpan",
-    "EvaluationSummary",
-    "EvaluationsPage",
-    "ExperimentList",
-    "JudgesOfRun",
-    "PanelOfRun",
-    "get_evaluation",
-    "get_judges",
-    "get_panel",
-    "list_evaluations",
-    "list_experiments",
-    "panel_of_run",
-]
+__all__ = ["get_evaluation", "get_judges", "get_panel", "list_evaluations", "list_experiments"]
 
 
 _MOST = 200
-_ASKED = 3  # of an evaluator's records: one would tell, were it not gone
 _SUMMARY = (
     "sample", "question_id", "prompt_variant", "target_model", "output_id", "judge_model", "method", "repeat", "valid",
     "flags", "verdict", "overall_score",
@@ -73,51 +51,34 @@ _SUMMARY = (
 def list_experiments(call: Request) -> ExperimentList:
     rows = list_runs(call.services.catalog, RunFilter(samples_are="evaluations", state="complete"), limit=_MOST).runs
     found = [_in_short(call.services, call.services.finished(row.run_id)) for row in rows]
-    return ExperimentList(experiments=tuple(found))
+    return ExperimentList(experiments=tuple(one for one in found if one is not None))
 
 
-def _judged_under(services: Services, one: EvaluatorRow) -> tuple[IndexedRun, ...]:
-    """The experiments under an evaluator; none where it is no judge protocol, as its records tell."""
-    if one.spec in FROZEN and one.spec != SPEC_ID:
-        return ()
-    wanted = RunFilter(spec=one.spec, spec_sha256=one.spec_sha256, state="complete")
-    rows = list_runs(services.catalog, wanted, limit=_MOST).runs
-    is_protocol = one.spec == SPEC_ID or any(_is_judged(services, row) for row in rows[:_ASKED])
-    return rows if is_protocol else ()
-
-
-def _is_judged(services: Services, row: IndexedRun) -> bool:
-    try:
-        return isinstance(evaluator_of(services.finished(row.run_id).record), ProtocolEvaluator)
-    except (ProblemError, RecordError):  # a record that is gone, or of an evaluator that is not here
-        return False
-
-
-def _in_short(services: Services, found: FoundRun) -> JudgesOfRun:
-    def make() -> JudgesOfRun:
-        file: ProtocolAggregates = evaluator_of(found.record).read(found.record).aggregates
+def _in_short(services: Services, found: FoundRun) -> JudgesOfRun | None:
+    def make() -> JudgesOfRun | None:
+        evaluator = evaluator_of(found.record)
+        experiment = evaluator.experiment(evaluator.read(found.record).aggregates)
+        if experiment is None:
+            return None
         return JudgesOfRun(
             run_id=found.row.run_id,
-            spec=file.spec,
+            spec=evaluator.id,
             state=found.row.state,
             started_utc=found.row.started_utc,
             dataset_id=found.row.dataset_id,
-            judges=tuple(one.judge_model for one in file.judges),
-            targets=tuple(dict.fromkeys(one.target_model for one in file.analysis.targets)),
-            n_outputs=file.n_outputs,
-            n_evaluations=file.n_evaluations,
-            n_valid=file.n_valid,
-            n_invalid=file.n_invalid,
+            **structs.asdict(experiment),
         )
 
     return services.kept.get(("judges", found.row.run_id, found.state_id), make, lambda _: 4_096)
 
 
-def get_judges(call: Request) -> JudgesAnswer:
+def get_judges(call: Request) -> Any:
+    """aggregates.json, and what the judges score."""
     found, evaluator = _experiment(call.services, call.path["run_id"])
     call.is_of(found.state_id, "judges")
-    file = evaluator.read(found.record).aggregates
-    return JudgesAnswer(**structs.asdict(file), protocol=protocol_of_run(evaluator.protocol))
+    file: msgspec.Struct = evaluator.read(found.record).aggregates
+    protocol = protocol_of_run(evaluator.label_criteria(found.record.started()))
+    return judges_answer(type(file))(**structs.asdict(file), protocol=protocol)
 
 
 def list_evaluations(call: Request) -> EvaluationsPage:
@@ -130,32 +91,31 @@ def list_evaluations(call: Request) -> EvaluationsPage:
 
 
 def get_evaluation(call: Request) -> EvaluationDetail:
-    found, _ = _experiment(call.services, call.query.run)
+    found, evaluator = _experiment(call.services, call.query.run)
     call.is_of(found.state_id, "evaluation")
     number = call.path["sample"]
     sample = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else -1
     row = row_of_sample(found.record.samples, samples_type(found.record), sample)
     if row is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no evaluation of this number")
-    samples = _samples(call.services, found)
-    text = samples.text_of(samples[sample]).text
+    text, task = _texts(call.services, found, evaluator).seen(sample)
     summary = {name: getattr(row, name) for name in _SUMMARY} | {"flags": tuple(row.flags)}
     return EvaluationDetail(
         **summary,
-        scores={name: getattr(row, name) for name in samples.protocol.names},
+        scores={one.name: getattr(row, one.column) for one in evaluator.label_criteria(found.record.started())},
         details=tuple(
             EvaluationFault(flag=one.flag, code=one.code, field=one.field, message=one.message) for one in row.details
         ),
         evidence=_evidence(row, text),
         text=text,
-        task=samples.task_of(samples[sample]),
+        task=task,
         raw_reply=row.raw_reply,
         text_sha256=row.text_sha256,
         prompt_sha256=row.prompt_sha256,
     )
 
 
-def _evidence(row: ProtocolRow, text: str) -> tuple[EvaluationEvidence, ...]:
+def _evidence(row: Any, text: str) -> tuple[EvaluationEvidence, ...]:
     """With its spans in UTF-16, which browsers count in: a code point beyond U+FFFF counts twice."""
     plain = text.isascii()
 
@@ -174,10 +134,10 @@ def _evidence(row: ProtocolRow, text: str) -> tuple[EvaluationEvidence, ...]:
     )
 
 
-def _experiment(services: Services, run_id: str) -> tuple[FoundRun, ProtocolEvaluator]:
+def _experiment(services: Services, run_id: str) -> tuple[FoundRun, Evaluator]:
     found = services.finished(run_id)
     evaluator = evaluator_of(found.record)
-    if not isinstance(evaluator, ProtocolEvaluator):
+    if evaluator.samples_are != "evaluations":
         wanted = "evaluations are of runs under a judge protocol"
         raise ProblemError(HTTPStatus.CONFLICT, f"this run is under {found.row.spec}; {wanted}")
     return found, evaluator
@@ -193,15 +153,11 @@ def _row_list(services: Services, found: FoundRun) -> RowList:
     return services.kept.get(("evaluations", found.row.run_id, found.state_id), make, lambda rows: rows.n_bytes)
 
 
-def _samples(services: Services, found: FoundRun) -> ProtocolSamples:
-    """What the judges saw; its texts are read when they are asked for."""
-
-    def make() -> ProtocolSamples:
-        started = found.record.started()
-        return open_samples(found.record, started, protocol_plan_of(started))
-
+def _texts(services: Services, found: FoundRun, evaluator: Evaluator) -> JudgedTexts:
     return services.kept.get(
-        ("texts", found.row.run_id, found.state_id), make, lambda made: 100_000 + 2_000 * len(made.outputs)
+        ("texts", found.row.run_id, found.state_id),
+        lambda: evaluator.judged_texts(found.record),
+        lambda texts: 100_000 + 2_000 * texts.n_outputs,
     )
 
 
@@ -236,19 +192,15 @@ def get_panel(call: Request) -> PanelOfRun:
 
 
 def _answer(found: FoundRun) -> PanelOfRun:
-    derived = evaluator_of(found.record).read(found.record)
-    manifest, file = derived.manifest, derived.aggregates
-    if not isinstance(manifest, RubricManifest) or not isinstance(manifest.panel, PanelManifest):
+    evaluator = evaluator_of(found.record)
+    derived = evaluator.read(found.record)
+    panel = evaluator.panel(derived, read_rows(found.record.samples, samples_type(found.record)))
+    if panel is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")
-    assert isinstance(file, AggregatesFile)  # noqa: S101 - as is its manifest
-    from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
-
-    spec = rubric_of(found.record)
-    panel = panel_analysis(manifest, file, read_rows(found.record.samples, samples_type(found.record)), spec)
-    return panel_of_run(panel_type(spec))(
+    return panel_of_run(type(panel))(
         lines=tuple(panel_lines(panel)),
         notices=tuple(panel_notices(panel)),
-        judges_table=table_json(judges_table(panel, file)),
+        judges_table=table_json(judges_table(panel, derived.aggregates)),
         agreement_table=table_json(judges_agreement_table(panel)),
         n_splits=len(panel.splits),
         panel=structs.replace(panel, splits=panel.splits[:_MOST_SPLITS]),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import msgspec
 
+from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panels import PanelAnalysis
-from benchbook.evaluators.protocol.rows import ProtocolAggregates
-from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.views.views import TableWords
 
 __all__ = [
@@ -21,10 +21,10 @@ __all__ = [
     "EvaluationSummary",
     "EvaluationsPage",
     "ExperimentList",
-    "JudgesAnswer",
     "JudgesOfRun",
     "PanelOfRun",
     "ProtocolOfRun",
+    "judges_answer",
     "panel_of_run",
     "protocol_of_run",
 ]
@@ -69,21 +69,27 @@ class ProtocolOfRun(msgspec.Struct, frozen=True, kw_only=True):
     span: int  # how many points lie between the two
 
 
-def protocol_of_run(protocol: Protocol) -> ProtocolOfRun:
-    return ProtocolOfRun(
-        dimensions=tuple(
-            DimensionOfProtocol(name=one.name, lowest=one.lowest, highest=one.highest) for one in protocol.dimensions
-        ),
-        lowest=protocol.lowest,
-        highest=protocol.highest,
-        span=protocol.span,
+def protocol_of_run(criteria: Sequence[LabelCriterion]) -> ProtocolOfRun:
+    """Of what judges score, as people may."""
+    dimensions = tuple(
+        DimensionOfProtocol(name=one.name, lowest=min(one.scores), highest=max(one.scores)) for one in criteria
     )
+    lowest, highest = sum(one.lowest for one in dimensions), sum(one.highest for one in dimensions)
+    return ProtocolOfRun(dimensions=dimensions, lowest=lowest, highest=highest, span=highest - lowest)
 
 
-class JudgesAnswer(ProtocolAggregates, frozen=True, kw_only=True):
-    """aggregates.json of an experiment, and what its judges score."""
-
-    protocol: ProtocolOfRun
+@cache
+def judges_answer(aggregates: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """aggregates.json of an experiment, with what its judges score."""
+    return msgspec.defstruct(
+        "JudgesAnswer",
+        [("protocol", ProtocolOfRun)],
+        bases=(aggregates,),
+        module=__name__,
+        namespace={"__doc__": "aggregates.json of an experiment, and what its judges score."},
+        frozen=True,
+        kw_only=True,
+    )
 
 
 class EvaluationSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,14 +7,7 @@ from functools import cache
 import msgspec
 
 from benchbook.comparison.leaderboard import Leaderboard
-from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
-from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
-from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest
-from benchbook.evaluators.rubric.panel import panel_type
-from benchbook.evaluators.rubric.row import aggregates_file_type
-from benchbook.evaluators.rubric.rows import RubricManifest
-from benchbook.evaluators.rubric.spec import rubric_v1
-from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
+from benchbook.evaluators.registry import derived_types
 from benchbook.server import (
     comparison_downloads,
     comparison_types,
@@ -41,6 +34,7 @@ __all__ = ["OPERATIONS"]
 _API = "/api/v1"
 _NDJSON, _PARQUET = "application/x-ndjson", "application/vnd.apache.parquet"
 _CHUNK_BYTES = 32 << 20
+_TYPES = derived_types()
 
 
 def _get_openapi(call: Request) -> Bytes:
@@ -70,15 +64,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
         summary="manifest.json: who, what, when, with what (R7.1).", handler=runs.get_manifest,
-        answers=(RubricManifest, CorrectnessManifest, ChecksManifest, ScorerManifest, ProtocolManifest),
+        answers=tuple(one.manifest for one in _TYPES),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/aggregates", name="getAggregates", summary="aggregates.json.",
-        handler=runs.get_aggregates,
-        answers=(
-            aggregates_file_type(rubric_v1()), CorrectnessAggregates, ChecksAggregates, ScorerAggregates,
-            ProtocolAggregates,
-        ),
+        handler=runs.get_aggregates, answers=tuple(one.aggregates for one in _TYPES),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",
@@ -90,7 +80,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
         summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
-        handler=judging.get_panel, answers=(judging_types.panel_of_run(panel_type(rubric_v1())),), heavy=True,
+        handler=judging.get_panel, heavy=True,
+        answers=tuple(judging_types.panel_of_run(one.panel) for one in _TYPES if one.panel is not None),
     ),
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
@@ -248,7 +239,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
         summary="What an experiment says of its judges and targets (P6).", handler=judging.get_judges,
-        answers=(judging_types.JudgesAnswer,), tag="judges",
+        answers=tuple(judging_types.judges_answer(one.aggregates) for one in _TYPES if one.is_experiment), tag="judges",
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations", name="listEvaluations", summary="Evaluations, by pages.",

@@ -38,7 +38,7 @@ from benchbook.evaluators.checks.spec import (
     score_item,
 )
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles
+from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted
@@ -47,7 +47,7 @@ from benchbook.specs import load_spec, sha256_of_files
 from benchbook.specs.folders import SPEC_FILE
 from benchbook.text import quoted
 
-__all__ = ["EVALUATORS", "ChecksEvaluator", "ChecksMetric", "evaluator_in", "evaluator_kept_in"]
+__all__ = ["EVALUATORS", "ChecksEvaluator", "ChecksMetric", "derived_types", "evaluator_in", "evaluator_kept_in"]
 
 
 class ChecksEvaluator(AnswersEvaluator):
@@ -309,3 +309,7 @@ class ChecksMetric(Metric):
 
     def _sums(self, counted: Counted) -> dict[str, Sums]:
         return {"primary_score": counted.score, **counted.measured}
+
+
+def derived_types() -> DerivedTypes:
+    return DerivedTypes(ChecksMetric.manifest_type, ChecksMetric.aggregates_type)

@@ -12,7 +12,7 @@ from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.scorecard import UNANSWERED
 from benchbook.evaluators.answers.tables import Counted
-from benchbook.evaluators.contract import ComparedColumns
+from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
 from benchbook.evaluators.correctness.rows import (
     AskedCorrectnessRow,
     CorrectnessAggregates,
@@ -28,7 +28,7 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "METRIC", "CorrectnessEvaluator", "CorrectnessMetric"]
+__all__ = ["EVALUATOR", "METRIC", "CorrectnessEvaluator", "CorrectnessMetric", "derived_types"]
 
 
 class CorrectnessMetric(Metric):
@@ -113,3 +113,7 @@ class CorrectnessEvaluator(AnswersEvaluator):
 
 
 EVALUATOR = CorrectnessEvaluator()
+
+
+def derived_types() -> DerivedTypes:
+    return DerivedTypes(CorrectnessMetric.manifest_type, CorrectnessMetric.aggregates_type)

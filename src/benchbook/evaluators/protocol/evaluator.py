@@ -17,14 +17,21 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
-from benchbook.evaluators.contract import Evaluator, LabelCriterion, SideBySide, Tables
+from benchbook.evaluators.contract import DerivedTypes, Evaluator, LabelCriterion, SideBySide, Tables
+from benchbook.evaluators.experiments import Experiment
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
 from benchbook.evaluators.protocol.imported import read_judgements
-from benchbook.evaluators.protocol.plan import ProtocolPlan, ProtocolSample, open_samples, protocol_plan_of
+from benchbook.evaluators.protocol.plan import (
+    ProtocolPlan,
+    ProtocolSample,
+    ProtocolSamples,
+    open_samples,
+    protocol_plan_of,
+)
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
@@ -40,7 +47,7 @@ from benchbook.specs import load_spec, sha256_of_files
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "JudgedAnswer", "ProtocolEvaluator", "evaluator_in", "evaluator_kept_in"]
+__all__ = ["EVALUATOR", "JudgedAnswer", "ProtocolEvaluator", "derived_types", "evaluator_in", "evaluator_kept_in"]
 
 
 # ── as people label it ───────────────────────────────────────────────────────────────────────────────────────
@@ -95,9 +102,9 @@ def _judged_answers(record: Record, started: RunStarted, samples: Path, protocol
     kind = made(JudgedAnswer, {"passed": [(name, int) for name in protocol.names]})
     for row in read_rows(samples, row_type_of(started, protocol)):
         if row.valid:
-            sample = planned[row.sample]
             fields = _of_row(row) | {name: getattr(row, name) for name in protocol.names}
-            yield kind(prompt=planned.task_of(sample), answer=planned.text_of(sample).text, **fields)
+            answer, prompt = planned.seen(row.sample)
+            yield kind(prompt=prompt, answer=answer, **fields)
 
 
 def _of_row(row: ProtocolRow) -> dict[str, Any]:
@@ -193,6 +200,20 @@ class ProtocolEvaluator(Evaluator):
     def side_by_side(self, started: RunStarted) -> SideBySide:
         return _judges_side_by_side(started, self.protocol)
 
+    def experiment(self, aggregates: ProtocolAggregates) -> Experiment:
+        return Experiment(
+            judges=tuple(one.judge_model for one in aggregates.judges),
+            targets=tuple(dict.fromkeys(one.target_model for one in aggregates.analysis.targets)),
+            n_outputs=aggregates.n_outputs,
+            n_evaluations=aggregates.n_evaluations,
+            n_valid=aggregates.n_valid,
+            n_invalid=aggregates.n_invalid,
+        )
+
+    def judged_texts(self, record: Record) -> ProtocolSamples:
+        started = record.started()
+        return open_samples(record, started, protocol_plan_of(started))
+
     # ── its items ────────────────────────────────────────────────────────────────────────────────────────────
 
     def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
@@ -247,6 +268,10 @@ class _Check:
             wrong = [fact for fact in facts if fact.request_sha256 != expected]
             what = f"sample {number}: inputs and template render to another request than this fact names"
         self.findings += [Discrepancy(*place_of_fact(self._journal, fact.seq), what) for fact in wrong]
+
+
+def derived_types() -> DerivedTypes:
+    return DerivedTypes(ProtocolManifest, ProtocolAggregates, is_experiment=True)
 
 
 EVALUATOR = ProtocolEvaluator(SPEC_ID, protocol_v1, lambda: load_spec(SPEC_ID).sha256)

@@ -19,6 +19,7 @@ from benchbook.evalsets.output_sets import Output, OutputSet, read_outputs
 from benchbook.evalsets.table_columns import id_at, is_missing, text_at
 from benchbook.evalsets.tables import TableForm, read_table
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.experiments import Seen
 from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, JudgedText, asked_about
 from benchbook.evaluators.protocol.findings import Edition, SameModel
 from benchbook.evaluators.protocol.folders import protocol_of
@@ -199,6 +200,10 @@ class ProtocolSamples:
         self._number_of = {output.key: number for number, output in enumerate(self.outputs)}
         self.text = lru_cache(_KEPT_TEXTS)(self._read_text)
 
+    @property
+    def n_outputs(self) -> int:
+        return len(self.outputs)
+
     @cached_property
     def cells(self) -> tuple[CellId, ...]:
         """Every cell of the set, those without a text too."""
@@ -248,6 +253,11 @@ class ProtocolSamples:
     def text_of(self, sample: ProtocolSample) -> JudgedText:
         """What the judge saw."""
         return self.text(sample.output) if sample.probe is None else JudgedText(sample.probe.text)
+
+    def seen(self, sample: int) -> Seen:
+        """The text and the task of a sample."""
+        found = self[sample]
+        return Seen(self.text_of(found).text, self.task_of(found))
 
     def _read_text(self, output: int) -> JudgedText:
         return JudgedText(self.output_set.text(self.outputs[output]))

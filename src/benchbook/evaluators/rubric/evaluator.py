@@ -25,6 +25,7 @@ from benchbook.evaluators.contract import (
     ComparedMetric,
     Confidence,
     DerivedFiles,
+    DerivedTypes,
     EndedEarly,
     Evaluator,
     LabelCriterion,
@@ -38,7 +39,7 @@ from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion
-from benchbook.evaluators.rubric.panel import panel_analysis
+from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.reading import kept_rubric, load_rubric, spec_of
@@ -63,6 +64,7 @@ __all__ = [
     "EVALUATOR",
     "RubricEvaluator",
     "compared_columns",
+    "derived_types",
     "evaluator_in",
     "evaluator_kept_in",
     "parse_line",
@@ -240,6 +242,11 @@ class _RequestCheck:
                     f"sample {sample}: inputs and template render to another {fact.role} request than this fact names"
                 )
                 self.findings.append(Discrepancy(file, line, what))
+
+
+def derived_types() -> DerivedTypes:
+    spec = rubric_v1()
+    return DerivedTypes(RubricManifest, aggregates_file_type(spec), panel_type(spec))
 
 
 EVALUATOR = RubricEvaluator(RUBRIC_V1, rubric_v1, lambda: load_spec(RUBRIC_V1).sha256)

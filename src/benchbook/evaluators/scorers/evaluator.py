@@ -10,7 +10,7 @@ from benchbook.ask.starting import Opened
 from benchbook.canonical import ready
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-from benchbook.evaluators.contract import ComparedColumns
+from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
 from benchbook.evaluators.scorers.metric import SOURCE, ScorerMetric
 from benchbook.evaluators.scorers.scorer import Scorer, ScorerSpec
 from benchbook.evaluators.settings import RunConfig
@@ -20,7 +20,7 @@ from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from benchbook.record.state import JournalState
 
-__all__ = ["ScorerEvaluator", "evaluator_kept_in", "evaluator_over", "evaluator_to_resume"]
+__all__ = ["ScorerEvaluator", "derived_types", "evaluator_kept_in", "evaluator_over", "evaluator_to_resume"]
 
 
 class ScorerEvaluator(AnswersEvaluator):
@@ -135,3 +135,7 @@ def _spec_kept_in(record: Record, started: RunStarted) -> ScorerSpec:
     if spec.id != started.spec or started.inputs.get(SOURCE) != spec.source_sha256:
         raise RecordError(f"{record.path}: was made under {started.spec[:80]!r}, and keeps another scorer's source")
     return spec
+
+
+def derived_types() -> DerivedTypes:
+    return DerivedTypes(ScorerMetric.manifest_type, ScorerMetric.aggregates_type)
