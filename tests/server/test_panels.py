@@ -10,7 +10,7 @@ import pytest
 from benchbook.ask.starting import RunResult
 from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.record.tables import read_rows
-from benchbook.views.judges import panel_lines
+from benchbook.views.rubric.panel import panel_lines
 from panels import replies_of, run_panel
 from rubric_v1 import PANEL_ROW, V1
 from running import run

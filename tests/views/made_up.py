@@ -32,7 +32,7 @@ from benchbook.evaluators.rubric.rows import (
 )
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
-from benchbook.views.digest import RunReport
+from benchbook.views.rubric.digest import RunReport
 from benchbook.views.rubric.report import write_reports
 from rubric_v1 import AGGREGATES_FILE, ROW, SLICE, V1, outcome_v1
 

@@ -12,13 +12,13 @@ import pytest
 from benchbook.evaluators.gates import DecidedBy, ToSettle
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, VarianceSplit
-from benchbook.views.digest import RunReport
-from benchbook.views.junit import junit_report
 from benchbook.views.numbers import cells
+from benchbook.views.rubric.digest import RunReport
+from benchbook.views.rubric.junit import junit_report
 from benchbook.views.rubric.report import html_report, markdown_report, run_document
 from benchbook.views.rubric.tables import early_stop_table, variance_table
+from benchbook.views.rubric.words import settling
 from benchbook.views.terminal import document_lines
-from benchbook.views.words import settling
 from views.made_up import good, report
 
 

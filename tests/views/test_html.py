@@ -11,9 +11,10 @@ import pytest
 from benchbook.evalsets import Item
 from benchbook.specs.folders import as_text
 from benchbook.text import visible
-from benchbook.views.digest import MAX_CHARS, MAX_FAILED, MAX_PASSED, RunReport
 from benchbook.views.markup import DARK, LIGHT, el, text
+from benchbook.views.rubric.digest import MAX_FAILED, MAX_PASSED, RunReport
 from benchbook.views.rubric.report import html_report
+from benchbook.views.words import MAX_CHARS
 from views.contrast import PAIRS
 from views.made_up import HOSTILE, good, report, shown, unscored
 

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from benchbook.views.digest import RunReport
-from benchbook.views.junit import junit_report
+from benchbook.views.rubric.digest import RunReport
+from benchbook.views.rubric.junit import junit_report
 from views.made_up import HOSTILE, good, hostile_report, report, shown, silent, unscored
 
 

@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 
 from benchbook.evalsets import Item
 from benchbook.text import one_line
-from benchbook.views.digest import MAX_CHARS
 from benchbook.views.markdown import fenced, inline
 from benchbook.views.rubric.report import markdown_report
+from benchbook.views.words import MAX_CHARS
 from views.made_up import HOSTILE, hostile_report, report, shown, unscored
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from benchbook.errors import RecordError
 from benchbook.evaluators.rubric.rows import RubricRow
-from benchbook.views.digest import Spread, digest
+from benchbook.views.rubric.digest import Spread, digest
 from benchbook.views.rubric.report import write_reports
 from views.made_up import good, report, shown, unscored
 

@@ -119,7 +119,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     from benchbook.evaluators.registry import evaluator_of
     from benchbook.evaluators.rubric.panel import panel_analysis
     from benchbook.evaluators.rubric.reading import rubric_of
-    from benchbook.views.judges import (
+    from benchbook.views.rubric.panel import (
         SPLITS_SHOWN,
         judges_agreement_table,
         judges_table,

@@ -32,7 +32,7 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
-from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices
+from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices
 from benchbook.views.views import table_json
 
 if TYPE_CHECKING:

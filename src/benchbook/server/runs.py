@@ -42,7 +42,7 @@ from benchbook.server.types import (
 )
 from benchbook.text import shorten
 from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telling_places
-from benchbook.views.rubric.tables import gates_table
+from benchbook.views.gates import gates_table
 from benchbook.views.views import gate_words, table_json, view_of
 from benchbook.views.words import reason
 

@@ -19,7 +19,6 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.table_columns import choice_at, count_at, id_at, is_missing, shown
 from benchbook.evalsets.tables import read_table
-from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.labels.labels import LabelBook, labeller_name
 from benchbook.labels.state import NOT_APPLYING, Given, said_words, scores_words
 from benchbook.record.facts import Label, LabelScale
@@ -33,7 +32,7 @@ _PASSED_OVER = frozenset("'\"`‘’“”„«»")
 _LINE_END = "\r\n"  # RFC 4180, whatever the platform
 
 
-def csv_report(rows: Iterable[Any], row_type: type[msgspec.Struct] = RubricRow) -> Iterator[str]:
+def csv_report(rows: Iterable[Any], row_type: type[msgspec.Struct]) -> Iterator[str]:
     """The lines, the header first. `judge_replies` is a column of JSON, `fail_reasons` a list with `; `."""
     columns = row_type.__struct_fields__
     yield ",".join(_quoted(name) for name in columns) + _LINE_END

@@ -32,10 +32,10 @@ from benchbook.evaluators.gates import Gate
 from benchbook.text import shorten
 from benchbook.views import numbers
 from benchbook.views.curves import curves_figure
-from benchbook.views.digest import MAX_CHARS, plot_table
+from benchbook.views.gates import gate_rule, gate_state, gate_value
 from benchbook.views.markup import Html, el, join, page_head, table_html, text
-from benchbook.views.svg import gate_scale, hatching, histogram, legend, parts_bar
-from benchbook.views.words import aggregate_word, gate_rule, gate_state, gate_value, plural
+from benchbook.views.svg import gate_scale, hatching, histogram, legend, parts_bar, plot_table
+from benchbook.views.words import MAX_CHARS, aggregate_word, plural
 
 __all__ = ["blocks_html", "html_page", "section_html"]
 

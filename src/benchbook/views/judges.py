@@ -1,20 +1,18 @@
-"""What is said of judges: one's card, a panel's agreement and splits, and whether the place of an answer decides.
+"""What is said of judges: one's card, and whether the place of an answer decides.
 
 A card is Markdown, one HTML page, and lines of a terminal; as JSON it is the structure itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from benchbook.evaluators import document
 from benchbook.evaluators.document import (
     Block,
-    Cell,
     Column,
-    Columns,
     Document,
     Fact,
     Listed,
@@ -22,26 +20,20 @@ from benchbook.evaluators.document import (
     Opening,
     Table,
     Tone,
-    table,
 )
-from benchbook.evaluators.gates import Decision
-from benchbook.evaluators.panel_rules import PANEL_RULES
-from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
-from benchbook.evaluators.rubric.rows import AggregatesFile
-from benchbook.labels.calibration_results import CorrectedDecision
+from benchbook.evaluators.gates import DecisionName
 from benchbook.labels.judge_card import JudgeCard
 from benchbook.labels.position import PositionTrial
-from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
+from benchbook.statistics import Estimate
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page
 from benchbook.views.judge_card_tables import card_notices, card_sections
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import TableWords, named_model, table_json
-from benchbook.views.words import criterion_word, decision_word, plural, reason
+from benchbook.views.words import DecisionWord, decision_word, reason
 
 __all__ = [
-    "SPLITS_SHOWN",
     "CardDecision",
     "CardSection",
     "CardWords",
@@ -49,12 +41,7 @@ __all__ = [
     "card_lines",
     "card_markdown",
     "card_words",
-    "judges_agreement_table",
-    "judges_table",
-    "panel_lines",
-    "panel_notices",
     "position_table",
-    "splits_table",
 ]
 
 
@@ -92,11 +79,10 @@ class CardWords:
 
 def card_words(card: JudgeCard) -> CardWords:
     """The card for whoever shows it in a way of their own: the same sentences and tables as in the others."""
-    corrected = card.calibration.corrected_decision
     return CardWords(
         says=_sentence(card),
         as_judged=_decision_shown(card.calibration.frozen_decision),
-        as_people_judge=_decision_shown(_as_decision(corrected)),
+        as_people_judge=_decision_shown(card.calibration.corrected_decision),
         notices=tuple(card_notices(card)),
         sections=tuple(
             CardSection(one.title, tuple(table_json(part) for part in one.blocks if isinstance(part, document.Table)))
@@ -108,7 +94,7 @@ def card_words(card: JudgeCard) -> CardWords:
 def card_document(card: JudgeCard) -> Document:
     """What the card says."""
     decision = card.calibration.corrected_decision
-    word = decision_word(_as_decision(decision))
+    word = _word(decision)
     judge = named_model("Judge", card.judge_model_id, card.judge_model_version)
     opening = Opening(
         word.headline,
@@ -171,9 +157,21 @@ def _sentence(card: JudgeCard) -> str:
     )
 
 
-def _decision_shown(decision: Decision | None) -> CardDecision:
-    word = decision_word(decision)
-    return CardDecision(word.headline, word.tone, tuple(reason(one) for one in decision.reasons) if decision else ())
+class _Decided(Protocol):
+    @property
+    def decision(self) -> DecisionName: ...
+
+    @property
+    def reasons(self) -> tuple[str, ...]: ...
+
+
+def _word(found: _Decided | None) -> DecisionWord:
+    return decision_word(None) if found is None else decision_word(found.decision, found.reasons)
+
+
+def _decision_shown(found: _Decided | None) -> CardDecision:
+    word, reasons = _word(found), () if found is None else found.reasons
+    return CardDecision(word.headline, word.tone, tuple(reason(one) for one in reasons))
 
 
 def _identity(card: JudgeCard) -> list[tuple[str, str]]:
@@ -188,127 +186,6 @@ def _identity(card: JudgeCard) -> list[tuple[str, str]]:
 
 def _who_judged(card: JudgeCard) -> str:
     return f"{card.judge_model_id} ({card.judge_model_version or 'version not known'})"
-
-
-def _as_decision(found: CorrectedDecision | None) -> Decision | None:
-    """For its words: headline and colour are those of a decision of that name."""
-    if found is None:
-        return None
-    ready = found.decision == "READY"
-    return Decision(decision=found.decision, release_ready=ready, reasons=found.reasons, gates=())
-
-
-# ── a panel of judges ────────────────────────────────────────────────────────────────────────────────────────
-
-SPLITS_SHOWN = 20  # `benchbook panel RUN --all` has the others
-
-
-def panel_lines(panel: PanelAnalysis) -> list[str]:
-    """What the panel is, and how often its judges agree, as sentences."""
-    split = panel.n_judged - panel.n_unanimous
-    judged = f"Of {plural(panel.n_judged, 'sample')} with the scores of two judges or more they split on {split:,}"
-    found = [
-        f"{plural(len(panel.judges), 'judge')}, {panel.rule}: {PANEL_RULES[panel.rule]}.",
-        f"{judged}; on {panel.n_verdicts_differ:,} pass or fail hangs on whom one asks.",
-    ]
-    if n := panel.n_scored_without_all:
-        found.append(f"Scored without some judge, whose score could have changed nothing: {plural(n, 'sample')}.")
-    if n := panel.n_left_open:
-        found.append(f"Not scored, for the score of a judge who gave none could decide: {plural(n, 'sample')}.")
-    return found
-
-
-def panel_notices(panel: PanelAnalysis) -> list[str]:
-    """What must be known before the numbers of agreement are read."""
-    coefficients = [*panel.alpha.values(), *(kappa for pair in panel.pairs for kappa in pair.kappa.values())]
-    said = {WARNINGS.get(warning, warning) for one in coefficients for warning in one.warnings}
-    said |= {f"no interval: {REASONS.get(one.reason, one.reason)}" for one in coefficients if one.reason}
-    found = [f"Agreement: {one}." for one in sorted(said)]
-    if panel.n_clusters is not None:
-        found.append(f"Samples share {panel.n_clusters:,} groups or items: intervals are by whole clusters.")
-    return found
-
-
-def judges_table(panel: PanelAnalysis, file: AggregatesFile) -> Table:
-    """The panel, then each judge: the run as it would be with that judge alone."""
-    one = file.aggregates
-    names = [name for name in _names(panel) if hasattr(one, f"{name}_mean")]
-    means = (*_means(one, names), one.aggregate_score, one.pass_rate)
-    scored = numbers.count(one.n_scored - one.n_no_answer)
-    panel_row = (f"the panel ({panel.rule})", scored, numbers.nothing(), *means, None)
-    columns: Columns = {
-        "Judge": "text", "Scored": "number", "As the panel": "rate",
-        **{criterion_word(name): "grade" for name in names},
-        "Score": "score", "Passed": "rate", "Alone": "text",
-    }  # fmt: skip
-    rows = (panel_row, *(_judge(judge, names) for judge in panel.judges))
-    return table("The run as each judge alone would have it", columns, rows)
-
-
-def _names(panel: PanelAnalysis) -> list[str]:
-    """Of the criteria, in the rubric's order."""
-    return [field.removesuffix("_score") for field in panel.alpha]
-
-
-def _means(found: Any, names: Sequence[str]) -> list[float | None]:
-    return [getattr(found, f"{name}_mean") for name in names]
-
-
-def _judge(judge: JudgeAlone, names: Sequence[str]) -> tuple[Cell, ...]:
-    why = ", ".join(f"{one_line(reason)} {n:,}" for reason, n in judge.unscored_by_reason.items())
-    scored = f"{judge.n_scored:,} of {judge.n_asked:,}" + (f" ({why})" if why else "")
-    means = (*_means(judge, names), judge.aggregate_score, judge.pass_rate)
-    return judge.name, scored, judge.same_as_panel, *means, judge.decision or None
-
-
-def judges_agreement_table(panel: PanelAnalysis) -> Table:
-    """All judges together, then two by two."""
-    together = ("all (Krippendorff's alpha)", panel.n_judged, numbers.nothing(), *_of_fields(panel.alpha))
-    pairs = (
-        (f"{pair.judge_a} and {pair.judge_b} (kappa)", pair.n, pair.same_scores, *_of_fields(pair.kappa))
-        for pair in panel.pairs
-    )
-    caption = "How the judges agree: 1 is always, 0 as by chance (quadratic weights; 95 % intervals by resampling)"
-    fields: Columns = {criterion_word(field): "number" for field in panel.alpha}
-    columns: Columns = {"Judges": "text", "Samples": "count", "Same scores": "rate", **fields}
-    return table(caption, columns, (together, *pairs))
-
-
-def _of_fields(found: Mapping[str, Agreement]) -> list[str | None]:
-    return [_coefficient(one) for one in found.values()]
-
-
-def _coefficient(found: Agreement) -> str | None:
-    if found.estimate is None:
-        return None  # why stands among the notices
-    if found.low is None or found.high is None:
-        return f"{found.estimate:.2f}"
-    return f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]"
-
-
-def splits_table(panel: PanelAnalysis, shown: int | None = SPLITS_SHOWN) -> Table:
-    """What the judges split on, ranked; `shown` is None for all of it."""
-    names = _names(panel)
-    rows = (
-        (
-            f"#{split.sample}",
-            split.item_id,
-            "differs" if split.verdicts_differ else "same",
-            *(_scores(getattr(split, f"{name}_scores")) for name in names),
-            split.n_dissenting,
-        )
-        for split in panel.splits[:shown]
-    )
-    by_judge: Columns = {f"{criterion_word(name)}, judge by judge": "text" for name in names}
-    columns: Columns = {
-        "Sample": "text", "Item": "text", "Pass or fail": "text", **by_judge, "Other than the panel's": "count",
-    }  # fmt: skip
-    judges = ", ".join(one_line(judge.name) for judge in panel.judges)
-    return table(f"What to look at first: samples that the judges ({judges}) split on", columns, rows)
-
-
-def _scores(scores: Sequence[int | None]) -> str:
-    return " ".join(numbers.DASH if score is None else str(score) for score in scores)
 
 
 # ── the place of an answer ───────────────────────────────────────────────────────────────────────────────────

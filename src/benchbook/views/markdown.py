@@ -34,7 +34,8 @@ from benchbook.evaluators.document import (
 from benchbook.text import one_line, shorten, visible
 from benchbook.views import numbers
 from benchbook.views.curves import training_remarks, training_table
-from benchbook.views.digest import MAX_CHARS, plot_table
+from benchbook.views.svg import plot_table
+from benchbook.views.words import MAX_CHARS
 
 __all__ = ["bullets", "fenced", "inline", "markdown_page", "table_markdown"]
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from benchbook.evaluators.document import Bar, Kind, Plot
+from benchbook.evaluators.document import Bar, Bin, Cell, Columns, Kind, Plot, Table, table
 from benchbook.evaluators.gates import Gate
 from benchbook.views import numbers
-from benchbook.views.digest import step
+from benchbook.views.gates import extremes, gate_rule, gate_state, gate_value
 from benchbook.views.markup import Html, el, join, text
-from benchbook.views.words import aggregate_word, extremes, gate_rule, gate_state, gate_value
+from benchbook.views.words import aggregate_word
 
-__all__ = ["gate_scale", "hatching", "histogram", "legend", "parts_bar"]
+__all__ = ["gate_scale", "hatching", "histogram", "legend", "parts_bar", "plot_table", "step"]
 
 
 _HATCHED = frozenset({"did not pass"})
@@ -47,10 +47,9 @@ def gate_scale(gate: Gate) -> Html:
     ]
     if gate.value is not None:
         pieces.append(el("circle", cx=_percent(_x(gate.value, top)), cy=31, r=6.5, class_="value"))
-    state = ", ".join(part for part in gate_state(gate)[1:] if part)
     description = (
         f"{gate_value(gate, gate.value)}; the gate asks for {gate_rule(gate)}; worst to best case {extremes(gate)}; "
-        f"interval {numbers.interval(word.kind, gate.interval)}. {state}."
+        f"interval {numbers.interval(word.kind, gate.interval)}. {gate_state(gate).words}."
     )
     return _picture(f"gate-{gate.aggregate}", word.label, description, 62, pieces, "scale")
 
@@ -82,6 +81,28 @@ def histogram(plot: Plot) -> Html:
     pieces += _marks(plot, in_range, base)
     description = f"Histogram, {plot.description}. " + "; ".join(mark.label for mark in plot.marks)
     return _picture(f"plot-{plot.id}", plot.title, description, base + 22, pieces, "plot")
+
+
+def plot_table(plot: Plot) -> Table:
+    """The figures of a plot; empty bins are left out."""
+    rows: list[Sequence[Cell]] = [[_range(plot.kind, one), *one.counts] for one in plot.bins if any(one.counts)]
+    columns: Columns = {"From, below": "text", **dict.fromkeys(plot.series, "count")}
+    return table(f"{plot.title}: the figures", columns, rows)
+
+
+def _range(kind: Kind, one: Bin) -> str:
+    low = numbers.limit(kind, one.low)
+    return f"{low} and above" if one.high is None else f"{low} to {numbers.limit(kind, one.high)}"
+
+
+def step(highest: float, most: int) -> int:
+    """The smallest of 1, 2, 5, 10, 20, … with which at most `most` steps reach `highest`."""
+    unit = 1
+    while True:
+        for factor in (1, 2, 5):
+            if factor * unit * most >= highest:
+                return factor * unit
+        unit *= 10
 
 
 def parts_bar(bar: Bar) -> Html:

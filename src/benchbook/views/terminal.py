@@ -35,7 +35,8 @@ from benchbook.evaluators.gates import Gate
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.curves import training_remarks, training_table
-from benchbook.views.words import aggregate_word, gate_rule, gate_state, gate_value
+from benchbook.views.gates import gate_rule, gate_state, gate_value
+from benchbook.views.words import aggregate_word
 
 __all__ = ["document_lines", "encodable", "print_document", "table_lines"]
 
@@ -215,8 +216,7 @@ class _Shape:
             yield _painted(line, COLOURS[state.tone], self.colour)
         else:
             yield from self.wrapped(f"{mark}  {word.label}: {value}, {rule}", "", COLOURS[state.tone])
-        outcome = ", ".join(part for part in state[1:] if part)
-        yield from self.wrapped(f"{outcome}; {numbers.interval(word.kind, gate.interval)}", "    ")
+        yield from self.wrapped(f"{state.words}; {numbers.interval(word.kind, gate.interval)}", "    ")
 
     def curves(self, block: Curves) -> Iterator[str]:
         yield from self.table(training_table(block.curves))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -35,8 +35,8 @@ from benchbook.evaluators.gates import Gate
 from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
-from benchbook.views.digest import AnyReport
-from benchbook.views.words import aggregate_word, asked_items, gate_rule, gate_state, gate_value, plural
+from benchbook.views.gates import gate_rule, gate_state, gate_value
+from benchbook.views.words import aggregate_word, asked_items, plural
 
 __all__ = [
     "FOOT",
@@ -56,6 +56,16 @@ __all__ = [
     "view_of",
     "write_pieces",
 ]
+
+
+class AnyReport(Protocol):
+    """A report of a run of any spec: parts that are alike take it."""
+
+    @property
+    def manifest(self) -> Any: ...
+
+    @property
+    def aggregates(self) -> Any: ...
 
 
 # Starts a new pass over the samples, in the plan's order, each time it is called.

@@ -1,50 +1,38 @@
-"""Plain words for the names that the spec gives to things (SPEC R1, R4 to R6)."""
+"""Plain words for the names that specs give to things (SPEC R1, R4 to R6)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from benchbook.evalsets.set_parts import PartSaid
-from benchbook.evaluators.correctness.rows import CorrectnessManifest
-from benchbook.evaluators.document import Kind, Tone, Value
-from benchbook.evaluators.gates import WHY_NOT, Decision, Gate, ToSettle
-from benchbook.evaluators.rubric.rows import RubricManifest, RubricRow
-from benchbook.statistics.ground import REASONS
+from benchbook.evaluators.document import Kind, Tone
+from benchbook.evaluators.gates import DecisionName
 from benchbook.text import one_line
 from benchbook.views import numbers
 
 __all__ = [
     "AGGREGATES",
-    "FAIL_REASONS",
+    "MAX_CHARS",
     "OF_CRITERIA",
     "VERDICTS",
     "AggregateWord",
     "DecisionWord",
-    "GateState",
     "aggregate_word",
     "asked_items",
-    "bound_words",
     "criterion_word",
-    "decided_lines",
     "decision_word",
-    "extremes",
-    "fail_reason",
-    "gate_cell",
-    "gate_rule",
-    "gate_state",
-    "gate_value",
     "listed",
     "outcome_word",
     "plural",
     "reason",
-    "settling",
-    "settling_lines",
-    "unscored_because",
 ]
+
+
+MAX_CHARS = 20_000  # of one text that is shown in full; the CSV and `benchbook show` have all of it
 
 
 class AggregateWord(NamedTuple):
@@ -97,6 +85,7 @@ OF_CRITERIA: Mapping[str, tuple[str, Kind]] = {
     "_quote_found_rate": (", quotes that were found", "rate"),
     "_mean": (", mean", "grade"),
 }
+
 _OF_OTHERS: Mapping[str, AggregateWord] = {"primary_score": AggregateWord("Score", "score", "samples")}
 
 _DECISIONS: Mapping[str, DecisionWord] = {
@@ -116,11 +105,14 @@ _DECISIONS: Mapping[str, DecisionWord] = {
         "doubt",
     ),
 }
+
 _BY_BOUNDS: Mapping[str, str] = {
     "READY": "All gates are shown to hold, even if every unscored sample had been scored zero.",
     "NOT_READY": "At least one gate is shown not to hold, whatever the scores that are still missing.",
 }
+
 _NO_SAMPLES = DecisionWord("Not ready", "A run without samples shows nothing.", "bad")
+
 _REFUSED = DecisionWord(
     "No decision",
     "A decision is refused: without what is missing, nobody could repeat this run.",
@@ -137,22 +129,6 @@ VERDICTS: Mapping[str, str] = {
 
 _REASONS: Mapping[str, str] = {"no_samples": "the run has no samples"}
 
-FAIL_REASONS: Mapping[str, str] = {
-    "accuracy_below_minimum": "accuracy below the minimum",
-    "accuracy_unscored": "accuracy not scored",
-    "faithfulness_below_minimum": "faithfulness below the minimum",
-    "faithfulness_unscored": "faithfulness not scored",
-    "latency_above_maximum": "too slow",
-    "latency_unmeasured": "latency not measured",
-    "tokens_above_maximum": "too many tokens",
-    "tokens_unmeasured": "tokens not reported",
-    "cost_above_maximum": "too expensive",
-    "cost_unmeasured": "cost not known",
-    "score_below_minimum": "sample score below the minimum",
-    "too_few_criteria": "too few criteria at their minimum",
-    "no_answer": "no answer passes",
-}
-
 
 def aggregate_word(name: str) -> AggregateWord:
     """The word for an aggregate; a name that is not known yet is shown as it is."""
@@ -168,16 +144,14 @@ def _of_criterion(name: str) -> AggregateWord | None:
     return None
 
 
-def decision_word(decision: Decision | None) -> DecisionWord:
-    """The decision in words; None is a decision that was refused (R7.1)."""
-    if decision is None:
+def decision_word(name: DecisionName | None, reasons: Sequence[str] = (), *, by_bounds: bool = False) -> DecisionWord:
+    """The decision in words, with what it means where bounds decide; None is one that was refused (R7.1)."""
+    if name is None:
         return _REFUSED
-    if decision.reasons == ("no_samples",):
+    if tuple(reasons) == ("no_samples",):
         return _NO_SAMPLES
-    word = _DECISIONS[decision.decision]
-    if isinstance(decision.decided_by, msgspec.UnsetType) or decision.decided_by.rule != "bounds":
-        return word
-    return word._replace(meaning=_BY_BOUNDS.get(decision.decision, word.meaning))
+    word = _DECISIONS[name]
+    return word._replace(meaning=_BY_BOUNDS.get(name, word.meaning)) if by_bounds else word
 
 
 def outcome_word(code: str) -> str:
@@ -213,11 +187,6 @@ def _rounded(kind: Kind, text: str) -> str:
     return _VALUE_AND_LIMIT.sub(as_shown, text)
 
 
-def fail_reason(name: str) -> str:
-    """Why a sample did not pass (R5.1), in words."""
-    return FAIL_REASONS.get(name, name)
-
-
 def criterion_word(name: str) -> str:
     """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`. A name that has
     capitals keeps them: `GDPR`."""
@@ -235,155 +204,18 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def asked_items(manifest: RubricManifest | CorrectnessManifest) -> str:
+class _Asked(Protocol):
+    """The manifest of a run whose samples are answers to items."""
+
+    @property
+    def n_items(self) -> int: ...
+
+    @property
+    def part(self) -> PartSaid | msgspec.UnsetType: ...
+
+
+def asked_items(manifest: _Asked) -> str:
     """How many items were asked: `200 items`, or of a part `12 of 200 items`."""
     if isinstance(manifest.part, PartSaid):
         return f"{manifest.n_items:,} of {plural(manifest.part.n_whole, 'item')}"
     return plural(manifest.n_items, "item")
-
-
-def unscored_because(row: RubricRow) -> tuple[str, str] | None:
-    """`(name, words)` of why a sample has no score; None where it has one: `("parse_error", "unscored (…)")`."""
-    cause = getattr(row, "candidate_error", None)
-    if cause is not None:
-        return cause, f"unanswered ({cause})"
-    if row.evaluator_error is None:
-        return None
-    why = f"{row.evaluator_error}: {row.parse_error_reason}" if row.parse_error_reason else row.evaluator_error
-    return row.evaluator_error, f"unscored ({why})"
-
-
-# ── a gate of the decision: its rule, its value, and whether it holds (R6) ───────────────────────────────────
-
-
-class GateState(NamedTuple):
-    tone: Tone
-    text: str
-    detail: str | None = None
-
-
-def gate_state(gate: Gate) -> GateState:
-    """Whether the gate holds, and how firmly."""
-    if gate.unmeasured:
-        return GateState("none", "Not judged", "declared unmeasured")
-    if not isinstance(gate.claim, msgspec.UnsetType):
-        return _state_by_claim(gate)
-    if gate.value is None and not gate.holds_in_best_case:
-        return GateState("bad", "Does not hold", "not measured")
-    if not gate.holds_in_best_case:
-        return GateState("bad", "Does not hold", _in_any_case(gate))
-    if not gate.holds:
-        return GateState("doubt", "Does not hold", "though it would in the best case")
-    if not gate.holds_in_worst_case:
-        return GateState("doubt", "Holds", "but not in the worst case")
-    if gate.bound_holds is False:
-        return GateState("doubt", "Holds", "but its confidence bound does not")
-    return GateState("good", "Holds", _in_any_case(gate))
-
-
-def _state_by_claim(gate: Gate) -> GateState:
-    """Where bounds decide: what they show, beside what the value says."""
-    word = "Holds" if gate.holds else "Does not hold"
-    if gate.claim == "holds":
-        return GateState("good", word, "and is shown to, in the worst case too")
-    if gate.claim == "fails":
-        return GateState("bad", word, "and is shown not to, in the best case too")
-    if gate.value is None:
-        return GateState("doubt", word, "not measured")
-    if gate.holds and not gate.holds_in_worst_case:
-        return GateState("doubt", word, "but not in the worst case")
-    return GateState("doubt", word, "by its value; it is not shown")
-
-
-def decided_lines(decision: Decision) -> list[str]:
-    """What the decision goes by, and what the rubric's rule says by the values alone (R6.2, R6.4)."""
-    by = decision.decided_by
-    if isinstance(by, msgspec.UnsetType):
-        if decision.confidence is None:
-            return []
-        bound = numbers.limit("rate", decision.confidence)
-        return [f"It was asked that the bounds of the {bound} intervals hold too."]
-    confidence = None if by.confidence is None else numbers.limit("rate", by.confidence)
-    match by.rule:
-        case "bounds":
-            went_by = f"Decided by what is shown at {confidence} confidence"
-        case "points":
-            went_by = "Decided by the values, in the worst and the best case (--confidence none)"
-        case "until_decided":
-            went_by = f"Decided once it was sure enough, at {confidence}, what all items would give"
-        case "comparison":
-            went_by = f"The run ended by its comparison with another, at {confidence}; its gates decided nothing"
-    rule = "release-ready" if decision.release_ready else "not release-ready"
-    return [f"{went_by}. By the rubric's rule: {rule}."]
-
-
-def gate_rule(gate: Gate) -> str:
-    """`at least 85 %`."""
-    relation = "at least" if gate.direction == "at_least" else "at most"
-    return f"{relation} {numbers.limit(aggregate_word(gate.aggregate).kind, gate.limit)}"
-
-
-def gate_value(gate: Gate, value: float | None) -> str:
-    """One of the gate's values, never rounded onto its limit."""
-    kind = aggregate_word(gate.aggregate).kind
-    return numbers.show(kind, value, apart_from=gate.limit, unknown="not measured")
-
-
-def gate_cell(gate: Gate, value: float | None) -> Value:
-    """`gate_value`, for a table."""
-    kind = aggregate_word(gate.aggregate).kind
-    return Value(kind, value, unknown="not measured", apart_from=gate.limit)
-
-
-def extremes(gate: Gate) -> str:
-    """`82.1 % to 90.0 %` from the worst case to the best; a single value where they agree."""
-    if gate.worst == gate.best:
-        return gate_value(gate, gate.worst)
-    return f"{gate_value(gate, gate.worst)} to {gate_value(gate, gate.best)}"
-
-
-def bound_words(gate: Gate) -> str | None:
-    """`84.1 % at worst`: the bound that READY asks to hold; None where bounds don't decide."""
-    if isinstance(gate.bound, msgspec.UnsetType):
-        return None
-    why = gate.bound_reason if isinstance(gate.bound_reason, str) else None
-    return numbers.nothing(REASONS.get(why or "", why)) if gate.bound is None else gate_value(gate, gate.bound)
-
-
-def settling_lines(decision: Decision) -> list[str]:
-    """What would settle the gates that leave a decision open, a sentence each; none where bounds were not asked for, or
-    where the reasons say it."""
-    if not isinstance(decision.decided_by, msgspec.UnsetType):
-        return []
-    return [
-        f"{aggregate_word(gate.aggregate).label}: {settling(gate.n_to_settle)}"
-        for gate in decision.gates
-        if isinstance(gate.n_to_settle, ToSettle)
-    ]
-
-
-def settling(found: ToSettle) -> str:
-    """`1,200 more samples (1,300 in all) would settle that it holds, if its value stays what it is`."""
-    if found.n_in_all is None or found.n_more is None:
-        words = f"how many samples would settle it can't be told: {_why_not(found.reason)}"
-    else:
-        outcome = "holds" if found.would == "hold" else "does not hold"
-        words = (
-            f"{plural(found.n_more, 'more sample')} ({found.n_in_all:,} in all) would settle that it {outcome}, "
-            "if its value stays what it is"
-        )
-    if not found.n_unscored:
-        return words
-    unscored = "the 1 unscored sample" if found.n_unscored == 1 else f"the {found.n_unscored:,} unscored samples"
-    return f"{words}; {unscored} may move it whatever their number"
-
-
-def _why_not(reason: str | None) -> str:
-    return WHY_NOT.get(reason or "") or REASONS.get(reason or "", reason or "not known")
-
-
-def _in_any_case(gate: Gate) -> str | None:
-    """Unscored samples leave a worst and a best case; where both agree there is nothing to add."""
-    if gate.worst == gate.best:
-        return None
-    return "in the worst case too" if gate.holds else "not even in the best case"

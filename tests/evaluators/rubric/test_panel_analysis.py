@@ -17,7 +17,7 @@ from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
-from benchbook.views.judges import judges_table, splits_table
+from benchbook.views.rubric.panel import judges_table, splits_table
 from benchbook.views.rubric.report import VIEW
 from own_rubric import own_run
 from panels import Said, replies_of, run_panel

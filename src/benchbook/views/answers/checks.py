@@ -10,9 +10,8 @@ from benchbook.evaluators.checks.kind import REASONS
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksRow
 from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import DecisionName
-from benchbook.views import numbers
 from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
-from benchbook.views.words import gate_state
+from benchbook.views.gates import gates_table
 
 __all__ = ["VIEW"]
 
@@ -36,7 +35,8 @@ def _tables(report: AnswersReport) -> Iterator[Table]:
     file: ChecksAggregates = report.aggregates
     if len(file.checks) > 1:
         yield from _of_checks(file)
-    yield from _gates(report.decision)
+    if report.decision.gates is not msgspec.UNSET:
+        yield gates_table(report.decision, _label, unknown="no value", in_full=False)
 
 
 def _of_checks(file: ChecksAggregates) -> Iterator[Table]:
@@ -56,22 +56,6 @@ def _of_checks(file: ChecksAggregates) -> Iterator[Table]:
         for reason, n in one.misses.items()
     ]
     yield table("Why checks missed", {"Check": "text", "Name": "text", "Why": "text", "Items": "count"}, misses)
-
-
-def _gates(decision: ChecksDecision) -> Iterator[Table]:
-    if isinstance(decision.gates, msgspec.UnsetType):
-        return
-    rows = []
-    for gate in decision.gates:
-        label, kind = _label(gate.aggregate)
-        relation = "at least" if gate.direction == "at_least" else "at most"
-        rule = f"{relation} {numbers.limit(kind, gate.limit)}"
-        value = Value(kind, gate.value, apart_from=gate.limit, unknown="no value")
-        state = gate_state(gate)
-        outcome = f"{state.text}, {state.detail}" if state.detail else state.text
-        rows.append((label, rule, value, Reach(kind, gate.interval), outcome))
-    columns = {"Gate": "text", "Rule": "text", "Value": "number", "Interval": "number", "Outcome": "text"}
-    yield table("The gates", columns, rows)  # type: ignore[arg-type]
 
 
 def _decided(decision: ChecksDecision) -> tuple[str, Tone] | None:

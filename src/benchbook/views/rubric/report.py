@@ -44,23 +44,17 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
-from benchbook.views.digest import Digest, RunReport, digest_of, plots
+from benchbook.views.gates import gates_table
 from benchbook.views.html import html_page
-from benchbook.views.judges import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
-from benchbook.views.junit import junit_report
 from benchbook.views.markdown import markdown_page
 from benchbook.views.rubric import tables
+from benchbook.views.rubric.digest import Digest, RunReport, digest_of, plots
+from benchbook.views.rubric.junit import junit_report
+from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
 from benchbook.views.rubric.samples import shown_samples
+from benchbook.views.rubric.words import decided_lines, decided_word, settling_lines
 from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
-from benchbook.views.words import (
-    aggregate_word,
-    asked_items,
-    decided_lines,
-    decision_word,
-    plural,
-    reason,
-    settling_lines,
-)
+from benchbook.views.words import aggregate_word, asked_items, plural, reason
 
 __all__ = ["VIEW", "html_report", "markdown_report", "run_document", "write_reports"]
 
@@ -99,7 +93,7 @@ def run_document(report: RunReport, digest: Digest | None = None) -> Document:
         blocks += [*_sections(report, digest), *shown_samples(report, digest), *end_sections(report)]
     shown = {block.id for block in blocks if isinstance(block, Section)}
     return Document(
-        f"{decision_word(report.decision).headline}: {numbers.short_model(manifest.model_id)} on {manifest.dataset_id}",
+        f"{decided_word(report.decision).headline}: {numbers.short_model(manifest.model_id)} on {manifest.dataset_id}",
         manifest.spec,
         blocks,
         FOOT,
@@ -115,7 +109,7 @@ def run_document(report: RunReport, digest: Digest | None = None) -> Document:
 def _opening(report: RunReport) -> Opening:
     """The decision in words, why, and whose run this is."""
     manifest, decision = report.manifest, report.decision
-    word = decision_word(decision)
+    word = decided_word(decision)
     return Opening(
         word.headline,
         word.tone,
@@ -183,7 +177,7 @@ def _gates(report: RunReport, digest: Digest | None) -> list[Section]:
     base = {gate.aggregate: aggregate_word(gate.aggregate).base for gate in decision.gates}
     n_of = {name: None if digest is None else tables.counted_over(of, file, digest) for name, of in base.items()}
     gates = tuple((gate, n_of[gate.aggregate]) for gate in decision.gates)
-    return [Section("gates", "Gates", (Gates(gates, tables.gates_table(decision)),))]
+    return [Section("gates", "Gates", (Gates(gates, gates_table(decision)),))]
 
 
 def _counted(report: RunReport) -> list[Lines]:

@@ -10,7 +10,6 @@ from benchbook.evaluators.document import (
     Block,
     Cell,
     ItemBlock,
-    Kind,
     Paragraph,
     Quote,
     Said,
@@ -19,17 +18,17 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.row import MetRow, QuoteRow, scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
-from benchbook.views.digest import Digest, RunReport, SampleQuestion
-from benchbook.views.words import criterion_word, fail_reason, plural, unscored_because
+from benchbook.views.rubric.digest import Digest, RunReport, SampleQuestion
+from benchbook.views.rubric.words import fail_reason, score_kind, scores_words, unscored_because
+from benchbook.views.words import criterion_word, plural
 
-__all__ = ["scores_words", "shown_samples"]
+__all__ = ["shown_samples"]
 
 
 def shown_samples(report: RunReport, digest: Digest) -> Iterator[Block]:
@@ -76,7 +75,7 @@ def _sample(row: RubricRow, asked: SampleQuestion | None, report: RunReport) -> 
     manifest = report.manifest
     repeat = f", repeat {row.repeat + 1}" if manifest.repeats > 1 else ""
     scores = zip(_letters(report.spec).values(), report.spec.criteria, scores_of(row, report.spec), strict=True)
-    short = "  ".join(f"{letter} {numbers.show(_score_kind(one), score)}" for letter, one, score in scores)
+    short = "  ".join(f"{letter} {numbers.show(score_kind(one), score)}" for letter, one, score in scores)
     unscored = row.evaluator_error
     return ItemBlock(
         f"{shorten(row.item_id, 80)}{repeat}",
@@ -149,7 +148,7 @@ def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
         *(
             (
                 criterion_word(one.name),
-                Value(_score_kind(one), score, unknown=no_claim if one.no_answer is None else unscored),
+                Value(score_kind(one), score, unknown=no_claim if one.no_answer is None else unscored),
             )
             for one, score in zip(spec.criteria, scores_of(row, spec), strict=True)
         ),
@@ -200,14 +199,3 @@ def _retries(row: RubricRow) -> str:
 
 def _with(text: str, remark: str, applies: bool) -> str:
     return f"{text} ({remark})" if applies else text
-
-
-def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:
-    """`accuracy 2, faithfulness 1`."""
-    scores = zip(spec.criteria, scores_of(row, spec), strict=True)
-    return ", ".join(f"{one.name} {numbers.show(_score_kind(one), score)}" for one, score in scores)
-
-
-def _score_kind(one: Criterion) -> Kind:
-    """How a criterion's scores are written: what an item's own criteria come to is a share of 1."""
-    return "score" if one.by_item else "count"

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from benchbook.evaluators.document import Cell, Column, Columns, Reach, Share, Span, Table, Value, table
-from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, VarianceSplit
@@ -15,20 +14,9 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line
 from benchbook.views import numbers
-from benchbook.views.digest import Digest
-from benchbook.views.words import (
-    AGGREGATES,
-    AggregateWord,
-    aggregate_word,
-    bound_words,
-    criterion_word,
-    fail_reason,
-    gate_cell,
-    gate_rule,
-    gate_state,
-    listed,
-    plural,
-)
+from benchbook.views.rubric.digest import Digest
+from benchbook.views.rubric.words import fail_reason
+from benchbook.views.words import AGGREGATES, AggregateWord, aggregate_word, criterion_word, listed, plural
 
 __all__ = [
     "aggregates_table",
@@ -37,7 +25,6 @@ __all__ = [
     "counted_over",
     "early_stop_table",
     "fail_reasons_table",
-    "gates_table",
     "ledger_table",
     "repeats_table",
     "scores_table",
@@ -57,28 +44,6 @@ def counted_over(base: str, file: AggregatesFile, digest: Digest) -> int | None:
         "model_latency": digest.latency_model_ms.n,
     }
     return counts.get(base)
-
-
-def gates_table(decision: Decision) -> Table:
-    """The gates of R6.1, each with its worst and best case, its interval, and the bound that decides where one does."""
-    with_bounds = not isinstance(decision.decided_by, msgspec.UnsetType) and decision.decided_by.rule == "bounds"
-    rows = []
-    for gate in decision.gates:
-        word, state = aggregate_word(gate.aggregate), gate_state(gate)
-        bound = (bound_words(gate),) if with_bounds else ()
-        outcome = f"{state.text}, {state.detail}" if state.detail else state.text
-        span = Span(gate_cell(gate, gate.worst), gate_cell(gate, gate.best))
-        value, reach = gate_cell(gate, gate.value), Reach(word.kind, gate.interval)
-        rows.append((word.label, gate_rule(gate), value, span, reach, *bound, outcome))
-    return table(
-        "The gates",
-        {
-            "Gate": "text", "Rule": "text", "Value": "number", "Worst to best case": "number", "Interval": "number",
-            **({"Bound in the worst case": "number"} if with_bounds else {}), "Outcome": "text",
-        },
-        rows,
-        titled=True,
-    )  # fmt: skip
 
 
 def ledger_table(ledger: Ledger) -> Table:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, Protocol
 
 import msgspec
 
 from benchbook.evalsets import Item
-from benchbook.evaluators.document import Bin, Cell, Columns, Kind, Mark, Plot, Table, table
+from benchbook.evaluators.document import Bin, Kind, Mark, Plot
 from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.rubric.criteria import MeasureName
@@ -19,14 +18,14 @@ from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, RubricM
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 from benchbook.specs.folders import as_text
 from benchbook.views import numbers
-from benchbook.views.words import unscored_because
+from benchbook.views.rubric.words import unscored_because
+from benchbook.views.svg import step
+from benchbook.views.words import MAX_CHARS
 
 __all__ = [
-    "MAX_CHARS",
     "MAX_FAILED",
     "MAX_PASSED",
     "SCORE_BINS",
-    "AnyReport",
     "Digest",
     "Items",
     "RunReport",
@@ -34,31 +33,18 @@ __all__ = [
     "Spread",
     "digest",
     "digest_of",
-    "plot_table",
     "plots",
-    "step",
 ]
 
 
 MAX_FAILED = 200  # samples that are shown in full
 MAX_PASSED = 50
-MAX_CHARS = 20_000  # of one text; the CSV and `benchbook show` have all of it
 SCORE_BINS = 20
 
 _BIN_NANO = 10**9 // SCORE_BINS
 
 # Finds `(sample, item)` for samples by their numbers, one at a time: an item may be long.
 Items = Callable[[Collection[int]], Iterator[tuple[int, Item]]]
-
-
-class AnyReport(Protocol):
-    """A report of a run of any spec: parts that are alike take it."""
-
-    @property
-    def manifest(self) -> Any: ...
-
-    @property
-    def aggregates(self) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -202,28 +188,6 @@ _MOST_BINS = 25
 def plots(report: RunReport, digest: Digest) -> tuple[Plot, ...]:
     """Scores, latencies, tokens."""
     return (_scores(report, digest), _latencies(report, digest), _tokens(report, digest))
-
-
-def plot_table(plot: Plot) -> Table:
-    """The figures of a plot; empty bins are left out."""
-    rows: list[Sequence[Cell]] = [[_range(plot.kind, one), *one.counts] for one in plot.bins if any(one.counts)]
-    columns: Columns = {"From, below": "text", **dict.fromkeys(plot.series, "count")}
-    return table(f"{plot.title}: the figures", columns, rows)
-
-
-def step(highest: float, most: int) -> int:
-    """The smallest of 1, 2, 5, 10, 20, … with which at most `most` steps reach `highest`."""
-    unit = 1
-    while True:
-        for factor in (1, 2, 5):
-            if factor * unit * most >= highest:
-                return factor * unit
-        unit *= 10
-
-
-def _range(kind: Kind, one: Bin) -> str:
-    low = numbers.limit(kind, one.low)
-    return f"{low} and above" if one.high is None else f"{low} to {numbers.limit(kind, one.high)}"
 
 
 def _pass_limit(report: RunReport, measure: MeasureName) -> int | None:

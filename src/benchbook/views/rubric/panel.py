@@ -1,0 +1,135 @@
+"""What is said of a panel of judges: each alone, how they agree, and what they split on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchbook.evaluators.document import Cell, Columns, Table, table
+from benchbook.evaluators.panel_rules import PANEL_RULES
+from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
+from benchbook.evaluators.rubric.rows import AggregatesFile
+from benchbook.statistics import REASONS, WARNINGS, Agreement
+from benchbook.text import one_line
+from benchbook.views import numbers
+from benchbook.views.words import criterion_word, plural
+
+__all__ = [
+    "SPLITS_SHOWN",
+    "judges_agreement_table",
+    "judges_table",
+    "panel_lines",
+    "panel_notices",
+    "splits_table",
+]
+
+
+SPLITS_SHOWN = 20  # `benchbook panel RUN --all` has the others
+
+
+def panel_lines(panel: PanelAnalysis) -> list[str]:
+    """What the panel is, and how often its judges agree, as sentences."""
+    split = panel.n_judged - panel.n_unanimous
+    judged = f"Of {plural(panel.n_judged, 'sample')} with the scores of two judges or more they split on {split:,}"
+    found = [
+        f"{plural(len(panel.judges), 'judge')}, {panel.rule}: {PANEL_RULES[panel.rule]}.",
+        f"{judged}; on {panel.n_verdicts_differ:,} pass or fail hangs on whom one asks.",
+    ]
+    if n := panel.n_scored_without_all:
+        found.append(f"Scored without some judge, whose score could have changed nothing: {plural(n, 'sample')}.")
+    if n := panel.n_left_open:
+        found.append(f"Not scored, for the score of a judge who gave none could decide: {plural(n, 'sample')}.")
+    return found
+
+
+def panel_notices(panel: PanelAnalysis) -> list[str]:
+    """What must be known before the numbers of agreement are read."""
+    coefficients = [*panel.alpha.values(), *(kappa for pair in panel.pairs for kappa in pair.kappa.values())]
+    said = {WARNINGS.get(warning, warning) for one in coefficients for warning in one.warnings}
+    said |= {f"no interval: {REASONS.get(one.reason, one.reason)}" for one in coefficients if one.reason}
+    found = [f"Agreement: {one}." for one in sorted(said)]
+    if panel.n_clusters is not None:
+        found.append(f"Samples share {panel.n_clusters:,} groups or items: intervals are by whole clusters.")
+    return found
+
+
+def judges_table(panel: PanelAnalysis, file: AggregatesFile) -> Table:
+    """The panel, then each judge: the run as it would be with that judge alone."""
+    one = file.aggregates
+    names = [name for name in _names(panel) if hasattr(one, f"{name}_mean")]
+    means = (*_means(one, names), one.aggregate_score, one.pass_rate)
+    scored = numbers.count(one.n_scored - one.n_no_answer)
+    panel_row = (f"the panel ({panel.rule})", scored, numbers.nothing(), *means, None)
+    columns: Columns = {
+        "Judge": "text", "Scored": "number", "As the panel": "rate",
+        **{criterion_word(name): "grade" for name in names},
+        "Score": "score", "Passed": "rate", "Alone": "text",
+    }  # fmt: skip
+    rows = (panel_row, *(_judge(judge, names) for judge in panel.judges))
+    return table("The run as each judge alone would have it", columns, rows)
+
+
+def _names(panel: PanelAnalysis) -> list[str]:
+    """Of the criteria, in the rubric's order."""
+    return [field.removesuffix("_score") for field in panel.alpha]
+
+
+def _means(found: Any, names: Sequence[str]) -> list[float | None]:
+    return [getattr(found, f"{name}_mean") for name in names]
+
+
+def _judge(judge: JudgeAlone, names: Sequence[str]) -> tuple[Cell, ...]:
+    why = ", ".join(f"{one_line(reason)} {n:,}" for reason, n in judge.unscored_by_reason.items())
+    scored = f"{judge.n_scored:,} of {judge.n_asked:,}" + (f" ({why})" if why else "")
+    means = (*_means(judge, names), judge.aggregate_score, judge.pass_rate)
+    return judge.name, scored, judge.same_as_panel, *means, judge.decision or None
+
+
+def judges_agreement_table(panel: PanelAnalysis) -> Table:
+    """All judges together, then two by two."""
+    together = ("all (Krippendorff's alpha)", panel.n_judged, numbers.nothing(), *_of_fields(panel.alpha))
+    pairs = (
+        (f"{pair.judge_a} and {pair.judge_b} (kappa)", pair.n, pair.same_scores, *_of_fields(pair.kappa))
+        for pair in panel.pairs
+    )
+    caption = "How the judges agree: 1 is always, 0 as by chance (quadratic weights; 95 % intervals by resampling)"
+    fields: Columns = {criterion_word(field): "number" for field in panel.alpha}
+    columns: Columns = {"Judges": "text", "Samples": "count", "Same scores": "rate", **fields}
+    return table(caption, columns, (together, *pairs))
+
+
+def _of_fields(found: Mapping[str, Agreement]) -> list[str | None]:
+    return [_coefficient(one) for one in found.values()]
+
+
+def _coefficient(found: Agreement) -> str | None:
+    if found.estimate is None:
+        return None  # why stands among the notices
+    if found.low is None or found.high is None:
+        return f"{found.estimate:.2f}"
+    return f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def splits_table(panel: PanelAnalysis, shown: int | None = SPLITS_SHOWN) -> Table:
+    """What the judges split on, ranked; `shown` is None for all of it."""
+    names = _names(panel)
+    rows = (
+        (
+            f"#{split.sample}",
+            split.item_id,
+            "differs" if split.verdicts_differ else "same",
+            *(_scores(getattr(split, f"{name}_scores")) for name in names),
+            split.n_dissenting,
+        )
+        for split in panel.splits[:shown]
+    )
+    by_judge: Columns = {f"{criterion_word(name)}, judge by judge": "text" for name in names}
+    columns: Columns = {
+        "Sample": "text", "Item": "text", "Pass or fail": "text", **by_judge, "Other than the panel's": "count",
+    }  # fmt: skip
+    judges = ", ".join(one_line(judge.name) for judge in panel.judges)
+    return table(f"What to look at first: samples that the judges ({judges}) split on", columns, rows)
+
+
+def _scores(scores: Sequence[int | None]) -> str:
+    return " ".join(numbers.DASH if score is None else str(score) for score in scores)
