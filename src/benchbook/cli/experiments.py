@@ -103,28 +103,35 @@ def _plan_ready(confidence: float | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("config", metavar="CONFIG.toml")
+@click.option("--spec", help="Another evaluator than the config's; FILE.py:function for one of your own (it is run).")
 @click.option("--dry-run", is_flag=True, help="Say which runs there would be, and ask nothing.")
 @click.option("--quiet", is_flag=True, help="No progress, no table: only what goes wrong.")
 @json_option
-def grid(config: str, dry_run: bool, quiet: bool, as_json: bool) -> None:
+def grid(config: str, spec: str | None, dry_run: bool, quiet: bool, as_json: bool) -> None:
     """Run one experiment over several models, prompts or other settings: every combination is a record.
 
     CONFIG.toml is that of `benchbook run` or `benchbook judge run`, with `experiment = "NAME"` and a table [grid] that
-    has a list for each setting that varies: `model = ["…", "…"]`. The records are NAME-1, NAME-2, …; one that is whole
-    is left as it is, one that is not is resumed, so the same command goes on after a stop. Ends with 3 where a run was
-    stopped. `benchbook experiment NAME --html FILE` has them all on one page.
+    has a list for each setting that varies: `model = ["…", "…"]`. With `spec`, there or as --spec, answers are scored
+    without a judge, as by `benchbook score`. The records are NAME-1, NAME-2, …; one that is whole is left as it is, one
+    that is not is resumed, so the same command goes on after a stop. Ends with 3 where a run was stopped.
+    `benchbook experiment NAME --html FILE` has them all on one page.
     """
     from benchbook.evaluators.grid import cells_of
+    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
     from benchbook.evaluators.settings import read_config_file
 
-    cells = cells_of(read_config_file(config), config)
+    values = read_config_file(config)
+    if spec is not None:
+        values["spec"] = scorer_in_file(spec) if is_scorer_in_file(spec) else spec
+    cells = cells_of(values, config)
+    again = f"benchbook grid {config}" + (f" --spec {spec}" if spec else "")
     if dry_run:
         _say_cells(cells, as_json=as_json)
         return
     for number, cell in enumerate(cells, 1):
         if not (quiet or as_json):
             click.echo(f"{number} of {len(cells)}: {_words(cell)}", err=True)
-        _raise_stopped(_begun(cell, config, quiet=quiet or as_json), config, cell)
+        _raise_stopped(_begun(cell, config, quiet=quiet or as_json), again, cell)
     if not quiet:
         _show(cells, as_json=as_json)
 
@@ -137,15 +144,13 @@ def _begun(cell: Cell, config: str, *, quiet: bool) -> RunResult[Any]:
         return run_async(begin_cell(cell, on_progress, config))
 
 
-def _raise_stopped(result: RunResult[Any], config: str, cell: Cell) -> None:
+def _raise_stopped(result: RunResult[Any], again: str, cell: Cell) -> None:
     """Raises: RunStoppedError, or UsageError where the run was set up wrong."""
     if result.stop.reason is None:
         return
     if result.stop.usage:
         raise UsageError(f"{cell.run_id}: stopped: {result.stop.reason}")
-    raise RunStoppedError(
-        f"{cell.run_id}: stopped: {sentences(result.stop.reason)} Go on with: benchbook grid {config}"
-    )
+    raise RunStoppedError(f"{cell.run_id}: stopped: {sentences(result.stop.reason)} Go on with: {again}")
 
 
 def _words(cell: Cell) -> str:

@@ -176,6 +176,7 @@ class Evaluator(ABC):
     view: ClassVar[str] = "benchbook.views.any_evaluator"  # the module whose `VIEW` shows its records
     samples_are: ClassVar[SamplesAre] = "answers"
     may_change: ClassVar[frozenset[str]] = MAY_CHANGE
+    repeats_in_record: ClassVar[bool] = True  # its plan has the setting `repeats`; else they are records of one plan
 
     # ── what it plans and asks (`ask.starting.Asks`) ─────────────────────────────────────────────────────────
 

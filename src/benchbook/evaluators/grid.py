@@ -7,23 +7,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchbook.ask.limits import Stop
 from benchbook.ask.settings import SittingSettings
-from benchbook.ask.starting import RunResult, storable_config
+from benchbook.ask.starting import RunResult, resume, start, storable_config
 from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator
-from benchbook.evaluators.registry import evaluator_asked_for, resume_run, start_run
+from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.settings import RUN_SPEC
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import RUN_ID, Record, is_record
 
+if TYPE_CHECKING:
+    from benchbook.evaluators.scorers.scorer import Scorer
+
 __all__ = ["GRID", "NOT_VARIED", "Cell", "begin_cell", "cells_of"]
 
 GRID = "grid"  # the table of a config with a list for each setting that varies
+REPEATS = "repeats"
 _MOST = 1_000
 # A cell's name is the grid's to give, and the folder and the experiment are what its cells have in common.
 NOT_VARIED = frozenset({"run_id", "runs", "reports", "experiment"})
@@ -31,7 +35,8 @@ NOT_VARIED = frozenset({"run_id", "runs", "reports", "experiment"})
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One combination. `varied` has the settings that other cells have otherwise, `config` all of them, checked."""
+    """One combination. `varied` has the settings that other cells have otherwise, and as `repeat` which one of several
+    records of the same plan it is, from 1; `config` has all settings, checked."""
 
     run_id: str
     varied: Mapping[str, Any]
@@ -42,31 +47,63 @@ class Cell:
 def cells_of(values: Mapping[str, Any], source: str) -> list[Cell]:
     """The cells of a config with a table `grid`, in its order: what is named first varies slowest.
 
-    Their records are called after the experiment: `NAME-1`, `NAME-2`, … Nothing is read yet but the settings.
+    Their records are called after the experiment: `NAME-1`, `NAME-2`, … `spec` may be a function of the user's own.
+    Where the evaluator asks every item once, `repeats` makes as many records of each combination (SPEC R7.3): all
+    combinations, and then all of them again, so that more repeats are more cells. Nothing is read yet but the settings.
+
     Raises: ConfigError naming `source` and the setting.
     """
     shared = {name: value for name, value in values.items() if name != GRID}
-    grid = _checked(values.get(GRID), shared, source)
+    evaluator = _evaluator(shared.get("spec", RUN_SPEC), source)
+    repeats = 1 if evaluator.repeats_in_record else _repeats(shared.pop(REPEATS, 1), values.get(GRID), source)
+    grid = _checked(values.get(GRID), shared, source, repeats)
     name = shared.get("experiment")
     if not isinstance(name, str) or not RUN_ID.fullmatch(f"{name}-1"):
         expected = "a name for what the cells are together: letters, digits, '.', '_' and '-'"
         raise ConfigError(f"{source}: experiment", repr(name), expected)
-    evaluator = evaluator_asked_for(str(shared.get("spec", RUN_SPEC)))
+    if "spec" in shared and not isinstance(shared["spec"], str):
+        shared["spec"] = evaluator.id
     found = []
-    for number, combination in enumerate(product(*grid.values()), start=1):
+    for number, (repeat, *combination) in enumerate(product(range(repeats), *grid.values()), start=1):
         varied = dict(zip(grid, combination, strict=True))
         run_id = f"{name}-{number}"
-        config = evaluator.settings(shared | varied | {"run_id": run_id}, f"{source}, cell {number}")
-        found.append(Cell(run_id, varied, config, evaluator))
+        given = shared | varied | {"run_id": run_id}
+        if repeat:
+            given.pop("cache", None)  # repeats never share one
+        config = evaluator.settings(given, f"{source}, cell {number}")
+        found.append(Cell(run_id, varied | ({"repeat": repeat + 1} if repeats > 1 else {}), config, evaluator))
     return found
 
 
-def _checked(grid: Any, shared: Mapping[str, Any], source: str) -> dict[str, list[Any]]:
+def _evaluator(spec: str | Path | Scorer, source: str) -> Evaluator:
+    """Raises: ConfigError for one that there is not; UsageError for a folder's spec.toml with faults."""
+    from benchbook.evaluators.scorers.evaluator import evaluator_over
+    from benchbook.evaluators.scorers.scorer import Scorer, is_scorer_in_file
+
+    if isinstance(spec, Scorer):
+        return evaluator_over(spec)
+    if is_scorer_in_file(str(spec)):  # a config is data: who reads one does not expect that it runs a file
+        expected = "a name or a folder; a function is named on the command line, --spec FILE.py:function"
+        raise ConfigError(f"{source}: spec", repr(str(spec)), expected)
+    return evaluator_asked_for(str(spec))
+
+
+def _repeats(repeats: Any, grid: Any, source: str) -> int:
+    """How many records each combination has. Raises: ConfigError."""
+    if isinstance(grid, dict) and REPEATS in grid:
+        expected = f"{REPEATS} beside [{GRID}]: this evaluator asks every item once, so each repeat is a record"
+        raise ConfigError(f"{source}: {GRID}.{REPEATS}", repr(grid[REPEATS]), expected)
+    if type(repeats) is not int or not 1 <= repeats <= _MOST:
+        raise ConfigError(f"{source}: {REPEATS}", repr(repeats), f"a whole number from 1 to {_MOST:,}")
+    return repeats
+
+
+def _checked(grid: Any, shared: Mapping[str, Any], source: str, repeats: int) -> dict[str, list[Any]]:
     """Raises: ConfigError."""
     if not isinstance(grid, dict) or not grid:
         expected = 'a table [grid] with a list for each setting that varies: model = ["…", "…"]'
         raise ConfigError(f"{source}: {GRID}", "nothing" if grid is None else repr(grid), expected)
-    n_cells = 1
+    n_cells = repeats
     for name, options in grid.items():
         setting = f"{source}: {GRID}.{name}"
         if name in NOT_VARIED or name in ("spec", GRID):
@@ -88,11 +125,11 @@ async def begin_cell(
 ) -> RunResult[Any]:
     """Make a cell's record, or go on with it where it ended. One that is whole stays as it is, and nobody is asked.
 
-    Raises: UsageError where the record of that name was begun with another plan; else as `start_run`, `resume_run`.
+    Raises: UsageError where the record of that name was begun with another plan; else as `start`, `resume`.
     """
     record = Record(Path(cell.config.runs) / cell.run_id)
     if not is_record(record.path):
-        return await start_run(cell.config, on_progress, source)
+        return await start(cell.evaluator, cell.config, on_progress, source)
     if (changed := _changed(cell, record.started())) is not None:
         raise UsageError(
             f"{record.path}: was begun with another {changed} than cell {cell.run_id} has now; "
@@ -102,7 +139,7 @@ async def begin_cell(
         if (derived := cell.evaluator.read(record)).manifest.state == "complete":
             return RunResult(record, derived, Stop())
     changes = {name: value for name, value in storable_config(cell.config).items() if name in cell.evaluator.may_change}
-    return await resume_run(record, changes, on_progress)
+    return await resume(cell.evaluator, record, changes, on_progress)
 
 
 def _changed(cell: Cell, then: RunStarted) -> str | None:
@@ -119,4 +156,5 @@ def _changed(cell: Cell, then: RunStarted) -> str | None:
         for name in sorted(old.keys() | new.keys())
         if name not in fixed and old.get(name) != new.get(name)
     )
-    return next(different, "version of Benchbook")
+    same_spec = (now.spec, now.spec_sha256) == (then.spec, then.spec_sha256)
+    return next(different, "version of Benchbook" if same_spec else "evaluator")

@@ -70,8 +70,9 @@ async def run_async(
 def grid(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> list[Run]:
     """Run one experiment over several models, prompts or other settings, as `benchbook grid` does: a run for each cell.
 
-    `grid(evalset="items.jsonl", judge="…", experiment="tried", grid={"model": ["…", "…"]})` needs no file. Cells whose
-    records are whole are loaded, others begun or resumed. Ends with the first that stops early: see `Run.stopped`.
+    `grid(evalset="items.jsonl", judge="…", experiment="tried", grid={"model": ["…", "…"]})` needs no file. `spec` is
+    the evaluator: a name, a folder, or a function of your own (`@bb.scorer`), which needs no judge. Cells whose records
+    are whole are loaded, others begun or resumed. Ends with the first that stops early: see `Run.stopped`.
 
     Raises: ConfigError; UsageError where a record of that name was begun with another plan; else as `run`.
     """

@@ -42,6 +42,7 @@ class AnswersEvaluator(Evaluator):
 
     command = "score"
     may_change = MAY_CHANGE | {"model_base_url", "model_api_key_env", "model_path"}
+    repeats_in_record = False
     files = DERIVED_FILES
     primary = "primary_score"
 
