@@ -48,6 +48,14 @@ def test_a_stop_is_told(stopping: str | None, words: str) -> None:
     assert _words(Progress(planned=40, done=3, stopping=stopping)) == words
 
 
+def test_a_step_after_the_asking_is_told_with_a_speed_of_its_own() -> None:
+    assert _words(Progress(planned=40, done=3, step="scored")) == "3 of 40 samples scored"
+    left = _Left(started=0.0)
+    assert left.words(Progress(planned=40, done=20), 100.0) == ", about 0:33:20 left"
+    assert left.words(Progress(planned=40, done=1, step="scored"), 200.0) == ""
+    assert left.words(Progress(planned=40, done=14, step="scored"), 201.0) == ", about 0:00:02 left"
+
+
 def test_why_there_is_waiting_is_told() -> None:
     waiting = "the server asks to wait 1 s (429), 1 request at a time"
     assert _words(Progress(planned=40, done=3, waiting=waiting)) == f"3 of 40 samples; {waiting}"

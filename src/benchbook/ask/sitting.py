@@ -15,7 +15,7 @@ from benchbook.ask.asking import Asker, Endpoint
 from benchbook.ask.limits import Budget, RateLimit, Stop
 from benchbook.ask.model_id import PinCheck
 from benchbook.ask.requests import ResponseCache
-from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Work
+from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Tell, Work, telling
 from benchbook.record.facts import Interrupted, Reply, Resumed, RunEnded, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
@@ -89,8 +89,11 @@ class Questions(Job, Protocol):
 class Concludes(Protocol):
     """Questions of which more is to be recorded once a sitting has asked what it could."""
 
-    async def conclude(self, journal: JournalWriter, stop: Stop) -> bool:
-        """Appends it; tells whether all of it is there. A person who interrupted the asking does not wait for it."""
+    async def conclude(self, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
+        """Appends it, and says to `tell` how far it is; tells whether all of it is there.
+
+        A person who interrupted the asking does not wait for it.
+        """
         ...
 
 
@@ -176,8 +179,14 @@ class Sitting:
         if not isinstance(self._questions, Concludes):
             return True
         is_whole = False
-        with two_step_interrupt(self._stop):
-            is_whole = await self._questions.conclude(journal, self._stop)
+        tell = telling(self._on_progress, self._progress)
+
+        def say_stop() -> None:
+            self._progress.stopping = self._stop.reason
+            tell(self._progress.step, self._progress.done)
+
+        with two_step_interrupt(self._stop, on_first=say_stop):
+            is_whole = await self._questions.conclude(journal, self._stop, tell)
         return is_whole  # noqa: RET504 - a person who interrupts it twice leaves it as it was
 
     def _note(self, line: JournalLine) -> None:

@@ -18,7 +18,19 @@ from benchbook.ask.model_id import PinCheck
 from benchbook.record.facts import Failure, Reply, SampleFact
 from benchbook.record.reading import JournalLine
 
-__all__ = ["Job", "OneCall", "Progress", "ProgressHandler", "Resume", "Steps", "Work", "is_answered", "run_async"]
+__all__ = [
+    "Job",
+    "OneCall",
+    "Progress",
+    "ProgressHandler",
+    "Resume",
+    "Steps",
+    "Tell",
+    "Work",
+    "is_answered",
+    "run_async",
+    "telling",
+]
 
 
 @dataclass(slots=True)
@@ -30,9 +42,22 @@ class Progress:
     cost_usd: Decimal = Decimal(0)
     stopping: str | None = None
     waiting: str | None = None  # why calls wait, in words
+    step: str = ""  # what is done with them once they were asked, such as `scored`
 
 
 ProgressHandler = Callable[[Progress], None]
+Tell = Callable[[str, int], None]  # of which step how many samples have been done
+
+
+def telling(on_progress: ProgressHandler | None, progress: Progress) -> Tell:
+    """What tells whoever watches of a step that follows the asking."""
+
+    def tell(step: str, done: int) -> None:
+        if on_progress is not None:
+            progress.step, progress.done, progress.waiting = step, done, None
+            on_progress(progress)
+
+    return tell
 
 
 class Resume:

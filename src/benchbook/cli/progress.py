@@ -75,9 +75,12 @@ class _Left:
 
     def __init__(self, started: float) -> None:
         self._started = started
+        self._step = ""
         self._done_before: int | None = None  # by earlier sittings
 
     def words(self, progress: Progress, now: float) -> str:
+        if progress.step != self._step:  # it has a speed of its own
+            self._step, self._started, self._done_before = progress.step, now, progress.done
         if self._done_before is None:
             self._done_before = max(progress.done - 1, 0)
         done = progress.done - self._done_before
@@ -92,7 +95,8 @@ def _words(progress: Progress) -> str:
     again = "; Ctrl-C again ends at once" if (progress.stopping or "").startswith("interrupted") else ""
     stopping = f" (finishing what is under way{again})" if progress.stopping else ""
     waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
-    return f"{progress.done} of {progress.planned} samples{cost}{stopping}{waiting}"
+    samples = f"samples {progress.step}" if progress.step else "samples"
+    return f"{progress.done} of {progress.planned} {samples}{cost}{stopping}{waiting}"
 
 
 def start_shown(

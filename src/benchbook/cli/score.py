@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import find_record, json_option, print_json
-from benchbook.cli.progress import resume_shown, say_stopped, start_shown
+from benchbook.cli.progress import resume_shown, say_stopped, shown_progress, start_shown
 from benchbook.cli.settings import given_settings, options_of
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
@@ -86,6 +86,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
+    from benchbook.evaluators.scorers.scorer import is_scorer_in_file
     from benchbook.evaluators.settings import ScoreConfig
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
@@ -96,7 +97,11 @@ def _read(options: dict[str, Any]) -> Any:
         "training_columns", *_PART,
     )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
-    return _evaluator(options["spec"]).score(ScoreConfig(**values))
+    evaluator = _evaluator(options["spec"])
+    # A function may take its time; all else is done before a bar would be read.
+    quiet = options["quiet"] or options["as_json"] or not is_scorer_in_file(options["spec"])
+    with shown_progress(quiet=quiet) as on_progress:
+        return evaluator.score(ScoreConfig(**values), on_progress)
 
 
 def _ask(options: dict[str, Any]) -> Any:

@@ -207,7 +207,7 @@ def score(
             training_metrics=tuple(str(path) for path in training_metrics),
             training_columns=dict(training_columns or {}),
         )
-        return _scored(evaluator.score(config))
+        return _scored(evaluator.score(config, on_progress))
 
 
 async def score_async(

@@ -18,7 +18,7 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal, segment_files
 from own_scorers import ITEMS, Asking, changed, cut, outcomes_in, scored
-from running import benchbook_here
+from running import benchbook_here, write_items
 
 # ── a model that is asked, and later sittings ────────────────────────────────────────────────────────────────
 
@@ -80,7 +80,7 @@ def test_a_person_who_interrupts_the_scoring_goes_on_later(tmp_path: Path, monke
     model, exact = asking.model(), asking.scorer()
     whole = scoring.score_answers_of_sitting
 
-    async def interrupted(scorer: Scorer, record: Record, journal: JournalWriter, stop: Any) -> bool:
+    async def interrupted(scorer: Scorer, record: Record, journal: JournalWriter, stop: Any, tell: Any) -> bool:
         append = journal.append
 
         def append_and_stop(fact: Any) -> str:
@@ -89,7 +89,7 @@ def test_a_person_who_interrupts_the_scoring_goes_on_later(tmp_path: Path, monke
             return append(fact)
 
         monkeypatch.setattr(journal, "append", append_and_stop)
-        return await whole(scorer, record, journal, stop)
+        return await whole(scorer, record, journal, stop, tell)
 
     monkeypatch.setattr("benchbook.evaluators.scorers.metric.score_answers_of_sitting", interrupted)
     stopped = bb.score(exact, ITEMS, model=model, runs=tmp_path, run_id="run")
@@ -169,6 +169,70 @@ def test_what_ends_the_scoring_loses_no_outcome(tmp_path: Path) -> None:
     assert n_before <= 3
     assert outcomes_in(whole.path) == [*range(6)]
     assert whole.aggregates.primary_score == 1.0
+
+
+# ── how far it is ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """What `on_progress`, which is `told.append`, was told: step and samples done, at every sample."""
+    monkeypatch.setattr(scoring, "TELL_SECONDS", 0)
+    return []
+
+
+def test_it_tells_how_far_the_scoring_is(tmp_path: Path, told: list[tuple[str, int]]) -> None:
+    scored(tmp_path, on_progress=lambda one: told.append((one.step, one.done)))
+    assert told == [*(("scored", n) for n in (1, 2, 3, 4)), ("scored", 6)]  # the last two have no text
+
+
+def test_it_tells_of_the_scoring_after_the_asking_and_of_what_was_left(
+    tmp_path: Path, told: list[tuple[str, int]]
+) -> None:
+    asking = Asking()
+    model, exact = asking.model(), asking.scorer()
+    settings: dict[str, Any] = {"on_progress": lambda one: told.append((one.step, one.done)), "max_connections": 1}
+    asking.broken = {2}
+    stopped = bb.score(exact, ITEMS, model=model, runs=tmp_path, run_id="run", max_retries=0, **settings)
+    assert [one for one in told if one[0]] == [*(("scored", n) for n in (1, 2, 4, 5, 6)), ("scored", 6)]
+    told.clear()
+    asking.broken = set()
+    bb.resume(stopped.path, scorer=exact, model=model, **settings)
+    assert told == [("", 6), ("scored", 3), ("scored", 6)]
+
+
+def test_one_that_is_awaited_tells_so_too(tmp_path: Path, told: list[tuple[str, int]]) -> None:
+    scored(tmp_path, awaited, on_progress=lambda one: told.append((one.step, one.done)))
+    assert told == [*(("scored", n) for n in (1, 2, 3, 4)), ("scored", 6)]
+
+
+RIGHT = """
+import benchbook as bb
+
+@bb.scorer(name="right")
+def right(item, answer):
+    return answer == "1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "lines"),
+    [((), ["1 of 5 samples scored", "5 of 5 samples scored"]), (("--quiet",), []), (("--json",), [])],
+)
+def test_the_command_line_says_so_on_standard_error(
+    tmp_path: Path, option: tuple[str, ...], lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "TELL_SECONDS", 3_600)  # after the first, the end
+    (tmp_path / "years.py").write_text(RIGHT, encoding="utf-8")
+    evalset = write_items(tmp_path / "items.jsonl", 5)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"item_id": "i0", "predicted": "1"}', encoding="utf-8")
+    done = benchbook_here(
+        "score", f"{tmp_path / 'years.py'}:right", "--evalset", str(evalset), "--predictions", str(answers),
+        "--runs", str(tmp_path / "runs"), "--reports", "none", *option,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    assert [line.rpartition(",")[0] for line in done.stderr.decode().splitlines()] == lines
 
 
 # ── one that is awaited ──────────────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import check_pinned, parse_model_id
 from benchbook.ask.roles import plan_of_role
 from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
-from benchbook.ask.work import OneCall, Resume, is_answered
+from benchbook.ask.work import OneCall, Resume, Tell, is_answered
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
@@ -86,8 +86,8 @@ class AnswerQuestions:
         call = Call(sample, "candidate", 1, body, "candidate", cacheable=sample < self._plan.n_items, begins=True)
         return OneCall(call, facts)
 
-    async def conclude(self, journal: JournalWriter, stop: Stop) -> bool:
-        return await self._metric.add_facts_of_sitting(self._record, journal, stop)
+    async def conclude(self, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
+        return await self._metric.add_facts_of_sitting(self._record, journal, stop, tell)
 
     def close(self) -> None:
         self._evalset.close()

@@ -13,6 +13,7 @@ import msgspec
 from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Opened, Roles, RunResult
+from benchbook.ask.work import ProgressHandler
 from benchbook.canonical import ready
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, opened_for, prepare, roles_of_answers
@@ -64,12 +65,12 @@ class AnswersEvaluator(Evaluator):
             raise
         return evalset
 
-    def score(self, config: ScoreConfig) -> RunResult[AnswersDerived]:
+    def score(self, config: ScoreConfig, on_progress: ProgressHandler | None = None) -> RunResult[AnswersDerived]:
         """A new record of predictions that were made elsewhere, whole; or none, where anything is wrong.
 
         Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
         """
-        return record_predictions(config, self.metric)
+        return record_predictions(config, self.metric, on_progress)
 
     # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
 

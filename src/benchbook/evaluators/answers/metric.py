@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from benchbook.ask.limits import Stop
+from benchbook.ask.work import Tell
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.scorecard import UNANSWERED, ScorecardTally
 from benchbook.record.folder import Record
@@ -95,12 +96,12 @@ class Metric(ABC):
         del sample
         return self.score(item, fields, predicted)
 
-    def add_facts(self, record: Record, journal: JournalWriter) -> None:  # noqa: B027 - most need no facts of their own
-        """Appends what is a fact, too, once all predictions are in the journal."""
+    def add_facts(self, record: Record, journal: JournalWriter, tell: Tell) -> None:  # noqa: B027 - most need none
+        """Appends what is a fact, too, once all predictions are in the journal, and tells how far it is."""
 
-    async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop) -> bool:
+    async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
         """The same once a sitting has asked what it could; tells whether nothing is left, unless `stop` interrupted."""
-        del record, journal, stop
+        del record, journal, stop, tell
         return True
 
     def unanswered(self) -> Scored:

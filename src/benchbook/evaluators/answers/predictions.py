@@ -14,6 +14,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.starting import RunResult, first_fact, new_run_id, project_identity
+from benchbook.ask.work import Progress, ProgressHandler, Tell, telling
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet
@@ -41,8 +42,12 @@ if TYPE_CHECKING:
 __all__ = ["prediction_replies", "record_predictions"]
 
 
-def record_predictions(config: ScoreConfig, metric: Metric) -> RunResult[AnswersDerived]:
+def record_predictions(
+    config: ScoreConfig, metric: Metric, on_progress: ProgressHandler | None = None
+) -> RunResult[AnswersDerived]:
     """A new record of the predictions, whole; or none, where anything is wrong.
+
+    `on_progress` is told how far a function of the user's own is; what takes no time of its own tells nothing.
 
     Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
     """
@@ -69,7 +74,8 @@ def record_predictions(config: ScoreConfig, metric: Metric) -> RunResult[Answers
         derived: list[AnswersDerived] = []
 
         def fill(record: Record) -> None:
-            _append(record, iter(()) if config.dry_run else replies, metric)
+            tell = telling(on_progress, Progress(planned=plan.n_samples))
+            _append(record, iter(()) if config.dry_run else replies, metric, tell)
             derived.append(derive_answers(record, record.path, metric))
 
         record = create_record(
@@ -116,11 +122,11 @@ def _named_after(predictions: str | None) -> str:
     return "recorded/" + ("".join("-" if mark.isspace() or mark == "@" else mark for mark in stem) or "predictions")
 
 
-def _append(record: Record, replies: Iterator[Reply], metric: Metric) -> None:
+def _append(record: Record, replies: Iterator[Reply], metric: Metric, tell: Tell) -> None:
     with JournalWriter(record.journal) as journal:
         for reply in replies:
             journal.append(reply)
-        metric.add_facts(record, journal)
+        metric.add_facts(record, journal, tell)
         journal.append(RunEnded())
 
 

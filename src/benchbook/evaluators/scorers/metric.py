@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.limits import Stop
+from benchbook.ask.work import Tell
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
@@ -70,11 +71,11 @@ class ScorerMetric(Metric):
 
     # ── while it runs ────────────────────────────────────────────────────────────────────────────────────────
 
-    def add_facts(self, record: Record, journal: JournalWriter) -> None:
-        score_answers(self._here(), record, journal)
+    def add_facts(self, record: Record, journal: JournalWriter, tell: Tell) -> None:
+        score_answers(self._here(), record, journal, tell)
 
-    async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop) -> bool:
-        return await score_answers_of_sitting(self._here(), record, journal, stop)
+    async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
+        return await score_answers_of_sitting(self._here(), record, journal, stop, tell)
 
     def _here(self) -> Scorer:
         if self.scorer is None:

@@ -14,13 +14,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from benchbook.ask.limits import Stop
-from benchbook.ask.work import run_async
+from benchbook.ask.work import Tell, run_async
+from benchbook.evalsets import EvalSet
 from benchbook.evaluators.answers.rows import last_reply, predicted_text
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.scorers.outcome import outcome_of, raised_outcome
-from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer
+from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
 from benchbook.record.facts import Outcome, Outcomes
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
@@ -35,6 +36,8 @@ CHUNK = 256
 CHUNK_CHARACTERS = 64 << 10
 CHUNK_SECONDS = 1.0
 AT_ONCE = 32  # calls of a scorer that is awaited
+SCORED = "scored"  # what is told of samples
+TELL_SECONDS = 0.2  # between two times that it is told how far it is
 
 
 class _Asked(NamedTuple):
@@ -48,14 +51,15 @@ def has_text(answer: str | None) -> bool:
     return answer is not None and bool(answer.strip())
 
 
-def score_answers(scorer: Scorer, record: Record, journal: JournalWriter) -> None:
+def score_answers(scorer: Scorer, record: Record, journal: JournalWriter, tell: Tell) -> None:
     """Score every answer that has no outcome yet. One that is awaited gets an event loop, beside any that runs here."""
     if not scorer.is_async:
-        with _lacking(record) as lacking, _facts(scorer, journal) as facts:
+        with _lacking(scorer, record, journal, tell) as (lacking, facts):
             for one in lacking:
                 facts.add(outcome_by(scorer, *one))
+        facts.tell_all()
         return
-    whole = score_answers_of_sitting(scorer, record, journal, Stop())
+    whole = score_answers_of_sitting(scorer, record, journal, Stop(), tell)
     if _is_in_a_loop():
         with ThreadPoolExecutor(1) as thread:
             thread.submit(run_async, whole).result()
@@ -63,33 +67,44 @@ def score_answers(scorer: Scorer, record: Record, journal: JournalWriter) -> Non
         run_async(whole)
 
 
-async def score_answers_of_sitting(scorer: Scorer, record: Record, journal: JournalWriter, stop: Stop) -> bool:
+async def score_answers_of_sitting(
+    scorer: Scorer, record: Record, journal: JournalWriter, stop: Stop, tell: Tell
+) -> bool:
     """The same within an event loop; whether all are scored, which they aren't where a person interrupts it."""
     outcomes = _awaited if scorer.is_async else _called
-    with _lacking(record) as lacking, _facts(scorer, journal) as facts:
+    with _lacking(scorer, record, journal, tell) as (lacking, facts):
         async with aclosing(outcomes(scorer, lacking, stop)) as found:
             async for outcome in found:
                 facts.add(outcome)
+    if not stop.interrupted:
+        facts.tell_all()
     return not stop.interrupted
 
 
 @contextmanager
-def _lacking(record: Record) -> Iterator[Iterator[_Asked]]:
-    """The answers without an outcome, in the order of the plan; of an item as the record keeps it."""
+def _lacking(
+    scorer: Scorer, record: Record, journal: JournalWriter, tell: Tell
+) -> Iterator[tuple[Iterator[_Asked], _Facts]]:
+    """The answers without an outcome, in the order of the plan, of items as the record keeps them; and what takes
+    their outcomes: at the block's end, whatever ends it, all of them are appended."""
     state = read_state(record.journal)
     plan, derivation = candidate_plan_of(state.started), derivation_of(state.started)
 
-    def found() -> Iterator[_Asked]:
-        for sample, facts in state.index.by_sample():
+    def found(evalset: EvalSet) -> Iterator[_Asked]:
+        for sample, replies in state.index.by_sample():
             if sample in state.outcomes:
                 continue
-            answer = predicted_text(last_reply(facts), plan, derivation)
+            answer = predicted_text(last_reply(replies), plan, derivation)
             if answer is not None and has_text(answer):
                 place = sample % plan.n_items
                 yield _Asked(sample, ScoredItem(evalset[place], evalset.fields(place)), answer)
 
+    facts = _Facts(scorer.spec, journal, tell, plan.n_samples)
     with recorded_evalset(record, state.started, keeps_fields=True) as evalset:
-        yield found()
+        try:
+            yield found(evalset), facts
+        finally:
+            facts.append()
 
 
 # ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -163,34 +178,34 @@ def _is_in_a_loop() -> bool:
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@contextmanager
-def _facts(scorer: Scorer, journal: JournalWriter) -> Iterator[_Facts]:
-    """What takes outcomes; at the block's end, whatever ends it, all of them are appended."""
-    facts = _Facts(scorer, journal)
-    try:
-        yield facts
-    finally:
-        facts.append()
-
-
 class _Facts:
-    """Outcomes that come one by one, appended as facts of a size that a line of the journal should have."""
+    """Outcomes that come one by one, appended as facts of a size that a line of the journal should have.
 
-    def __init__(self, scorer: Scorer, journal: JournalWriter) -> None:
-        self._spec = scorer.spec
+    They come in the order of the plan, so the samples before one are done: scored, or without an answer to score.
+    """
+
+    def __init__(self, spec: ScorerSpec, journal: JournalWriter, tell: Tell, n_samples: int) -> None:
+        self._spec = spec
         self._journal = journal
+        self._tell = tell
+        self._n_samples = n_samples
         self._waiting: list[Outcome] = []
         self._n_characters = 0
         self._until = 0.0
+        self._tells_at = 0.0  # the first at once: it works
 
     def add(self, outcome: Outcome) -> None:
+        now = time.monotonic()
         if not self._waiting:
-            self._until = time.monotonic() + CHUNK_SECONDS
+            self._until = now + CHUNK_SECONDS
         self._waiting.append(outcome)
         self._n_characters += sum(len(text) for text in outcome.values.values() if isinstance(text, str))
         is_full = len(self._waiting) >= CHUNK or self._n_characters >= CHUNK_CHARACTERS
-        if is_full or time.monotonic() >= self._until:
+        if is_full or now >= self._until:
             self.append()
+        if now >= self._tells_at:
+            self._tells_at = now + TELL_SECONDS
+            self._tell(SCORED, outcome.sample + 1)
 
     def append(self) -> None:
         outcomes, self._waiting, self._n_characters = self._waiting, [], 0
@@ -198,3 +213,6 @@ class _Facts:
             spec, python = self._spec, platform.python_version()
             fact = Outcomes(scorer=spec.id, source_sha256=spec.source_sha256, python=python, outcomes=outcomes)
             self._journal.append(fact)
+
+    def tell_all(self) -> None:
+        self._tell(SCORED, self._n_samples)
