@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import re
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from benchbook.ask.model_id import (
     ModelId,
@@ -23,7 +27,10 @@ from benchbook.ask.model_id import (
     read_name,
     snapshots_differ,
 )
+from benchbook.ask.requests import plan_sha256
+from benchbook.ask.settings import SittingSettings
 from benchbook.errors import UsageError
+from benchbook.record.facts import RunStarted
 from benchbook.record.state import Reported
 from benchbook.text import shorten
 
@@ -33,15 +40,19 @@ __all__ = [
     "check_code_is_named",
     "code_version",
     "environment",
+    "first_fact",
     "floating_ids",
     "floating_of",
     "identity_caps",
     "identity_warnings",
     "is_same_model",
     "model_version",
+    "new_run_id",
     "other_model",
+    "project_identity",
     "project_version",
     "self_judging",
+    "storable_config",
 ]
 
 
@@ -252,3 +263,52 @@ def _version_of(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+# ── a record's first fact ────────────────────────────────────────────────────────────────────────────────────
+
+
+def first_fact(
+    run_id: str,
+    plan: Any,
+    config: Mapping[str, Any],
+    inputs: dict[str, str],
+    identity: Mapping[str, Any],
+    *,
+    n_items: int,
+    repeats: int,
+) -> RunStarted:
+    """Of a plan that names its spec, with the settings as they are recorded."""
+    return RunStarted(
+        run_id=run_id,
+        spec=plan.spec,
+        spec_sha256=plan.spec_sha256,
+        plan_sha256=plan_sha256(plan),
+        n_items=n_items,
+        repeats=repeats,
+        config=dict(config),
+        inputs=inputs,
+        identity={**identity, "plan": msgspec.to_builtins(plan)},
+        code_version=code_version(),
+        environment=environment(),
+    )
+
+
+def project_identity(source: str | Path | None, name: str, data: str) -> dict[str, Any]:
+    """The commit of the user's own work, by the config or by what was asked: `name` is what texts call that.
+
+    A set that Benchbook ships (`@NAME`) is nobody's work, and one in memory lies nowhere.
+    """
+    file = None if data.startswith(("@", "memory:")) else data
+    return {"project_version": project_version(("config", source), (name, file))}
+
+
+def storable_config(config: SittingSettings) -> dict[str, Any]:
+    """The settings as they are recorded: exact decimals as strings, and what was not set left out."""
+    values = msgspec.to_builtins(config)
+    return {name: value for name, value in values.items() if value not in (None, {}, [], ())}
+
+
+def new_run_id() -> str:
+    """Sorts by time, and does not collide."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

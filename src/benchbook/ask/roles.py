@@ -25,12 +25,11 @@ from benchbook.ask.providers.opening import (
 from benchbook.ask.requests import ResponseCache, RolePlan
 from benchbook.ask.server_pace import ServerPace
 from benchbook.ask.settings import JudgeConfig
-from benchbook.ask.sitting import Means
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Role
 
-__all__ = ["RoleSettings", "allow_open_files", "judge_role_settings", "open_means", "plan_of_role"]
+__all__ = ["Means", "RoleSettings", "allow_open_files", "judge_role_settings", "open_means", "plan_of_role"]
 
 
 _OTHERS = 100  # the record's, the eval set's, libraries'
@@ -166,6 +165,14 @@ def _who(name: str, role: RoleSettings, plan: RolePlan) -> Who:
     judge = None if is_one else plan.name
     role_name: Role = "candidate" if name == "candidate" else "judge"
     return who_is_asked(plan, role_name, {"base_url": role.base_url}, role.prefix, judge)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a sitting asks with."""
+
+    endpoints: Mapping[str, Endpoint]
+    cache: ResponseCache | None
 
 
 @asynccontextmanager

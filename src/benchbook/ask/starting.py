@@ -1,48 +1,73 @@
-"""One start and one resume, whatever the evaluator: what a record lacks is asked, and what follows is derived."""
+"""One start and one resume, whatever the evaluator: what a record lacks is asked, and what follows is derived.
+
+What its journal lacks is asked in sittings, within the limits, and how each ended is written in it.
+"""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-import msgspec
-
-from benchbook.ask.identity import code_version, environment, project_version
-from benchbook.ask.limits import Stop
+from benchbook.ask.asking import Asker
+from benchbook.ask.identity import code_version, environment, new_run_id, storable_config
+from benchbook.ask.limits import Budget, RateLimit, Stop, two_step_interrupt
 from benchbook.ask.model_id import PinCheck, parse_model_id
-from benchbook.ask.requests import RolePlan, plan_sha256
-from benchbook.ask.roles import RoleSettings, open_means
+from benchbook.ask.requests import RolePlan
+from benchbook.ask.roles import Means, RoleSettings, open_means
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
-from benchbook.ask.sitting import Means, Questions, Sitting
-from benchbook.ask.work import ProgressHandler
+from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Tell, Work, telling
 from benchbook.errors import UsageError
-from benchbook.record.facts import Resumed, RunStarted
+from benchbook.record.facts import Interrupted, Reply, Resumed, RunEnded, RunStarted, SampleFact
 from benchbook.record.folder import Record, create_record
+from benchbook.record.journal import JournalWriter
+from benchbook.record.reading import JournalLine
 
-__all__ = [
-    "Asks",
-    "Opened",
-    "Prepared",
-    "Roles",
-    "RunResult",
-    "first_fact",
-    "new_run_id",
-    "project_identity",
-    "resume",
-    "start",
-    "storable_config",
-]
+__all__ = ["Asks", "Opened", "Prepared", "Questions", "Roles", "RunResult", "resume", "start"]
 
 Derived_co = TypeVar("Derived_co", covariant=True)
 Settings = TypeVar("Settings", bound=SittingSettings)
 
 # How each model is reached, and how it is asked, by what its endpoint is called.
 Roles = Mapping[str, tuple[RoleSettings, RolePlan]]
+
+
+class Questions(Job, Protocol):
+    """What a record still asks, for one sitting."""
+
+    def is_finished(self, facts: list[SampleFact]) -> bool:
+        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
+        ...
+
+    def endpoint_of(self, reply: Reply) -> str:
+        """Which endpoint a reply in the journal came from."""
+        ...
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether what was asked is enough, though samples are left."""
+        ...
+
+    def order(self, journal: JournalWriter, resume: Resume) -> Iterable[int]:
+        """Every sample's number, as it is to be asked; what is imported rather than asked is appended on the way."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class Concludes(Protocol):
+    """Questions of which more is to be recorded once a sitting has asked what it could."""
+
+    async def conclude(self, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
+        """Appends it, and says to `tell` how far it is; tells whether all of it is there.
+
+        A person who interrupted the asking does not wait for it.
+        """
+        ...
 
 
 class Opened(Protocol):
@@ -162,50 +187,112 @@ async def _sit(
     return RunResult(record, evaluator.derive(record, record.path), stop)
 
 
-# ── a record's first fact ────────────────────────────────────────────────────────────────────────────────────
+# ── a sitting ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def first_fact(
-    run_id: str,
-    plan: Any,
-    config: Mapping[str, Any],
-    inputs: dict[str, str],
-    identity: Mapping[str, Any],
-    *,
-    n_items: int,
-    repeats: int,
-) -> RunStarted:
-    """Of a plan that names its spec, with the settings as they are recorded."""
-    return RunStarted(
-        run_id=run_id,
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
-        plan_sha256=plan_sha256(plan),
-        n_items=n_items,
-        repeats=repeats,
-        config=dict(config),
-        inputs=inputs,
-        identity={**identity, "plan": msgspec.to_builtins(plan)},
-        code_version=code_version(),
-        environment=environment(),
-    )
+class Sitting:
+    """From the opening of a record's journal to its closing. `stop.reason` then says why it ended early."""
 
+    def __init__(
+        self,
+        record: Record,
+        config: SittingSettings,
+        means: Means,
+        questions: Questions,
+        stop: Stop,
+        on_progress: ProgressHandler | None,
+    ) -> None:
+        self._stop = stop
+        self._record = record
+        self._config = config
+        self._means = means
+        self._questions = questions
+        self._on_progress = on_progress
+        self._progress = Progress(planned=questions.n_samples)
+        self._resume = Resume(questions.n_samples, questions.is_finished, questions.endpoint_of)
+        self._ended = False
 
-def project_identity(source: str | Path | None, name: str, data: str) -> dict[str, Any]:
-    """The commit of the user's own work, by the config or by what was asked: `name` is what texts call that.
+    async def ask(self, resumed: Resumed | None, pins: PinCheck, *, as_it_is: bool = False) -> None:
+        """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first.
 
-    A set that Benchbook ships (`@NAME`) is nobody's work, and one in memory lies nowhere.
-    """
-    file = None if data.startswith(("@", "memory:")) else data
-    return {"project_version": project_version(("config", source), (name, file))}
+        `as_it_is`: nobody is asked, and the run ends with what is unanswered (R1.3a).
+        """
+        with JournalWriter(self._record.journal, on_line=self._note) as journal:
+            if self._ended:
+                return
+            if resumed is not None:
+                journal.append(resumed)
+            accepts = as_it_is or self._config.accept_unanswered
+            if not self._questions.is_decided and not as_it_is:
+                await self._ask_all(journal, pins)
+                self._stop.over_unanswered(len(self._resume.begun), accept=accepts)
+            if not await self._conclude(journal):
+                journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
+            elif self._questions.is_decided:
+                journal.append(RunEnded())
+                self._stop.settle()  # nothing is left to resume
+            elif self._resume.n_done == self._questions.n_samples:
+                journal.append(RunEnded())
+            elif accepts and self._stop.reason is None:
+                journal.append(RunEnded(accepts_unanswered=True))
+            else:
+                journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
 
+    async def _conclude(self, journal: JournalWriter) -> bool:
+        """Whether what follows the asking is done, too."""
+        if not isinstance(self._questions, Concludes):
+            return True
+        is_whole = False
+        tell = telling(self._on_progress, self._progress)
 
-def storable_config(config: SittingSettings) -> dict[str, Any]:
-    """The settings as they are recorded: exact decimals as strings, and what was not set left out."""
-    values = msgspec.to_builtins(config)
-    return {name: value for name, value in values.items() if value not in (None, {}, [], ())}
+        def say_stop() -> None:
+            self._progress.stopping = self._stop.reason
+            tell(self._progress.step, self._progress.done)
 
+        with two_step_interrupt(self._stop, on_first=say_stop):
+            is_whole = await self._questions.conclude(journal, self._stop, tell)
+        return is_whole  # noqa: RET504 - a person who interrupts it twice leaves it as it was
 
-def new_run_id() -> str:
-    """Sorts by time, and does not collide."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    def _note(self, line: JournalLine) -> None:
+        self._resume.note(line)
+        self._ended = self._ended or isinstance(line.fact, RunEnded)
+
+    async def _ask_all(self, journal: JournalWriter, pins: PinCheck) -> None:
+        asker = self._asker(journal)
+        asker.on_wait = lambda: self._report(asker)
+        work = Work(
+            self._questions,
+            self._questions.order(journal, self._resume),
+            asker,
+            self._resume,
+            pins,
+            workers=self._config.max_connections,
+            max_seconds=self._config.max_seconds,
+            on_sample=lambda: self._report(asker),
+        )
+        with two_step_interrupt(self._stop, on_first=lambda: self._report(asker)):
+            await work.run()
+
+    def _asker(self, journal: JournalWriter) -> Asker:
+        config, endpoints, tokens = self._config, self._means.endpoints, self._resume.tokens
+        paid = (endpoint.cost_usd(*tokens[name]) for name, endpoint in endpoints.items() if name in tokens)
+        spent = sum(paid, start=Decimal(0))
+        return Asker(
+            journal=journal,
+            endpoints=endpoints,
+            stop=self._stop,
+            budget=Budget(config.max_cost_usd, spent),
+            max_retries=config.max_retries,
+            max_wait_ms=config.max_wait_ms,
+            requests=RateLimit(config.requests_per_minute) if config.requests_per_minute else None,
+            tokens=RateLimit(config.tokens_per_minute) if config.tokens_per_minute else None,
+            cache=self._means.cache,
+        )
+
+    def _report(self, asker: Asker) -> None:
+        if self._on_progress is not None:
+            self._progress.done = self._resume.n_done
+            self._progress.cost_usd = asker.budget.spent_usd
+            self._progress.stopping = self._stop.reason
+            self._progress.waiting = asker.waiting
+            self._on_progress(self._progress)

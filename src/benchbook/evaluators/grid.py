@@ -9,9 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbook.ask.identity import storable_config
 from benchbook.ask.limits import Stop
 from benchbook.ask.settings import SittingSettings
-from benchbook.ask.starting import RunResult, resume, start, storable_config
+from benchbook.ask.starting import RunResult, resume, start
 from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import Evaluator

@@ -11,7 +11,7 @@ from threading import Lock
 
 import msgspec
 
-from benchbook.ask.starting import storable_config
+from benchbook.ask.identity import storable_config
 from benchbook.ask.work import run_async
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError

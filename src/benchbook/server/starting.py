@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
+from benchbook.ask.identity import new_run_id
 from benchbook.ask.settings import JudgeConfig, numbered_judges
-from benchbook.ask.starting import new_run_id
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import RunConfig, config_from_mapping

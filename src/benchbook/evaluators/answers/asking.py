@@ -9,11 +9,18 @@ from pathlib import Path
 import msgspec
 
 from benchbook.ask.asking import Call
-from benchbook.ask.identity import check_code_is_named, code_version, floating_ids
+from benchbook.ask.identity import (
+    check_code_is_named,
+    code_version,
+    first_fact,
+    floating_ids,
+    project_identity,
+    storable_config,
+)
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import check_pinned, parse_model_id
 from benchbook.ask.roles import plan_of_role
-from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
+from benchbook.ask.starting import Roles
 from benchbook.ask.work import OneCall, Resume, Tell, is_answered
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset

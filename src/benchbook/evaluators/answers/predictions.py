@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.ask.identity import floating_ids
+from benchbook.ask.identity import first_fact, floating_ids, new_run_id, project_identity
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.starting import RunResult, first_fact, new_run_id, project_identity
+from benchbook.ask.starting import RunResult
 from benchbook.ask.work import Progress, ProgressHandler, Tell, telling
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError

@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from benchbook.ask.asking import Call
-from benchbook.ask.identity import floating_ids
+from benchbook.ask.identity import first_fact, floating_ids, project_identity, storable_config
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.ask.settings import judge_names, numbered_judges
-from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
+from benchbook.ask.starting import Roles
 from benchbook.ask.work import OneCall, Resume, is_answered
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.output_sets import Output, OutputSet, read_output_set

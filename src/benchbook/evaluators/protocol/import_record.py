@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from benchbook.ask.identity import first_fact, new_run_id, project_identity
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.starting import first_fact, new_run_id, project_identity
 from benchbook.errors import UsageError
 from benchbook.evalsets.output_set_sources import Key
 from benchbook.evalsets.output_sets import OutputSet

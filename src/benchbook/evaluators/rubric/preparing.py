@@ -9,13 +9,20 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.identity import check_code_is_named, code_version, floating_ids
+from benchbook.ask.identity import (
+    check_code_is_named,
+    code_version,
+    first_fact,
+    floating_ids,
+    project_identity,
+    storable_config,
+)
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import ModelId, check_pinned, parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
-from benchbook.ask.starting import Roles, first_fact, project_identity, storable_config
+from benchbook.ask.starting import Roles
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
