@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import click
 
-from benchbook.ask.settings import JudgeConfig
+from benchbook.ask.settings import ModelConfig
 from benchbook.cli.main import benchbook
 from benchbook.evaluators.settings import SETTINGS, RunConfig
 
@@ -154,7 +154,7 @@ def type_words(hint: Any) -> str:
     if origin is Union or type(hint).__name__ == "UnionType":
         return next(type_words(one) for one in get_args(hint) if one is not type(None))
     if origin is tuple:
-        return "list of tables" if get_args(hint)[0] is JudgeConfig else "list of names"
+        return "list of tables" if get_args(hint)[0] is ModelConfig else "list of names"
     if origin is Literal:
         return " or ".join(f"`{word}`" for word in get_args(hint))
     return "table" if origin is dict else WORDS[hint.__name__]

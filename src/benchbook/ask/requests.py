@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer, Generation, is_fault
+from benchbook.ask.providers.calls import Answer, is_fault
 from benchbook.ask.providers.local import bounded
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.canonical import StrictJsonError, canonical_json, decode_json, parse_strict, ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets.conversations import Message
 
-__all__ = ["ResponseCache", "RolePlan", "body_of", "generation_of", "plan_sha256", "request_sha256", "split_reasoning"]
+__all__ = ["ResponseCache", "RolePlan", "body_of", "plan_sha256", "request_sha256", "schema_asked", "split_reasoning"]
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,16 +44,17 @@ def request_sha256(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def generation_of(role: RolePlan, schema: Mapping[str, Any]) -> Generation:
+def schema_asked(role: RolePlan, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a role is asked for where its replies have this schema; None where it is asked for none."""
     if not role.json_schema:
-        return Generation(role.params)
+        return None
     asked = {key: value for key, value in schema.items() if key not in ("$schema", "title")}
-    return Generation(role.params, bounded(asked) if role.provider == "local" else asked)
+    return bounded(asked) if role.provider == "local" else asked
 
 
-def body_of(role: RolePlan, asked: str | Sequence[Message], generation: Generation) -> bytes:
-    """The request: a prompt, or the messages of a conversation."""
-    return chat_body(role.name, asked, generation, stream=role.stream)
+def body_of(role: RolePlan, asked: str | Sequence[Message], schema: Mapping[str, Any] | None = None) -> bytes:
+    """The request: a prompt, or the messages of a conversation; `schema` is what `schema_asked` gives."""
+    return chat_body(role.name, asked, role.params, schema, stream=role.stream)
 
 
 def split_reasoning(reply: str, tags: Sequence[str], *, lone_closing: bool = False) -> tuple[str | None, str]:

@@ -1,35 +1,39 @@
-"""One model as it is to be asked: from its settings to its plan and to the endpoint that is asked."""
+"""One model as it is to be asked: from its settings to its plan, its provider and the endpoint that is asked."""
 
 from __future__ import annotations
 
 import resource
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass
 from typing import Any
 
 from benchbook.ask.asking import Endpoint
 from benchbook.ask.limits import ConcurrencyLimit
 from benchbook.ask.model_id import ModelId, parse_model_id
-from benchbook.ask.providers.local import SLOTS, find_model, weights_version
+from benchbook.ask.providers.access import DEFAULT_BASE_URL, Secret, checked_base_url, server_of
+from benchbook.ask.providers.calls import Answer, CallFailed, Provider
+from benchbook.ask.providers.local import SLOTS, LocalProvider, find_model, weights_version
 from benchbook.ask.providers.openai_wire import LEFT_OUT
-from benchbook.ask.providers.opening import (
-    KINDS,
-    NAMED_KINDS,
-    ProviderSettings,
-    offers_json_schema,
-    open_provider,
-    server_key,
-)
 from benchbook.ask.requests import ResponseCache, RolePlan
 from benchbook.ask.server_pace import ServerPace
-from benchbook.ask.settings import JudgeConfig
+from benchbook.ask.settings import ModelConfig
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Role
 
-__all__ = ["Means", "RoleSettings", "allow_open_files", "judge_role_settings", "open_means", "plan_of_role"]
+__all__ = [
+    "NAMED_KINDS",
+    "Means",
+    "RoleSettings",
+    "allow_open_files",
+    "judge_roles",
+    "offers_json_schema",
+    "open_means",
+    "open_provider",
+    "plan_of_role",
+    "server_key",
+]
 
 
 _OTHERS = 100  # the record's, the eval set's, libraries'
@@ -51,53 +55,44 @@ START_CONNECTIONS = 16  # concurrency grows from here to max_connections
 _RESERVED = frozenset({"messages", "model", "stream", "response_format"})
 
 
+NAMED_KINDS = ("openai", "local", "recorded", "scripted", "any-llm")  # by a setting
+KINDS = (*NAMED_KINDS, "python")  # a function is handed in
+_DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleSettings:
     """How one model is reached and asked. `setting` is what error messages name it by: `model`, `judges[1].model`."""
 
     setting: str
-    model: str
     prefix: str  # before the names of its other settings in messages: `model_`, `judges[1].`
-    base_url: str | None
-    api_key_env: str | None
-    path: str | None
-    params: dict[str, Any]
-    reasoning_tags: tuple[str, ...]
-    json_schema: bool | None  # None: where the provider is known to take one
-    stream: bool
+    config: ModelConfig
     timeout_ms: int
-    input_price: Decimal | None
-    output_price: Decimal | None
+    stream: bool = False
 
-    def provider(self, model_id: ModelId) -> ProviderSettings:
-        return ProviderSettings(
-            setting=self.prefix.rstrip("_."),
-            kind=model_id.provider,
-            name=model_id.name,
-            base_url=self.base_url,
-            api_key_env=self.api_key_env,
-            path=self.path,
-            timeout_ms=self.timeout_ms,
-        )
+    @property
+    def model_id(self) -> ModelId:
+        """Raises: ConfigError."""
+        return parse_model_id(self.config.model, self.setting)
+
+    @property
+    def called(self) -> str:
+        """What messages of a provider call it: `model`, `judge`, `judges[1]`."""
+        return self.prefix.rstrip("_.")
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Which model this is, and where: the same for two judges that are one."""
+        config, model_id = self.config, self.model_id
+        return model_id.provider, model_id.name, config.base_url, config.api_key_env, config.path, self.timeout_ms
 
 
-def judge_role_settings(judge: JudgeConfig, timeout_ms: int, *, setting: str, prefix: str) -> RoleSettings:
-    """How a judge is reached and asked; `setting` and `prefix` are those of `RoleSettings`."""
-    return RoleSettings(
-        setting=setting,
-        model=judge.model,
-        prefix=prefix,
-        base_url=judge.base_url,
-        api_key_env=judge.api_key_env,
-        path=judge.path,
-        params=judge.params,
-        reasoning_tags=judge.reasoning_tags,
-        json_schema=judge.json_schema,
-        stream=False,
-        timeout_ms=timeout_ms,
-        input_price=judge.input_price,
-        output_price=judge.output_price,
-    )
+def judge_roles(judges: Iterable[tuple[str, str, ModelConfig]], timeout_ms: int) -> list[RoleSettings]:
+    """How judges are reached and asked, each with its setting and prefix."""
+    return [
+        RoleSettings(setting=setting, prefix=prefix, config=one, timeout_ms=timeout_ms)
+        for setting, prefix, one in judges
+    ]
 
 
 def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
@@ -105,31 +100,28 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
 
     Raises: ConfigError.
     """
-    model_id = parse_model_id(role.model, role.setting)
+    config, model_id = role.config, role.model_id
     if model_id.provider not in KINDS:
         raise ConfigError(
             role.setting, f"provider {model_id.provider!r}", ", ".join(f"{kind}/…" for kind in NAMED_KINDS)
         )
     if model_id.provider == "local" and model_id.version is None:
         # The weights' hash pins a local model better than any name.
-        file = find_model(model_id.name, role.path, role.setting)
+        file = find_model(model_id.name, config.path, role.setting)
         model_id = ModelId(model_id.provider, model_id.name, weights_version(file))
-    params = {name: value for name, value in (defaults | role.params).items() if value not in (None, "null")}
-    if role.stream and LEFT_OUT in role.params and LEFT_OUT not in params:
+    params = {name: value for name, value in (defaults | config.params).items() if value not in (None, "null")}
+    if role.stream and LEFT_OUT in config.params and LEFT_OUT not in params:
         params[LEFT_OUT] = None  # nothing is sent in its place
     if reserved := _RESERVED & params.keys():
         raise ConfigError(f"{role.prefix}params", ", ".join(sorted(reserved)), "generation parameters only")
-    wants_schema = role.json_schema
-    if wants_schema is None:
-        wants_schema = offers_json_schema(role.provider(model_id))
     return RolePlan(
         model_id=str(model_id),
         provider=model_id.provider,
         name=model_id.name,
         params=params,
-        json_schema=wants_schema,
+        json_schema=offers_json_schema(role) if config.json_schema is None else config.json_schema,
         stream=role.stream,
-        reasoning_tags=role.reasoning_tags,
+        reasoning_tags=config.reasoning_tags,
     )
 
 
@@ -140,22 +132,20 @@ def _open_endpoints(roles: Mapping[str, tuple[RoleSettings, RolePlan]], max_conn
     Raises: ConfigError for a key that is not there, and where a provider can't be opened.
     """
     endpoints: dict[str, Endpoint] = {}
-    opened: dict[ProviderSettings, Endpoint] = {}
+    opened: dict[tuple[object, ...], Endpoint] = {}
     servers: dict[str, ServerPace] = {}
     for name, (role, plan) in roles.items():
-        settings = role.provider(parse_model_id(plan.model_id, role.setting))
-        same = replace(settings, setting="")
-        first = opened.get(same)
+        first = opened.get(role.place)
         endpoints[name] = Endpoint(
-            provider=first.provider if first else open_provider(settings),
-            gate=first.gate if first else _gate(settings, max_connections),
-            server=servers.setdefault(server_key(settings), ServerPace()),
-            input_price=role.input_price,
-            output_price=role.output_price,
-            cache_scope=f"{settings.base_url}\n{plan.model_id}",
+            provider=first.provider if first else open_provider(role),
+            gate=first.gate if first else _gate(plan.provider, max_connections),
+            server=servers.setdefault(server_key(role), ServerPace()),
+            input_price=role.config.input_price,
+            output_price=role.config.output_price,
+            cache_scope=f"{role.config.base_url}\n{plan.model_id}",
             who=_who(name, role, plan),
         )
-        opened.setdefault(same, endpoints[name])
+        opened.setdefault(role.place, endpoints[name])
     return endpoints
 
 
@@ -164,7 +154,7 @@ def _who(name: str, role: RoleSettings, plan: RolePlan) -> Who:
     is_one = role.prefix.endswith("_")
     judge = None if is_one else plan.name
     role_name: Role = "candidate" if name == "candidate" else "judge"
-    return who_is_asked(plan, role_name, {"base_url": role.base_url}, role.prefix, judge)
+    return who_is_asked(plan, role_name, {"base_url": role.config.base_url}, role.prefix, judge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +182,91 @@ async def open_means(
             await provider.close()
 
 
-def _gate(settings: ProviderSettings, max_connections: int) -> ConcurrencyLimit:
-    ceiling = min(max_connections, SLOTS) if settings.kind == "local" else max_connections
+def _gate(kind: str, max_connections: int) -> ConcurrencyLimit:
+    ceiling = min(max_connections, SLOTS) if kind == "local" else max_connections
     return ConcurrencyLimit(ceiling, START_CONNECTIONS, first_alone=True)
+
+
+# ── its provider ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def offers_json_schema(role: RoleSettings) -> bool:
+    """Whether its provider is known to take a JSON schema (SPEC R2.3)."""
+    kind = role.model_id.provider
+    return kind == "local" or (kind == "openai" and role.config.base_url is None)
+
+
+def server_key(role: RoleSettings) -> str:
+    """Who limits how much may be asked: the same for all that ask one server, or one vendor."""
+    model_id = role.model_id
+    match model_id.provider:
+        case "openai":
+            return server_of(role.config.base_url or DEFAULT_BASE_URL)
+        case "any-llm":
+            return model_id.name.partition(":")[0]
+        case _:
+            return f"{model_id.provider}/{model_id.name} {role.config.path}"
+
+
+def open_provider(role: RoleSettings) -> Provider:
+    """A provider, opened inside a running event loop. Of all kinds it loads the one that is asked for.
+
+    Raises: ConfigError, UsageError.
+    """
+    config, model_id = role.config, role.model_id
+    match model_id.provider:
+        case "openai":
+            return _open_openai(role)
+        case "local":
+            file = find_model(model_id.name, config.path, role.called)
+            return LocalProvider(file, model_id.name, timeout_ms=role.timeout_ms)
+        case "scripted":
+            from benchbook.ask.providers.in_process import ScriptedProvider, read_script
+
+            return ScriptedProvider(model_id.name, read_script(config.path, role.called))
+        case "any-llm":
+            from benchbook.ask.providers.any_llm import AnyLLMProvider
+
+            secret = Secret.from_environment(config.api_key_env, f"{role.called}_api_key_env")
+            return AnyLLMProvider(model_id.name, secret, timeout_ms=role.timeout_ms, setting=role.called)
+        case "recorded":
+            return _Recorded()
+        case "python":
+            return _open_function(role)
+        case kind:
+            raise ConfigError(role.called, f"provider {kind!r}", ", ".join(NAMED_KINDS))
+
+
+def _open_openai(role: RoleSettings) -> Provider:
+    from benchbook.ask.providers.openai import OpenAIProvider
+
+    base_url = role.config.base_url
+    # A server of one's own mostly wants no key; OpenAI always does.
+    variable = role.config.api_key_env or (_DEFAULT_KEY_VARIABLE if base_url is None else None)
+    return OpenAIProvider(
+        checked_base_url(base_url or DEFAULT_BASE_URL, f"{role.called}_base_url"),
+        Secret.from_environment(variable, f"{role.called}_api_key_env"),
+        timeout_ms=role.timeout_ms,
+    )
+
+
+def _open_function(role: RoleSettings) -> Provider:
+    from benchbook.ask.providers.in_process import PythonFunction, function_named
+
+    name = role.model_id.name
+    function = function_named(name)
+    if function is None:
+        expected = "a function that was given to bb.run in this process; to resume, give it again"
+        raise ConfigError(role.called, f"python/{name}", expected)
+    return PythonFunction(function, timeout_ms=role.timeout_ms)
+
+
+class _Recorded:
+    """Outputs that were recorded elsewhere are imported as facts; there is nobody to ask for one that is missing."""
+
+    async def ask(self, body: bytes) -> Answer:
+        del body
+        raise CallFailed("provider_error", "the recorded outputs have none for this item", cause="not_recorded")
+
+    async def close(self) -> None:
+        pass

@@ -21,7 +21,7 @@ from benchbook.evalsets.table_columns import comma_hint
 __all__ = [
     "AskedJudgeConfig",
     "Count",
-    "JudgeConfig",
+    "ModelConfig",
     "Positive",
     "Price",
     "SittingSettings",
@@ -174,8 +174,8 @@ def _types_of(hint: Any) -> Iterator[Any]:
 _ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key: not what
 
 
-class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One judge. `name` is what it is called in replies and tables; by default its model's name."""
+class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One model. `name` is what replies and tables call it, of several judges; by default its model's name."""
 
     model: str
     name: str | None = None
@@ -189,19 +189,19 @@ class JudgeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     output_price: Price | None = None
 
 
-class AskedJudgeConfig(JudgeConfig, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class AskedJudgeConfig(ModelConfig, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One of a judging experiment, with what its endpoint does not tell, as far as it is declared (SPEC P7)."""
 
     tools: tuple[str, ...] | None = None  # empty: it has none
     web_access: bool | None = None
 
 
-def numbered_judges(judges: Sequence[JudgeConfig]) -> tuple[tuple[str, str, JudgeConfig], ...]:
+def numbered_judges(judges: Sequence[ModelConfig]) -> tuple[tuple[str, str, ModelConfig], ...]:
     """Each judge, with the setting that names its model and what stands before its others in messages."""
     return tuple((f"judges[{number}].model", f"judges[{number}].", judge) for number, judge in enumerate(judges))
 
 
-def check_judges(judges: Sequence[JudgeConfig], source: str) -> None:
+def check_judges(judges: Sequence[ModelConfig], source: str) -> None:
     """Raises: ConfigError for what no judge can have."""
     for _, prefix, judge in numbered_judges(judges):
         prices = {name: getattr(judge, name) for name in ("input_price", "output_price")}
@@ -209,7 +209,7 @@ def check_judges(judges: Sequence[JudgeConfig], source: str) -> None:
         checked_params(judge.params, f"{source}: {prefix}params")
 
 
-def judge_names(judges: Sequence[JudgeConfig]) -> tuple[str, ...]:
+def judge_names(judges: Sequence[ModelConfig]) -> tuple[str, ...]:
     """What each judge is called. Raises: ConfigError where two are called alike."""
     names: list[str] = []
     for setting, prefix, judge in numbered_judges(judges):

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.access import versioned_url
-from benchbook.ask.providers.opening import default_address
+from benchbook.ask.providers.access import default_address, versioned_url
 from benchbook.ask.requests import RolePlan
 from benchbook.record.facts import Failure, Role, cause_of
 from benchbook.text import sentences, shorten

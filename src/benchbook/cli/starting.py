@@ -226,7 +226,6 @@ def _providers() -> dict[str, str]:
 
 
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    from benchbook.ask.model_id import parse_model_id
     from benchbook.cli.dry_run import estimate
     from benchbook.evaluators.candidate import model_settings
     from benchbook.evaluators.rubric.preparing import judges_settings, prepare
@@ -239,20 +238,19 @@ async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
     settings_of = zip([model_settings(checked), *judges_settings(checked)], [plan.candidate, *plan.judges], strict=True)
     for settings, role in settings_of:
         if role.provider not in ("recorded", "scripted"):
-            model_id = parse_model_id(role.model_id, settings.setting)
-            answers[settings.setting.removesuffix(".model")] = await _ask(settings.provider(model_id), role)
+            answers[settings.setting.removesuffix(".model")] = await _ask(settings, role)
     found = estimate(checked)
     return {"answers": answers} | {name: found[name] for name in ("samples", "calls", "most_cost_usd", "plan_sha256")}
 
 
 async def _ask(settings: Any, role: Any) -> dict[str, Any]:
-    from benchbook.ask.providers.calls import CallFailed, Generation
+    from benchbook.ask.providers.calls import CallFailed
     from benchbook.ask.providers.openai_wire import chat_body
-    from benchbook.ask.providers.opening import open_provider
+    from benchbook.ask.roles import open_provider
 
     provider = open_provider(settings)
     try:
-        answer = await provider.ask(chat_body(role.name, "Say hello.", Generation({**role.params, "max_tokens": 16})))
+        answer = await provider.ask(chat_body(role.name, "Say hello.", {**role.params, "max_tokens": 16}))
     except CallFailed as failed:
         return {"model": role.model_id, "ok": False, "error": failed.detail}
     finally:

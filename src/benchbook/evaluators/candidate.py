@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchbook.ask.requests import RolePlan, body_of, generation_of
+from benchbook.ask.requests import RolePlan, body_of
 from benchbook.ask.roles import RoleSettings
+from benchbook.ask.settings import ModelConfig
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, Item
@@ -94,10 +95,9 @@ class CandidateRequests:
     def __init__(self, plan: CandidatePlan, template: PromptTemplate) -> None:
         self._candidate = plan.candidate
         self._template = template
-        self._candidate_generation = generation_of(plan.candidate, {})
 
     def candidate(self, item: Item) -> bytes:
-        return body_of(self._candidate, self._template.render(item), self._candidate_generation)
+        return body_of(self._candidate, self._template.render(item))
 
 
 # ── from the settings ────────────────────────────────────────────────────────────────────────────────────────
@@ -117,20 +117,19 @@ def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart |
 
 def model_settings(config: RunConfig) -> RoleSettings:
     """How the model is reached and asked."""
-    return RoleSettings(
-        setting="model",
+    model = ModelConfig(
         model=config.model,
-        prefix="model_",
         base_url=config.model_base_url,
         api_key_env=config.model_api_key_env,
         path=config.model_path,
         params=config.model_params,
         reasoning_tags=config.model_reasoning_tags,
         json_schema=False,
-        stream=config.stream,
-        timeout_ms=config.timeout_ms,
         input_price=config.model_input_price,
         output_price=config.model_output_price,
+    )
+    return RoleSettings(
+        setting="model", prefix="model_", config=model, timeout_ms=config.timeout_ms, stream=config.stream
     )
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from benchbook.ask.settings import (
     Count,
-    JudgeConfig,
+    ModelConfig,
     Price,
     SittingSettings,
     check_judges,
@@ -47,7 +47,7 @@ __all__ = [
 
 
 # The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
-_OF_JUDGE = tuple(name for name in JudgeConfig.__struct_fields__ if name not in ("model", "name"))
+_OF_JUDGE = tuple(name for name in ModelConfig.__struct_fields__ if name not in ("model", "name"))
 
 
 RUN_SPEC = "rubric@v1"  # where `run` is told no evaluator
@@ -66,7 +66,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     ids: str | None = None
     model: str
     judge: str | None = None  # a rubric must have one, or several judges; evaluators without a judge have none
-    judges: tuple[JudgeConfig, ...] = ()
+    judges: tuple[ModelConfig, ...] = ()
     panel_rule: PanelRule | None = None
     spec: str = RUN_SPEC
     prompt_template: str | None = None
@@ -103,13 +103,13 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
     confidence: Annotated[float, Meta(gt=0.5, lt=1)] | Literal["none"] | None = None
 
     @property
-    def all_judges(self) -> tuple[tuple[str, str, JudgeConfig], ...]:
+    def all_judges(self) -> tuple[tuple[str, str, ModelConfig], ...]:
         """Each judge, with the setting that names its model and what stands before its others: `("judge", "judge_")`,
         or of a panel `("judges[0].model", "judges[0].")`."""
         if self.judge is None:
             return numbered_judges(self.judges)
         settings = {name: getattr(self, f"judge_{name}") for name in _OF_JUDGE}
-        return (("judge", "judge_", JudgeConfig(model=self.judge, **settings)),)
+        return (("judge", "judge_", ModelConfig(model=self.judge, **settings)),)
 
     @property
     def part(self) -> PartAsked:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.identity import new_run_id
-from benchbook.ask.settings import JudgeConfig, numbered_judges
+from benchbook.ask.settings import ModelConfig, numbered_judges
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
@@ -124,7 +124,7 @@ def _within(settings: Settings, setting: str, name: str) -> Path:
     return path
 
 
-def _with_path_within(settings: Settings, prefix: str, judge: JudgeConfig) -> JudgeConfig:
+def _with_path_within(settings: Settings, prefix: str, judge: ModelConfig) -> ModelConfig:
     if judge.path is None:
         return judge
     path = _within(settings, f"config: {prefix}path", judge.path)

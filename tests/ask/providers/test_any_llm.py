@@ -18,14 +18,14 @@ import pytest
 
 from benchbook.ask.providers.access import Secret
 from benchbook.ask.providers.any_llm import AnyLLMProvider
-from benchbook.ask.providers.calls import Answer, CallFailed, Generation
+from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
 
 KEY = "sk-ant-Zm9vYmFy4711"
 PARAMS = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}
-BODY = chat_body("m", "How many days has a week?", Generation(PARAMS, {"type": "object"}))
+BODY = chat_body("m", "How many days has a week?", PARAMS, {"type": "object"})
 
 
 class Completion:
@@ -174,14 +174,14 @@ def test_without_a_variable_the_vendors_own_is_left_to_any_llm() -> None:
 
 
 def test_a_stream_is_asked_for_whole() -> None:
-    answer = ask(chat_body("m", "?", Generation({}), stream=True))
+    answer = ask(chat_body("m", "?", {}, stream=True))
     assert isinstance(answer, Answer)
     assert answer.time_to_first_token_ms is None
     assert AnyLLM.made[0].asked[0].keys() == {"model", "messages", "reasoning_effort"}
 
 
 def test_a_prompt_with_lone_surrogates_is_handed_on() -> None:
-    ask(chat_body("m", "\ud800", Generation({})))
+    ask(chat_body("m", "\ud800", {}))
     assert AnyLLM.made[0].asked[0]["messages"][0]["content"] == "\ud800"
 
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.ask.providers.calls import CallFailed, Generation
+from benchbook.ask.providers.calls import CallFailed
 from benchbook.ask.providers.faults import error_in_200, refusal
 from benchbook.ask.providers.openai_wire import chat_body
 
 PARAMS = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42, "stop": ["x"], "logit_bias": {}}
-REQUEST = chat_body("m", "q", Generation(PARAMS, {"type": "object"}), stream=True)
+REQUEST = chat_body("m", "q", PARAMS, {"type": "object"}, stream=True)
 
 RETRIED = {"rate_limit", "server_error"}
 STOPPING = {"authentication", "payment", "not_found", "parameter"}

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from benchbook.ask.providers.calls import Answer, Generation
+from benchbook.ask.providers.calls import Answer
 from benchbook.ask.providers.local import SMALL_MODEL, LocalServer, bounded, find_model, weights_version
 from benchbook.ask.providers.openai import OpenAIProvider
 from benchbook.ask.providers.openai_wire import chat_body
@@ -40,7 +40,7 @@ def ask(server: LocalServer, prompt: str, schema: dict[str, Any] | None = None, 
     async def main() -> Answer:
         provider = OpenAIProvider(server.base_url, None, timeout_ms=120_000)
         try:
-            return await provider.ask(chat_body(SMALL_MODEL, prompt, Generation(PARAMS, schema), stream=stream))
+            return await provider.ask(chat_body(SMALL_MODEL, prompt, PARAMS, schema, stream=stream))
         finally:
             await provider.close()
 

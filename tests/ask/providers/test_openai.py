@@ -15,7 +15,7 @@ import pytest
 
 from benchbook.ask.providers import openai
 from benchbook.ask.providers.access import Secret, checked_base_url, versioned_url
-from benchbook.ask.providers.calls import Answer, CallFailed, Generation
+from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.http_connection import BodyTooLargeError, HttpError, Response
 from benchbook.ask.providers.openai import OpenAIProvider
 from benchbook.ask.providers.openai_wire import chat_body
@@ -24,13 +24,13 @@ from benchbook.errors import ConfigError
 from scripted_server import ScriptedServer, always_good, running
 
 KEY = "sk-proj-Zm9vYmFy4711"
-WHOLE = chat_body("m", "How many days has a week?", Generation({}))
+WHOLE = chat_body("m", "How many days has a week?", {})
 EVENTS = (
     b': hello\n\ndata: {"model":"m","choices":[{"delta":{"content":"Se"}}]}\r\n\r\n'
     b'data: {"choices":[{"delta":{"content":"ven."},"finish_reason":"stop"}]}\n\n'
     b'data: {"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2}}\n\ndata: [DONE]\n\n'
 )
-STREAMED = chat_body("m", "How many days has a week?", Generation({}), stream=True)
+STREAMED = chat_body("m", "How many days has a week?", {}, stream=True)
 
 
 def asked(reply: dict[str, Any], body: bytes = WHOLE, *, key: str | None = None, **options: Any) -> Answer | CallFailed:

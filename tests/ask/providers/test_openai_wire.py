@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchbook.ask.providers.calls import Answer, CallFailed, Generation
+from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.error_body import read_error_body, told_detail
-from benchbook.ask.providers.openai_stream import ChatStream
+from benchbook.ask.providers.openai import ChatStream
 from benchbook.ask.providers.openai_wire import chat_body, read_completion
 from benchbook.canonical import canonical_json
 
@@ -47,7 +47,7 @@ PARAMS = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}
 
 def test_a_body_is_one_user_message_and_the_parameters_in_canonical_form() -> None:
     assert (
-        chat_body("m", "Whät?", Generation(PARAMS))
+        chat_body("m", "Whät?", PARAMS)
         == (
             '{"max_tokens":1024,"messages":[{"content":"Whät?","role":"user"}],"model":"m","seed":42,"temperature":0,"top_p":1}'
         ).encode()
@@ -71,13 +71,13 @@ def test_a_body_is_one_user_message_and_the_parameters_in_canonical_form() -> No
 )
 def test_the_bytes_of_a_body_do_not_change(prompt: str, sha256: str) -> None:
     """Records keep a request as its hash alone: other bytes would be another request."""
-    generation = Generation(PARAMS | {"top_p": 0.95}, {"type": "object", "properties": {"b": {}, "a": {}}})
-    body = chat_body("org/m", prompt, generation, stream=True)
+    schema = {"type": "object", "properties": {"b": {}, "a": {}}}
+    body = chat_body("org/m", prompt, PARAMS | {"top_p": 0.95}, schema, stream=True)
     assert hashlib.sha256(body).hexdigest() == sha256
 
 
 def test_a_json_schema_is_asked_for_strictly() -> None:
-    body = json.loads(chat_body("m", "q", Generation({}, {"type": "object"})))
+    body = json.loads(chat_body("m", "q", {}, {"type": "object"}))
     assert body["response_format"] == {
         "type": "json_schema",
         "json_schema": {"name": "reply", "strict": True, "schema": {"type": "object"}},
@@ -85,12 +85,12 @@ def test_a_json_schema_is_asked_for_strictly() -> None:
 
 
 def test_a_stream_is_asked_for_with_its_usage() -> None:
-    body = json.loads(chat_body("m", "q", Generation({}), stream=True))
+    body = json.loads(chat_body("m", "q", {}, stream=True))
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
 
 
 def test_its_options_are_left_out_where_the_parameter_is_null() -> None:
-    body = json.loads(chat_body("m", "q", Generation({"stream_options": None}), stream=True))
+    body = json.loads(chat_body("m", "q", {"stream_options": None}, stream=True))
     assert body == {"model": "m", "messages": [{"role": "user", "content": "q"}], "stream": True}
 
 
@@ -98,7 +98,7 @@ def test_its_options_are_left_out_where_the_parameter_is_null() -> None:
 @example("\ud83d\ude00")
 @example("\udc00\ud800\0\u2028")
 def test_any_prompt_arrives_as_it_is(prompt: str) -> None:
-    body = chat_body("m", prompt, Generation(PARAMS))
+    body = chat_body("m", prompt, PARAMS)
     assert as_units(json.loads(body)["messages"][0]["content"]) == as_units(prompt)
 
 
@@ -109,7 +109,7 @@ def as_units(text: str) -> bytes:
 
 @given(st.permutations(list(PARAMS.items())))
 def test_the_order_of_parameters_does_not_matter(items: list[tuple[str, int]]) -> None:
-    assert chat_body("m", "q", Generation(dict(items))) == chat_body("m", "q", Generation(PARAMS))
+    assert chat_body("m", "q", dict(items)) == chat_body("m", "q", PARAMS)
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────

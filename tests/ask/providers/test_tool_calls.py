@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchbook.ask.providers.calls import Generation
-from benchbook.ask.providers.openai_stream import ChatStream
+from benchbook.ask.providers.openai import ChatStream
 from benchbook.ask.providers.openai_wire import chat_body, read_completion
 
-TOOLS = chat_body("m", "q", Generation({"tools": [{"type": "function", "function": {"name": "weather"}}]}))
-NO_TOOLS = chat_body("m", "q", Generation({}))
+TOOLS = chat_body("m", "q", {"tools": [{"type": "function", "function": {"name": "weather"}}]})
+NO_TOOLS = chat_body("m", "q", {})
 CALL = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Kyiv"}'}}
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.ask.settings import JudgeConfig
+from benchbook.ask.settings import ModelConfig
 from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
 from benchbook.errors import ConfigError, InputError, UsageError
@@ -398,7 +398,7 @@ def test_no_panel_scores_them(tmp_path: Path) -> None:
     spec = written(tmp_path / "own")
     with running(judge(MET)) as server:
         judges = tuple(
-            JudgeConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
+            ModelConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
         )
         with pytest.raises(ConfigError, match="a panel, under own@v1"):
             own_run(tmp_path, server, spec, judge=None, judge_base_url=None, judges=judges, panel_rule="mean")

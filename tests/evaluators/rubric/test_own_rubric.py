@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from benchbook.ask.settings import JudgeConfig
+from benchbook.ask.settings import ModelConfig
 from benchbook.ask.starting import RunResult
 from benchbook.ask.work import run_async
 from benchbook.comparison.compared import compare
@@ -176,7 +176,7 @@ def test_it_resumes_though_the_folder_is_gone(tmp_path: Path) -> None:
 def test_a_panel_judges_and_resumes(tmp_path: Path) -> None:
     with running(judged(VERDICTS)) as server:
         judges = tuple(
-            JudgeConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
+            ModelConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
         )
         result = own_run(tmp_path, server, judge=None, judge_base_url=None, judges=judges, panel_rule="worst")
         shutil.rmtree(tmp_path / "tone@v2")
@@ -342,7 +342,7 @@ def test_a_panel_can_not_tell_what_applies(tmp_path: Path) -> None:
     spec = written(tmp_path / "own", DOES_NOT_APPLY)
     with running(judged(VERDICTS)) as server:
         judges = tuple(
-            JudgeConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
+            ModelConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
         )
         with pytest.raises(ConfigError, match="safe may not apply"):
             own_run(tmp_path, server, spec=str(spec), judge=None, judge_base_url=None, judges=judges, panel_rule="mean")

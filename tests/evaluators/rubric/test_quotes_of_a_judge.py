@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchbook.ask.settings import JudgeConfig
+from benchbook.ask.settings import ModelConfig
 from benchbook.evalsets import Item
 from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.rubric.plan import JudgePrompt, reply_schema
@@ -223,7 +223,7 @@ def test_turns_of_a_run_that_stops_early_under_a_panel(tmp_path: Path) -> None:
     quotes = [{"kind_quote": "What is", "kind_turn": 1}, {"kind_quote": "Seven.", "kind_turn": 2}] * 30
     with running(quoting(*quotes)) as server:
         judges = tuple(
-            JudgeConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
+            ModelConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
         )
         result = run(
             tmp_path, server, 30, spec=spec, max_connections=1, reports=None, until_decided=True, repeats=2,

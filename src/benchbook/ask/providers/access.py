@@ -12,7 +12,17 @@ import msgspec
 from benchbook.ask.providers.calls import Answer
 from benchbook.errors import ConfigError
 
-__all__ = ["Secret", "chat_url", "checked_base_url", "redact", "server_of", "takes_api_key", "versioned_url"]
+__all__ = [
+    "DEFAULT_BASE_URL",
+    "Secret",
+    "chat_url",
+    "checked_base_url",
+    "default_address",
+    "redact",
+    "server_of",
+    "takes_api_key",
+    "versioned_url",
+]
 
 
 # Keys of other accounts that a server may echo, half of them starred out at times. Prose has the same beginnings
@@ -103,6 +113,7 @@ def redact(text: str) -> str:
     return _KEY_LIKE.sub(_REMOVED, text)
 
 
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _PRINTABLE = re.compile("[!-~]+")
 _PATH = "/chat/completions"
 _CREDENTIAL = re.compile("key|token|secret|sig|pass|auth|credential|code|jwt|bearer")
@@ -157,6 +168,11 @@ def takes_api_key(base_url: str) -> bool:
     """Whether the server reads its key from the header `api-key`, as Azure's do."""
     parts = urlsplit(base_url)
     return (parts.hostname or "").endswith(_AZURE) or "api-version" in dict(parse_qsl(parts.query))
+
+
+def default_address(kind: str) -> str | None:
+    """Where a provider is asked that was given no address; None where it has none of its own."""
+    return DEFAULT_BASE_URL if kind == "openai" else None
 
 
 def server_of(base_url: str) -> str:

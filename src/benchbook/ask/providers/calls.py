@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -13,15 +11,7 @@ import msgspec
 from benchbook.evalsets.conversations import called
 from benchbook.record.facts import FailureCause
 
-__all__ = ["Answer", "CallFailed", "Generation", "Provider", "ToolCalls", "elapsed_ms", "is_fault", "normalised"]
-
-
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """How a text is to be generated. `params` are sent as they are; `json_schema` asks for JSON of that schema."""
-
-    params: Mapping[str, Any] = field(default_factory=dict)
-    json_schema: Mapping[str, Any] | None = None
+__all__ = ["Answer", "CallFailed", "Provider", "ToolCalls", "elapsed_ms", "is_fault", "normalised"]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

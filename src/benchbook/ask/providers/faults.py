@@ -21,6 +21,8 @@ from benchbook.record.facts import FailureCause
 
 __all__ = [
     "STOPS_RUN",
+    "broken_off",
+    "broken_reply",
     "error_in_200",
     "failed_without_status",
     "refusal",
@@ -245,6 +247,23 @@ def error_in_200(error: Any, request: bytes, latency_ms: int) -> CallFailed:
     told = read_error(error)
     detail = f"status 200 with an error inside: {told_detail(told)}"
     return failed_without_status(told, detail, request, latency_ms)
+
+
+def broken_off(reason: str | None, latency_ms: int) -> CallFailed:
+    """The server says that it could not go on: half a text beside that is no answer (R3.6)."""
+    return CallFailed(
+        "provider_error",
+        f"status 200, but the server broke the answer off (finish reason {reason})",
+        status=200,
+        retryable=True,
+        latency_ms=latency_ms,
+        cause="server_error",
+    )
+
+
+def broken_reply(detail: str, latency_ms: int) -> CallFailed:
+    """A 200 that is no answer."""
+    return CallFailed("provider_error", detail, status=200, retryable=True, latency_ms=latency_ms, cause="broken_reply")
 
 
 def failed_without_status(told: Told, detail: str, request: bytes, latency_ms: int) -> CallFailed:

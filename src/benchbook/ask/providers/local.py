@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.errors import ConfigError, UsageError
 
-__all__ = ["SLOTS", "SMALL_MODEL", "LocalServer", "bounded", "cores", "find_model", "weights_version"]
+__all__ = ["SLOTS", "SMALL_MODEL", "LocalProvider", "LocalServer", "bounded", "cores", "find_model", "weights_version"]
 
 
 def cores() -> int:
@@ -122,6 +123,30 @@ class LocalServer:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+
+
+class LocalProvider:
+    """The local server and the client that asks it, opened and closed together."""
+
+    def __init__(self, path: Path, name: str, *, timeout_ms: int) -> None:
+        from benchbook.ask.providers.openai import OpenAIProvider
+
+        self._server = LocalServer(path, name)
+        self._client = OpenAIProvider(self._server.base_url, None, timeout_ms=timeout_ms)
+
+    async def ask(self, body: bytes) -> Answer:
+        try:
+            return await self._client.ask(body)
+        except CallFailed as failed:
+            if failed.error == "timeout":  # this machine is too slow, or busy for a while: only that may pass
+                failed.most_retries = 1
+            if failed.cause == "connection" and (ended := self._server.ended()):
+                failed.detail, failed.cause, failed.retryable, failed.stops_run = ended, "local", False, True
+            raise
+
+    async def close(self) -> None:
+        await self._client.close()
+        self._server.close()
 
 
 def _serve(path: str, name: str, slots: int, context_tokens: int) -> None:

@@ -4,66 +4,39 @@ from __future__ import annotations
 
 import ssl
 import time
-import zlib
+from collections.abc import Mapping
+
+import msgspec
 
 from benchbook.ask.providers.access import Secret, chat_url, redact, takes_api_key
-from benchbook.ask.providers.calls import Answer, CallFailed
-from benchbook.ask.providers.faults import refusal
+from benchbook.ask.providers.calls import Answer, CallFailed, ToolCalls, is_fault
+from benchbook.ask.providers.error_body import is_error, read_error, told_detail
+from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, refusal
 from benchbook.ask.providers.http_client import HttpClient
-from benchbook.ask.providers.http_connection import BodyTooLargeError, HttpError, Response, cause_of_error
-from benchbook.ask.providers.openai_stream import ChatStream
-from benchbook.ask.providers.openai_wire import broken_reply, read_completion
+from benchbook.ask.providers.http_connection import (
+    BodyTooLargeError,
+    EncodingError,
+    HttpError,
+    Response,
+    cause_of_error,
+    decoded,
+)
+from benchbook.ask.providers.openai_wire import (
+    Completion,
+    CompletionChoice,
+    Message,
+    UnreadableError,
+    answer_of,
+    loose_completion,
+    read_completion,
+    thoughts,
+)
+from benchbook.canonical import decode_json, ready
 from benchbook.text import one_line
 
-__all__ = ["DEFAULT_BASE_URL", "EncodingError", "OpenAIProvider", "decoded"]
+__all__ = ["ChatStream", "OpenAIProvider"]
 
 
-_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's window bits for each
-
-
-class EncodingError(HttpError):
-    """A `Content-Encoding` that can't be read. Asking again would bring it again."""
-
-
-def decoded(body: bytes, encoding: str, limit: int) -> bytes:
-    """`body` as it was before it was compressed, at most `limit` bytes.
-
-    Raises: EncodingError; BodyTooLargeError; HttpError for what is not what its header says, or is cut.
-    """
-    for name in reversed([name.strip().lower() for name in encoding.split(",")]):
-        match name:
-            case "" | "identity":
-                pass
-            case "gzip" | "x-gzip":
-                body = _inflated(body, _GZIP, name, limit)
-            case "deflate":
-                # Some servers send it without the zlib header that the standard asks for.
-                body = _inflated(body, _ZLIB if body[:1] and body[0] & 15 == 8 else _RAW, name, limit)
-            case _:
-                raise EncodingError(f"content-encoding {name[:40]} is not supported", cause="broken_reply")
-    return body
-
-
-def _inflated(body: bytes, window_bits: int, name: str, limit: int) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    while body:
-        stream = zlib.decompressobj(window_bits)
-        try:
-            piece = stream.decompress(body, limit + 1 - size)
-        except zlib.error as error:
-            raise HttpError(f"the body is no {name} ({error})", cause="broken_reply") from None
-        size += len(piece)
-        if size > limit:
-            raise BodyTooLargeError(f"the reply is larger than {limit} bytes", cause="broken_reply")
-        if not stream.eof:
-            raise HttpError(f"the {name} body is cut", cause="broken_reply")
-        pieces.append(piece)
-        body = stream.unused_data if window_bits == _GZIP else b""  # gzip may have several members
-    return b"".join(pieces)
-
-
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 MAX_REPLY_BYTES = 16 << 20
 _NS_PER_MS = 1_000_000
 _STREAM_LAST = b',"stream":true}'
@@ -224,3 +197,115 @@ class _Stream:
 def _since(started_ns: int) -> int:
     """Whole milliseconds, half up: 0.4 ms is 0, 0.5 ms is 1."""
     return (time.monotonic_ns() - started_ns + _NS_PER_MS // 2) // _NS_PER_MS
+
+
+# ── a stream of events ───────────────────────────────────────────────────────────────────────────────────────
+
+
+_chunk = msgspec.json.Decoder(ready(Completion))
+_anything = msgspec.json.Decoder()
+
+
+def _read_chunk(data: bytes) -> Completion:
+    """Raises: msgspec.DecodeError for what is no JSON; UnreadableError.
+
+    As with a whole body, a field of an unusual type is null.
+    """
+    try:
+        chunk: Completion = decode_json(data, _chunk)
+    except msgspec.ValidationError:
+        value = decode_json(data, _anything)
+        return loose_completion(value) if isinstance(value, dict) else Completion()
+    return chunk
+
+
+class ChatStream:
+    """`done` once its end mark has come. `request` is what was sent."""
+
+    def __init__(self, request: bytes = b"{}") -> None:
+        self.begun = False  # whether any line of it has come
+        self.done = False
+        self.time_to_first_token_ms: int | None = None
+        self._request = request
+        self._pieces: list[str] = []
+        self._last = Completion()
+        self._finish_reason: str | None = None
+        self._has_choice = False
+        self._thoughts = 0
+        self._calls = ToolCalls(request)
+        self._is_error = False  # the next data belong to an event of that name
+        self._other = ""  # what chunks without a choice say
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing where the reply ends here (R3.6): an end mark, or a finish reason."""
+        return self.done or self._finish_reason is not None
+
+    def feed(self, line: bytes, elapsed_ms: int) -> None:
+        """Take one line.
+
+        Raises: CallFailed for an error inside the stream, and for a chunk that is no JSON or holds no text.
+        """
+        if self.done:
+            return
+        self.begun = self.begun or bool(line.strip())
+        if not line.startswith(b"data:"):
+            if line.startswith(b"event:"):
+                self._is_error = line[6:].strip().lower() == b"error"
+            return
+        data = line[5:].strip()
+        if data == b"[DONE]":
+            self.done = True
+            return
+        try:
+            chunk = _read_chunk(data)
+        except msgspec.DecodeError as error:
+            raise broken_reply(f"a chunk of the stream is no JSON ({error})", elapsed_ms) from None
+        except UnreadableError as error:
+            raise broken_reply(f"in a chunk of the stream {error}", elapsed_ms) from None
+        if chunk.error or self._is_error or not chunk.choices:
+            self._look_for_error(chunk, data, elapsed_ms)
+        for choice in chunk.choices[:1]:
+            self._take(choice, elapsed_ms)
+        self._last = Completion(
+            usage=chunk.usage or self._last.usage,
+            model=chunk.model or self._last.model,
+            system_fingerprint=chunk.system_fingerprint or self._last.system_fingerprint,
+            timings=chunk.timings or self._last.timings,
+        )
+
+    def _look_for_error(self, chunk: Completion, data: bytes, elapsed_ms: int) -> None:
+        """Raises: CallFailed where the chunk tells one: as a field, as a whole, or by its event's name."""
+        if is_error(chunk.error):
+            raise error_in_200(chunk.error, self._request, elapsed_ms)
+        if self._is_error or chunk.object == "error":
+            raise error_in_200(decode_json(data, _anything), self._request, elapsed_ms)
+        if not self._other and (chunk.message or chunk.detail):
+            self._other = told_detail(read_error(decode_json(data, _anything)))
+
+    def _take(self, choice: CompletionChoice, elapsed_ms: int) -> None:
+        if is_error(choice.error):
+            raise error_in_200(choice.error, self._request, elapsed_ms)
+        self._has_choice = True
+        delta = choice.delta or choice.message or Message()
+        content = delta.content or choice.text
+        if content:
+            if self.time_to_first_token_ms is None:
+                self.time_to_first_token_ms = elapsed_ms
+            self._pieces.append(content)
+        self._calls.add(delta.tool_calls)
+        self._thoughts += thoughts(delta) or 0
+        self._finish_reason = choice.finish_reason or self._finish_reason
+
+    def answer(self, headers: Mapping[str, str], latency_e2e_ms: int) -> Answer:
+        """Raises: CallFailed for a stream that the server broke off, and for one without any choice."""
+        said = f": {self._other}" if self._other else ""
+        if not self.is_whole:
+            raise broken_reply(f"the stream ended without its end mark{said}", latency_e2e_ms)
+        if not self._has_choice:
+            raise broken_reply(f"the stream has no choices{said}", latency_e2e_ms)
+        if is_fault(self._finish_reason):
+            raise broken_off(self._finish_reason, latency_e2e_ms)
+        text = self._calls.after("".join(self._pieces) if self._pieces else None)
+        n_thoughts, first_ms = self._thoughts or None, self.time_to_first_token_ms
+        return answer_of(self._last, text, self._finish_reason, n_thoughts, headers, latency_e2e_ms, first_ms)

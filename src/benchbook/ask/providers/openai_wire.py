@@ -11,44 +11,31 @@ from typing import Annotated, Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer, CallFailed, Generation, ToolCalls, is_fault, normalised
+from benchbook.ask.providers.calls import Answer, CallFailed, ToolCalls, is_fault, normalised
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
-from benchbook.ask.providers.faults import error_in_200, failed_without_status
+from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, failed_without_status
 from benchbook.canonical import canonical_json, decode_json, ready
 
 __all__ = [
     "LEFT_OUT",
-    "MAX_COUNT",
+    "Completion",
     "CompletionChoice",
-    "Count",
     "Message",
-    "Milliseconds",
-    "Nanoseconds",
-    "Timings",
     "UnreadableError",
-    "Usage",
-    "broken_off",
-    "broken_reply",
+    "answer_of",
     "chat_body",
-    "json_type",
-    "loose_choices",
-    "loose_timings",
-    "loose_usage",
-    "model_ms",
-    "output_tokens",
+    "loose_completion",
     "read_completion",
-    "text_or_none",
     "thoughts",
-    "whole",
 ]
 
 
 # A number that no server can mean is taken as not told; it would not fit into a table.
-MAX_COUNT = 10**12
-MAX_NS = 10**18
-Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
-Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=MAX_COUNT)]
-Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_NS)]
+_MAX_COUNT = 10**12
+_MAX_NS = 10**18
+_Count = Annotated[int, msgspec.Meta(ge=0, le=_MAX_COUNT)]
+_Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=_MAX_COUNT)]
+_Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=_MAX_NS)]
 
 
 class Message(msgspec.Struct):
@@ -74,14 +61,30 @@ class CompletionChoice(msgspec.Struct):
 
 
 class Usage(msgspec.Struct):
-    prompt_tokens: Count | None = None
-    completion_tokens: Count | None = None
-    total_tokens: Count | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
+    total_tokens: _Count | None = None
 
 
 class Timings(msgspec.Struct):
-    prompt_ms: Milliseconds | None = None
-    predicted_ms: Milliseconds | None = None
+    prompt_ms: _Milliseconds | None = None
+    predicted_ms: _Milliseconds | None = None
+
+
+class Completion(msgspec.Struct):
+    """A whole body, or a chunk of a stream. The last three: an error that is told beside no choice."""
+
+    choices: list[CompletionChoice] = msgspec.field(default_factory=list)
+    usage: Usage | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    timings: Timings | None = None
+    prompt_eval_duration: _Nanoseconds | None = None
+    eval_duration: _Nanoseconds | None = None
+    error: Any = None
+    object: Any = None
+    message: Any = None
+    detail: Any = None
 
 
 class UnreadableError(Exception):
@@ -104,33 +107,44 @@ def _thoughts_in(parts: Any) -> int:
     return sum(len(text) for text in texts if isinstance(text, str))
 
 
-def loose_choices(choices: list[Any]) -> list[CompletionChoice]:
-    """Raises: UnreadableError."""
-    found = []
-    for choice in choices:
-        if isinstance(choice, dict):
-            found.append(
-                CompletionChoice(
-                    message=_loose_message(choice.get("message")),
-                    delta=_loose_message(choice.get("delta")),
-                    text=text_or_none(choice.get("text")),
-                    finish_reason=text_or_none(choice.get("finish_reason")),
-                    error=choice.get("error"),
-                )
-            )
-    return found
+def loose_completion(value: dict[str, Any]) -> Completion:
+    """What can be read of an object with a field of an unusual type; the rest is null. Raises: UnreadableError."""
+    choices = value.get("choices")
+    return Completion(
+        choices=[_loose_choice(one) for one in choices if isinstance(one, dict)] if isinstance(choices, list) else [],
+        usage=_loose_usage(value.get("usage")),
+        model=_text_or_none(value.get("model")),
+        system_fingerprint=_text_or_none(value.get("system_fingerprint")),
+        timings=_loose_timings(value.get("timings")),
+        prompt_eval_duration=_whole(value.get("prompt_eval_duration")),
+        eval_duration=_whole(value.get("eval_duration")),
+        error=value.get("error"),
+        object=value.get("object"),
+        message=value.get("message"),
+        detail=value.get("detail"),
+    )
+
+
+def _loose_choice(choice: dict[str, Any]) -> CompletionChoice:
+    return CompletionChoice(
+        message=_loose_message(choice.get("message")),
+        delta=_loose_message(choice.get("delta")),
+        text=_text_or_none(choice.get("text")),
+        finish_reason=_text_or_none(choice.get("finish_reason")),
+        error=choice.get("error"),
+    )
 
 
 def _loose_message(message: Any) -> Message | None:
     if not isinstance(message, dict):
         return None
     content, apart = _loose_content(message.get("content"))
-    told = text_or_none(message.get("reasoning_content")) or apart
+    told = _text_or_none(message.get("reasoning_content")) or apart
     return Message(
         content=content,
         reasoning_content=told,
-        reasoning=text_or_none(message.get("reasoning")),
-        thinking=text_or_none(message.get("thinking")),
+        reasoning=_text_or_none(message.get("reasoning")),
+        thinking=_text_or_none(message.get("thinking")),
         reasoning_details=message.get("reasoning_details"),
         thinking_blocks=message.get("thinking_blocks"),
         tool_calls=message.get("tool_calls"),
@@ -142,7 +156,7 @@ def _loose_content(content: Any) -> tuple[str | None, str | None]:
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):
-        raise UnreadableError(f"the content is {json_type(content)}, not text")
+        raise UnreadableError(f"the content is {_json_type(content)}, not text")
     texts: list[str] = []
     apart: list[str] = []
     for part in content:
@@ -156,7 +170,7 @@ def _loose_content(content: Any) -> tuple[str | None, str | None]:
     return "".join(texts) or None, "".join(apart) or None
 
 
-def json_type(value: Any) -> str:
+def _json_type(value: Any) -> str:
     match value:
         case bool():
             return "a boolean"
@@ -172,20 +186,20 @@ def json_type(value: Any) -> str:
             return "text"
 
 
-def loose_usage(usage: Any) -> Usage | None:
+def _loose_usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     names = ("prompt_tokens", "completion_tokens", "total_tokens")
-    return Usage(*(whole(usage.get(name), MAX_COUNT) for name in names))
+    return Usage(*(_whole(usage.get(name), _MAX_COUNT) for name in names))
 
 
-def loose_timings(timings: Any) -> Timings | None:
+def _loose_timings(timings: Any) -> Timings | None:
     if not isinstance(timings, dict):
         return None
-    return Timings(_number(timings.get("prompt_ms"), MAX_COUNT), _number(timings.get("predicted_ms"), MAX_COUNT))
+    return Timings(_number(timings.get("prompt_ms"), _MAX_COUNT), _number(timings.get("predicted_ms"), _MAX_COUNT))
 
 
-def text_or_none(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -195,7 +209,7 @@ def _number(value: Any, maximum: int) -> float | None:
     return value
 
 
-def whole(value: Any, maximum: int = MAX_NS) -> int | None:
+def _whole(value: Any, maximum: int = _MAX_NS) -> int | None:
     """A count, or null: `12` and `12.0` are counts; anything else is not guessed at."""
     number = _number(value, maximum)
     return int(number) if number is not None and number == int(number) else None
@@ -206,29 +220,26 @@ _COMMENTS = re.compile(rb"\A(?:\s*:[^\n]*\n)+")  # by which a gateway keeps a co
 _PROCESSING_MS = re.compile("[0-9]{1,12}")
 
 
-class _Completion(msgspec.Struct):
-    choices: list[CompletionChoice] = msgspec.field(default_factory=list)
-    usage: Usage | None = None
-    model: str | None = None
-    system_fingerprint: str | None = None
-    timings: Timings | None = None
-    prompt_eval_duration: Nanoseconds | None = None
-    eval_duration: Nanoseconds | None = None
-    error: Any = None
-
-
-_completion = msgspec.json.Decoder(ready(_Completion))
+_completion = msgspec.json.Decoder(ready(Completion))
 _anything = msgspec.json.Decoder()
 
 
 def chat_body(
-    model: str, asked: str | Sequence[Mapping[str, Any]], generation: Generation, *, stream: bool = False
+    model: str,
+    asked: str | Sequence[Mapping[str, Any]],
+    params: Mapping[str, Any],
+    json_schema: Mapping[str, Any] | None = None,
+    *,
+    stream: bool = False,
 ) -> bytes:
-    """A request as canonical JSON: a prompt is one user message (SPEC R2.3), messages are sent as they stand."""
+    """A request as canonical JSON: a prompt is one user message (SPEC R2.3), messages are sent as they stand.
+
+    `params` are sent as they are, too; `json_schema` asks for JSON of that schema.
+    """
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    body: dict[str, Any] = {"model": model, "messages": messages, **generation.params}
-    if generation.json_schema is not None:
-        schema = {"name": "reply", "strict": True, "schema": generation.json_schema}
+    body: dict[str, Any] = {"model": model, "messages": messages, **params}
+    if json_schema is not None:
+        schema = {"name": "reply", "strict": True, "schema": json_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if stream:
         body["stream"] = True
@@ -246,7 +257,7 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
     what is no completion.
     """
     try:
-        completion: _Completion = _completion.decode(data)
+        completion: Completion = _completion.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         completion = _read_loosely(data, request, latency_e2e_ms)
     if not completion.choices or completion.error:
@@ -256,25 +267,38 @@ def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int
     reason = choice.finish_reason
     if message is None or choice.error or (reason != "stop" and is_fault(reason)):
         message = _message_of(choice, request, latency_e2e_ms)
-    usage = completion.usage or _NO_USAGE
-    used, reported = output_tokens(usage)
-    return Answer(
-        text=message.content if message.tool_calls is None else _with_calls(message, request),
-        finish_reason=normalised(reason),
-        latency_e2e_ms=latency_e2e_ms,
-        latency_model_ms=model_ms(
-            completion.timings, headers, completion.prompt_eval_duration, completion.eval_duration
-        ),
-        input_tokens=usage.prompt_tokens,
-        output_tokens=used,
-        output_tokens_reported=reported,
-        reasoning_characters=thoughts(message),
-        model_reported=completion.model,
-        fingerprint=completion.system_fingerprint,
-    )
+    text = message.content if message.tool_calls is None else _with_calls(message, request)
+    return answer_of(completion, text, reason, thoughts(message), headers, latency_e2e_ms)
 
 
 _NO_USAGE = Usage()
+
+
+def answer_of(
+    completion: Completion,
+    text: str | None,
+    reason: str | None,
+    n_thoughts: int | None,
+    headers: Mapping[str, str],
+    latency_e2e_ms: int,
+    time_to_first_token_ms: int | None = None,
+) -> Answer:
+    """The answer with this text, and what the completion tells of how it came."""
+    usage = completion.usage or _NO_USAGE
+    used, reported = _output_tokens(usage)
+    return Answer(
+        text=text,
+        finish_reason=normalised(reason),
+        latency_e2e_ms=latency_e2e_ms,
+        latency_model_ms=_model_ms(completion, headers),
+        time_to_first_token_ms=time_to_first_token_ms,
+        input_tokens=usage.prompt_tokens,
+        output_tokens=used,
+        output_tokens_reported=reported,
+        reasoning_characters=n_thoughts,
+        model_reported=completion.model,
+        fingerprint=completion.system_fingerprint,
+    )
 
 
 def _with_calls(message: Message, request: bytes) -> str | None:
@@ -283,7 +307,7 @@ def _with_calls(message: Message, request: bytes) -> str | None:
     return calls.after(message.content)
 
 
-def output_tokens(usage: Usage) -> tuple[int | None, int | None]:
+def _output_tokens(usage: Usage) -> tuple[int | None, int | None]:
     """`(used, reported)`: where the total is more than input and output, thoughts are in it alone (R1.5).
 
     `reported` is None where the provider's own number is what was used.
@@ -294,7 +318,7 @@ def output_tokens(usage: Usage) -> tuple[int | None, int | None]:
     return total - given, put
 
 
-def _refuse_error(completion: _Completion, data: bytes, request: bytes, latency_ms: int) -> None:
+def _refuse_error(completion: Completion, data: bytes, request: bytes, latency_ms: int) -> None:
     """Raises: CallFailed unless there is a choice and no error beside it."""
     if is_error(completion.error):
         raise error_in_200(completion.error, request, latency_ms)
@@ -333,24 +357,7 @@ def _message_of(choice: CompletionChoice, request: bytes, latency_ms: int) -> Me
     return Message(content=choice.text)
 
 
-def broken_off(reason: str | None, latency_ms: int) -> CallFailed:
-    """The server says that it could not go on: half a text beside that is no answer (R3.6)."""
-    return CallFailed(
-        "provider_error",
-        f"status 200, but the server broke the answer off (finish reason {reason})",
-        status=200,
-        retryable=True,
-        latency_ms=latency_ms,
-        cause="server_error",
-    )
-
-
-def broken_reply(detail: str, latency_ms: int) -> CallFailed:
-    """A 200 that is no answer."""
-    return CallFailed("provider_error", detail, status=200, retryable=True, latency_ms=latency_ms, cause="broken_reply")
-
-
-def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> _Completion:
+def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> Completion:
     """A body with a field of an unusual type: what can be read is read, the rest is null."""
     try:
         value = decode_json(_COMMENTS.sub(b"", data, count=1), _anything)
@@ -359,35 +366,24 @@ def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> _Completion:
     if not isinstance(value, dict) or not isinstance(value.get("choices"), list):
         raise _without_choices(value, request, latency_ms)
     try:
-        choices = loose_choices(value["choices"])
+        completion = loose_completion(value)
     except UnreadableError as error:
         for part in (value, value["choices"][0]):
             if isinstance(part, dict) and is_error(part.get("error")):
                 raise error_in_200(part["error"], request, latency_ms) from None
         raise broken_reply(f"status 200, but {error}", latency_ms) from None
-    if value["choices"] and not choices:
+    if value["choices"] and not completion.choices:
         raise broken_reply("status 200, but the choice is no object", latency_ms)
-    return _Completion(
-        choices=choices,
-        usage=loose_usage(value.get("usage")),
-        model=text_or_none(value.get("model")),
-        system_fingerprint=text_or_none(value.get("system_fingerprint")),
-        timings=loose_timings(value.get("timings")),
-        prompt_eval_duration=whole(value.get("prompt_eval_duration")),
-        eval_duration=whole(value.get("eval_duration")),
-        error=value.get("error"),
-    )
+    return completion
 
 
-def model_ms(
-    timings: Timings | None, headers: Mapping[str, str], prompt_ns: int | None = None, answer_ns: int | None = None
-) -> int | None:
+def _model_ms(completion: Completion, headers: Mapping[str, str]) -> int | None:
     """The server's own time: llama.cpp's `timings`, Ollama's durations (nanoseconds), or OpenAI's header."""
-    if timings is not None:
+    if (timings := completion.timings) is not None:
         known = [part for part in (timings.prompt_ms, timings.predicted_ms) if part is not None]
         if known:
             return round(sum(known))
-    durations = [ns for ns in (prompt_ns, answer_ns) if ns is not None]
+    durations = [ns for ns in (completion.prompt_eval_duration, completion.eval_duration) if ns is not None]
     if durations:
         return round(sum(durations) / 1_000_000)
     header = headers.get("openai-processing-ms")

@@ -13,7 +13,7 @@ from benchbook.ask.asking import Call
 from benchbook.ask.identity import first_fact, floating_ids, project_identity, storable_config
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
+from benchbook.ask.roles import RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names, numbered_judges
 from benchbook.ask.starting import Roles
 from benchbook.ask.work import OneCall, Resume, is_answered
@@ -222,7 +222,7 @@ def _judges(config: JudgingConfig, protocol: Protocol) -> tuple[JudgePlan, ...]:
     for name, settings, judge in zip(judge_names(config.judges), _role_settings(config), config.judges, strict=True):
         role = plan_of_role(settings, dict(protocol.generation))
         if role.provider == "recorded":
-            raise ConfigError(settings.setting, settings.model, "a judge that can be asked (see `judge import`)")
+            raise ConfigError(settings.setting, judge.model, "a judge that can be asked (see `judge import`)")
         known = Declared(tools=judge.tools, web_access=judge.web_access)
         declared = msgspec.UNSET if known == Declared() else known
         judges.append(JudgePlan(name=name, role=role, declared=declared))
@@ -248,7 +248,4 @@ def _same_model(declared: Mapping[str, str], judges: Iterable[JudgePlan], output
 
 
 def _role_settings(config: JudgingConfig) -> list[RoleSettings]:
-    return [
-        judge_role_settings(judge, config.timeout_ms, setting=setting, prefix=prefix)
-        for setting, prefix, judge in numbered_judges(config.judges)
-    ]
+    return judge_roles(numbered_judges(config.judges), config.timeout_ms)

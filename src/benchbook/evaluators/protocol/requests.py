@@ -8,8 +8,7 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
-from benchbook.ask.providers.calls import Generation
-from benchbook.ask.requests import body_of, generation_of
+from benchbook.ask.requests import body_of, schema_asked
 from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.protocol.plan import ProtocolSample, ProtocolSamples
 from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, MethodPrompt, Protocol, reply_schema, scores_words
@@ -161,9 +160,9 @@ class ProtocolRequests:
             date=plan.date,
         )
         prompt = self._prompts[sample.asked.method].render(values)
-        return body_of(plan.judges[sample.judge].role, prompt, self._generations[sample.judge])
+        return body_of(plan.judges[sample.judge].role, prompt, self._schemas[sample.judge])
 
     @cached_property
-    def _generations(self) -> tuple[Generation, ...]:
+    def _schemas(self) -> tuple[Mapping[str, Any] | None, ...]:
         schema = reply_schema(self._samples.protocol)
-        return tuple(generation_of(judge.role, schema) for judge in self._samples.plan.judges)
+        return tuple(schema_asked(judge.role, schema) for judge in self._samples.plan.judges)

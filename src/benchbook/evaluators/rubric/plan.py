@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.requests import RolePlan, body_of, generation_of
+from benchbook.ask.requests import RolePlan, body_of, schema_asked
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evalsets.conversations import Message, transcript, with_answer
@@ -90,7 +90,7 @@ class Requests(CandidateRequests):
         super().__init__(plan, template)
         schema = reply_schema(spec)
         self._spec = spec
-        self._judges = [(judge, generation_of(judge, schema)) for judge in plan.judges]
+        self._judges = [(judge, schema_asked(judge, schema)) for judge in plan.judges]
         self._judge_prompt = JudgePrompt(spec)
 
     def judge_prompt(self, item: Item, answer: str) -> str | list[Message]:
@@ -99,10 +99,10 @@ class Requests(CandidateRequests):
 
     def judge(self, item: Item, answer: str, judge: int = 0) -> bytes:
         """What the plan's judge of this number is asked."""
-        role, generation = self._judges[judge]
+        role, asked = self._judges[judge]
         if self._spec.by_item:
-            generation = generation_of(role, reply_schema(self._spec, len(item.criteria)))
-        return body_of(role, self.judge_prompt(item, answer), generation)
+            asked = schema_asked(role, reply_schema(self._spec, len(item.criteria)))
+        return body_of(role, self.judge_prompt(item, answer), asked)
 
 
 # ── what a judge is asked ────────────────────────────────────────────────────────────────────────────────────

@@ -20,7 +20,7 @@ from benchbook.ask.identity import (
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import ModelId, check_pinned, parse_model_id
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.roles import RoleSettings, judge_role_settings, plan_of_role
+from benchbook.ask.roles import RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
 from benchbook.ask.starting import Roles
 from benchbook.errors import ConfigError
@@ -286,10 +286,7 @@ def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
 
 def judges_settings(config: RunConfig) -> list[RoleSettings]:
     """How each judge is reached and asked, by its number."""
-    return [
-        judge_role_settings(judge, config.timeout_ms, setting=setting, prefix=prefix)
-        for setting, prefix, judge in config.all_judges
-    ]
+    return judge_roles(config.all_judges, config.timeout_ms)
 
 
 def _panel(config: RunConfig, judges: Sequence[RolePlan]) -> Panel | msgspec.UnsetType:
