@@ -12,16 +12,19 @@ from krippendorff import alpha
 
 from benchbook.ask.starting import RunResult
 from benchbook.errors import UsageError
+from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.panel import panel_analysis
+from benchbook.evaluators.rubric.row import outcome_in
+from benchbook.evaluators.rubric.scoring import score_sample
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.views.rubric.panel import judges_table, splits_table
 from benchbook.views.rubric.report import VIEW
 from own_rubric import own_run
 from panels import Said, replies_of, run_panel
-from rubric_v1 import PANEL_ROW, V1
+from rubric_v1 import V1
 from running import run
 from scripted_server import always_good, running
 
@@ -40,7 +43,7 @@ def panel_run(folder: Path, votes: dict[str, list[Said]], items: int, repeats: i
 
 
 def analysis(result: RunResult, n_resamples: int = 200) -> PanelAnalysis:
-    rows = read_rows(result.record.samples, PANEL_ROW)
+    rows = read_rows(result.record.samples, samples_type(result.record))
     return panel_analysis(result.derived.manifest, result.derived.aggregates, rows, V1, n_resamples=n_resamples)
 
 
@@ -116,6 +119,34 @@ def test_repeats_of_an_item_are_one_cluster(tmp_path: Path) -> None:
         assert one.high is not None
         assert three.high is not None
         assert (three.high - three.low) / (one.high - one.low) == pytest.approx(1, abs=0.1)
+
+
+def test_an_item_without_an_answer_may_pass_by_any_judge(tmp_path: Path) -> None:
+    """Two of three items passed, and the third got no answer by no doing of the model's (R1.3a): 2/3 to 3/3."""
+    by_votes = replies_of(dict.fromkeys("ab", lambda _: GOOD))
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        refused = role == "candidate" and "What is 1 + 1?" in request["messages"][0]["content"]
+        return {"status": 400} if refused else by_votes(role, n, request)
+
+    with running(reply) as server:
+        result = run_panel(tmp_path, server, ["a", "b"], 3, accept_unanswered=True)
+    assert result.derived.aggregates.aggregates.n_unanswered == 1
+    found = analysis(result)
+    assert [(one.n_asked, one.n_scored, one.decision) for one in found.judges] == [(2, 2, "INCONCLUSIVE")] * 2
+
+
+RECORDS = Path(__file__).parents[2] / "golden" / "records"
+
+
+@pytest.mark.parametrize("name", ["rubric_faults", "rubric_panel", "rubric_unmeasured"])
+def test_a_row_has_all_that_its_sample_was_scored_from(name: str, tmp_path: Path) -> None:
+    record = Record(RECORDS / name)
+    evaluator, started = evaluator_of(record), record.started()
+    unmeasured = evaluator.derive(record, tmp_path).manifest.unmeasured
+    for row in read_rows(tmp_path / "samples.parquet", evaluator.tables(started)["samples.parquet"]):
+        score = score_sample(outcome_in(row, V1), V1.without(unmeasured))
+        assert (as_float(score.sample_score_nano), list(score.fail_reasons)) == (row.sample_score, row.fail_reasons)
 
 
 def test_one_judge_is_no_panel(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from benchbook.evaluators.correctable import Correctable, JudgeCost, JudgeWork, MeanOfScores, SampleCounts, Worth
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.row import further_of, scores_of
+from benchbook.evaluators.rubric.row import outcome_in
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
@@ -54,17 +54,7 @@ class CorrectableRubric(Correctable):
         )
 
     def worth(self, row: RubricRow) -> Worth:
-        return self.worth_of(
-            SampleOutcome(
-                scores=scores_of(row, self._spec),
-                latency_e2e_ms=row.latency_e2e_ms,
-                latency_model_ms=row.latency_model_ms,
-                timed_out=row.timed_out,
-                input_tokens=row.input_tokens,
-                output_tokens=row.output_tokens,
-                further=further_of(row, self._spec),
-            )
-        )
+        return self.worth_of(outcome_in(row, self._spec))
 
     def worth_of(self, outcome: SampleOutcome) -> Worth:
         """The same of what happened to a sample."""

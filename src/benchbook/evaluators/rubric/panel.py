@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from types import GenericAlias
+from typing import cast
 
 import msgspec
 
-from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float, percentile, ratio
 from benchbook.evaluators.made import made
@@ -17,7 +17,7 @@ from benchbook.evaluators.panels import JudgeAlone, PanelAgreement, PanelAnalysi
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.row import further_of, scores_of
+from benchbook.evaluators.rubric.row import outcome_in, scores_of
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,
@@ -27,7 +27,7 @@ from benchbook.evaluators.rubric.rows import (
     PanelVote,
     RubricManifest,
 )
-from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
+from benchbook.evaluators.rubric.scoring import EvaluatorError, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
 
@@ -182,7 +182,10 @@ class _Judge:
 
     def add(self, row: PanelRow, vote: PanelVote | None) -> None:
         """`vote` is None where no answer came: that is scored by rule, whoever judges (R1.3)."""
-        outcome = _outcome(row, vote, self._spec)
+        outcome = outcome_in(row, self._spec)
+        if vote is not None:
+            error = cast("EvaluatorError | None", vote.evaluator_error)
+            outcome = msgspec.structs.replace(outcome, scores=scores_of(vote, self._spec), evaluator_error=error)
         self._tally.add(outcome, score_sample(outcome, self._spec))
         if vote is None:
             return
@@ -220,21 +223,3 @@ class _Judge:
             latency_p50_ms=as_float(percentile(self._latencies, 50)),
             **{name: getattr(aggregates, name) for name in (*means, *failures)},
         )
-
-
-def _outcome(row: PanelRow, vote: PanelVote | None, spec: RubricSpec) -> SampleOutcome:
-    scored = row if vote is None else vote
-    return msgspec.convert(
-        {
-            "scores": scores_of(scored, spec),
-            "evaluator_error": scored.evaluator_error,
-            "score_origin": row.score_origin,
-            "latency_e2e_ms": row.latency_e2e_ms,
-            "latency_model_ms": row.latency_model_ms,
-            "timed_out": row.timed_out,
-            "input_tokens": row.input_tokens,
-            "output_tokens": row.output_tokens,
-            "further": further_of(row, spec),
-        },
-        ready(SampleOutcome),
-    )

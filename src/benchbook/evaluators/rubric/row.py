@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from types import GenericAlias
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -27,13 +27,20 @@ from benchbook.evaluators.rubric.rows import (
     RubricRow,
     Slice,
 )
-from benchbook.evaluators.rubric.scoring import Further, RubricScore, SampleOutcome, Scores, score_sample
+from benchbook.evaluators.rubric.scoring import (
+    EvaluatorError,
+    Further,
+    RubricScore,
+    SampleOutcome,
+    Scores,
+    score_sample,
+)
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_error
 from benchbook.record.facts import Failure, Reply
 
 __all__ = [
-    "MetRow", "QuoteRow", "QuoteSpan", "Rows", "aggregates_file_type", "further_columns", "further_of", "row_type",
+    "MetRow", "QuoteRow", "QuoteSpan", "Rows", "aggregates_file_type", "further_columns", "outcome_in", "row_type",
     "scores_of", "slice_type", "vote_type",
 ]  # fmt: skip
 
@@ -73,12 +80,28 @@ def scores_of(row: RubricRow | PanelVote, spec: RubricSpec) -> Scores:
     return tuple([getattr(row, one.score_key) for one in spec.criteria])
 
 
-def further_of(row: RubricRow, spec: RubricSpec) -> Further | None:
-    """What a row's score is made of beside scores, latency and tokens: its cost."""
-    if not spec.measures_cost:
-        return None
-    cost = row.cost_usd
-    return Further(cost_nano_usd=None if cost is None else round(cost * NANO))
+def outcome_in(row: RubricRow, spec: RubricSpec) -> SampleOutcome:
+    """What the sample of a row was scored from. Of quotes, and of an item's own criteria, it has the scores alone."""
+    scores = scores_of(row, spec)
+    cost = row.cost_usd if spec.measures_cost else None
+    return SampleOutcome(
+        scores=tuple(
+            [
+                round(score * NANO) if one.by_item and score is not None else score
+                for one, score in zip(spec.criteria, scores, strict=True)
+            ]
+        ),
+        evaluator_error=cast("EvaluatorError | None", row.evaluator_error),
+        score_origin=row.score_origin,
+        latency_e2e_ms=row.latency_e2e_ms,
+        latency_model_ms=row.latency_model_ms,
+        timed_out=row.timed_out,
+        unanswered=getattr(row, "candidate_error", None) is not None,
+        some_do_not_apply=None in scores and row.score_origin is None and row.sample_score is not None,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        further=None if cost is None else Further(cost_nano_usd=round(cost * NANO)),
+    )
 
 
 def vote_type(spec: RubricSpec) -> type[PanelVote]:
