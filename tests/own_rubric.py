@@ -12,7 +12,7 @@ from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import config_from_mapping
 
-Verdict = Mapping[str, int | str | None]  # by criterion, as the judge gives it
+Verdict = Mapping[str, Any]  # by criterion, as the judge gives it; of items' own under `item_criteria` as in a reply
 
 TONE = """
 name = "tone"
@@ -59,22 +59,42 @@ scale = [0, 1]
 aggregate = "pass_rate"
 at_least = 0.5
 """
+BY_ITEM = """
+name = "by_item"
+version = 1
+about = "By what each item asks."
+
+[item_criteria]
+
+[[gates]]
+aggregate = "item_criteria_mean"
+at_least = 0.4
+"""
 PROMPT = "Judge by these.\n{{criteria}}\nQuestion: {{item.prompt}}\n- candidate_answer: {{answer}}\n{{reply}}\n"
 
 
 def own_run(
-    folder: Path, verdicts: Sequence[Verdict | Sequence[Verdict]], spec: str = TONE, run_id: str = "own", **more: Any
+    folder: Path,
+    verdicts: Sequence[Verdict | Sequence[Verdict]],
+    spec: str = TONE,
+    run_id: str = "own",
+    *,
+    criteria: Sequence[Sequence[Mapping[str, Any]]] | None = None,
+    **more: Any,
 ) -> RunResult[Any]:
-    """A run over an item for each verdict; where an item has several, as many judges are a panel."""
+    """A run over an item for each verdict; where an item has several, as many judges are a panel. `criteria` are items'
+    own."""
     folder.mkdir(parents=True, exist_ok=True)
     rubric = folder / "rubric"
     rubric.mkdir(exist_ok=True)
     (rubric / "spec.toml").write_text(spec, encoding="utf-8")
     (rubric / "prompt.txt").write_text(PROMPT, encoding="utf-8")
     of_items = [[one] if isinstance(one, Mapping) else list(one) for one in verdicts]
-    items = [
+    items: list[dict[str, Any]] = [
         {"id": f"i{n:03d}", "prompt": f"Question {n:03d}?", "expected_answer": "Yes."} for n in range(len(verdicts))
     ]
+    for item, own in zip(items, criteria or (), strict=criteria is not None):
+        item["criteria"] = own
     said = [_reply(f"Question {n:03d}?", f"Answer {n:03d}.") for n in range(len(verdicts))]
     scripts = []
     for judge in range(len(of_items[0])):
@@ -100,7 +120,13 @@ def _reply(contains: str, text: str) -> dict[str, str]:
 
 
 def _verdict(scores: Verdict) -> str:
-    return json.dumps({f"{name}_score": score for name, score in scores.items()} | {"rationale": "It is so."})
+    given = {name if name == "item_criteria" else f"{name}_score": score for name, score in scores.items()}
+    return json.dumps(given | {"rationale": "It is so."})
+
+
+def met(*said: bool) -> Verdict:
+    """Of an item's own criteria, in their order, whether each is met."""
+    return {"item_criteria": {str(number): {"met": one} for number, one in enumerate(said, start=1)}}
 
 
 def _json(path: Path, value: Any) -> Path:

@@ -37,10 +37,10 @@ __all__ = [
     "EndedEarly",
     "Evaluator",
     "LabelCriterion",
+    "LabelRows",
     "MetricKind",
     "PairVerdict",
     "SamplesAre",
-    "SideBySide",
     "Tables",
 ]
 
@@ -154,18 +154,20 @@ class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
-    """Of an evaluator whose rows are several judges' words on one answer: what labels, which are of answers, go by.
+class LabelRows:
+    """What labels go by where a row of samples.parquet is not one answer with its scores: of an answer that several
+    judges scored, each one's word; of one that is scored by what its item asks, each thing that is asked.
 
-    `rows` reads a samples.parquet and makes a row of each judge's word that counts, with `sample`, `judge_model`,
-    `item_id`, `prompt`, `answer`, `passed`, `group` and the criteria. `strata` are what a draw can be stratified by,
-    beside criteria and passing, with their columns; `hidden` is what whoever labels is not told.
+    `rows` reads a samples.parquet and makes these rows, of what counts alone. Each has a number of its own as `sample`,
+    and `item_id`, `section`, `category`, `difficulty`, `group`, `prompt`, `answer`, `passed`, and the criteria; with
+    `judges`, `judge_model`; and as `asked` what the item asks, else an empty text. Where people see more, it has
+    `context` and `expected_answer`. A draw takes answers, by what people see of them, with all that is asked of each.
     """
 
-    judges: tuple[str, ...]
     rows: Callable[[Record, RunStarted, Path], Iterator[Any]]
-    strata: Mapping[str, str]
-    hidden: tuple[str, ...]
+    strata: Mapping[str, str]  # what a draw can be stratified by, beside passing, with their columns
+    hidden: tuple[str, ...]  # what whoever labels is not told
+    judges: tuple[str, ...] = ()  # whose words are told apart
 
 
 class Evaluator(ABC):
@@ -315,8 +317,8 @@ class Evaluator(ABC):
         del started
         return None
 
-    def side_by_side(self, started: RunStarted) -> SideBySide | None:
-        """How several judges' words on one answer are told apart; None where a row is an answer."""
+    def label_rows(self, started: RunStarted) -> LabelRows | None:
+        """The rows that labels go by; None where those of samples.parquet are an answer each with its scores."""
         del started
         return None
 

@@ -14,7 +14,7 @@ from benchbook.labels.calibration_corrected import bias_of, clusters_of, correct
 from benchbook.labels.calibration_results import AgreementName, Bias, Drawing, ScoredAnswer
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.sheet import JudgedRun, derived_anew, is_as_drawn, judge_on_trial
+from benchbook.labels.sheet import RunByRows, derived_anew, is_as_drawn, judge_on_trial
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
 
@@ -110,7 +110,7 @@ def answer_card(
         labels_sha256=book.sha256,
         as_drawn=as_drawn,
         carried=labels.carried,
-        judge=run.judge or msgspec.UNSET if isinstance(run, JudgedRun) else msgspec.UNSET,
+        judge=run.judge or msgspec.UNSET if isinstance(run, RunByRows) else msgspec.UNSET,
         n_scored=len(answers),
         n_labelled=len(labels.gold),
         n_labellers=len(book.state.labellers),

@@ -37,7 +37,8 @@ SHEET = "sheet"
 
 
 class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample as whoever labels it sees it."""
+    """One sample as whoever labels it sees it. `asked` is what the item asks of it; left out where all items are asked
+    the same."""
 
     sample: int
     item_id: str
@@ -45,6 +46,7 @@ class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
     context: Any = None
     expected_answer: str | None = None
     answer: str
+    asked: str | msgspec.UnsetType = msgspec.UNSET
 
 
 def answer_sha256(row: SheetRow) -> str:
@@ -52,7 +54,9 @@ def answer_sha256(row: SheetRow) -> str:
 
     The same text to another item, or beside another prompt, context or expected answer, is another answer.
     """
-    shown = {name: getattr(row, name) for name in row.__struct_fields__ if name != "sample"}
+    shown = {name: value for name, value in msgspec.structs.asdict(row).items() if name != "sample"}
+    if row.asked is msgspec.UNSET:
+        del shown["asked"]
     return hashlib.sha256(canonical_json(shown)).hexdigest()
 
 

@@ -132,21 +132,27 @@ def next_question(book: LabelBook, labeller: str, *, adjudicates: bool = False) 
     """The first criterion, in the order of the sheet, that this person can still label; None where there is none."""
     if adjudicates:
         return next(disputed_questions(book), None)
-    samples = book.started.samples
-    for place, sample in enumerate(samples, start=1):
+    for place, sample in enumerate(book.started.samples, start=1):
         if fields := book.state.open_fields(sample, labeller):
-            return Question(book.sheet[sample], book.state.criteria[fields[0]], place, len(samples))
+            return _question(book, sample, fields[0], place)
     return None
 
 
 def disputed_questions(book: LabelBook) -> Iterator[Question]:
     """What two people scored differently and nobody has settled, in the order of the sheet, with both scores."""
-    state, samples = book.state, book.started.samples
-    for place, sample in enumerate(samples, start=1):
-        for name, criterion in state.criteria.items():
+    state = book.state
+    for place, sample in enumerate(book.started.samples, start=1):
+        for name in state.criteria:
             if state.gold(sample, name).origin == "disputed":
-                opinions = tuple(state.opinions(sample, name))
-                yield Question(book.sheet[sample], criterion, place, len(samples), opinions)
+                yield _question(book, sample, name, place, tuple(state.opinions(sample, name)))
+
+
+def _question(book: LabelBook, sample: int, field: str, place: int, opinions: tuple[Label, ...] = ()) -> Question:
+    """By the item's words, where it says what is asked of it."""
+    row, criterion = book.sheet[sample], book.state.criteria[field]
+    if not isinstance(row.asked, msgspec.UnsetType):
+        criterion = msgspec.structs.replace(criterion, meaning=f"{field}: {row.asked}")
+    return Question(row, criterion, place, len(book.started.samples), opinions)
 
 
 def action_of(key: str, question: Question, labeller: str, *, note: str = "", adjudicates: bool = False) -> Action:

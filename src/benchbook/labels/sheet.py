@@ -11,8 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion, SideBySide
+from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion, LabelRows
 from benchbook.evaluators.correctable import Worth
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
@@ -25,8 +27,8 @@ from benchbook.text import quoted
 
 __all__ = [
     "Drawn",
-    "JudgedRun",
     "LabelledRun",
+    "RunByRows",
     "derived_anew",
     "draw",
     "is_as_drawn",
@@ -166,6 +168,10 @@ class LabelledRun:
         """The scored rows that a draw is made from."""
         return self.scored()
 
+    def asked_of(self, drawn: Sequence[int]) -> list[int]:
+        """The samples about which people are asked, of those that were drawn."""
+        return list(drawn)
+
     @property
     def stratifiable(self) -> dict[str, str]:
         """By what a draw can be stratified, with the columns of samples.parquet."""
@@ -181,18 +187,19 @@ class LabelledRun:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedRun(LabelledRun):
-    """A judged experiment: people label outputs, and the scores of `judge` are held against that.
+class RunByRows(LabelledRun):
+    """A run whose labels go by other rows than its samples (`contract.LabelRows`).
 
-    Without a `judge` its rows are those of all: for a draw, which takes one row an output.
+    Of a judged experiment the scores of `judge` are held against people's. Without one its rows are those of all: for a
+    draw, which takes each answer once.
     """
 
-    beside: SideBySide
+    own: LabelRows
     judge: str | None
 
     def rows(self) -> Iterator[Any]:
-        for row in self.beside.rows(self.record, self.started, self.samples):
-            if self.judge in (None, row.judge_model):
+        for row in self.own.rows(self.record, self.started, self.samples):
+            if self.judge is None or row.judge_model == self.judge:
                 yield row
 
     @property
@@ -203,26 +210,46 @@ class JudgedRun(LabelledRun):
         """The first row of each answer as people see it, whoever gave it and judged it."""
         seen = set[tuple[str, str, str]]()
         for row in replace(self, judge=None).rows():
-            shown = (row.item_id, row.prompt, row.answer)
-            if shown not in seen:
+            if (shown := _shown(row)) not in seen:
                 seen.add(shown)
                 yield row
 
+    def asked_of(self, drawn: Sequence[int]) -> list[int]:
+        """Of each answer the first row of each thing that is asked, answer by answer."""
+        found: dict[tuple[str, str, str], dict[str, int]] = {}
+        for row in replace(self, judge=None).rows():
+            found.setdefault(_shown(row), {}).setdefault(row.asked, row.sample)
+        of_answers = {next(iter(asked.values())): asked.values() for asked in found.values()}
+        return [sample for first in drawn for sample in of_answers[first]]
+
     def sheet(self, answers: Mapping[int, str | None]) -> list[SheetRow]:
         rows = {row.sample: row for row in self.rows() if row.sample in answers}
-        return [
-            SheetRow(sample=sample, item_id=rows[sample].item_id, prompt=rows[sample].prompt, answer=answer or "")
-            for sample, answer in answers.items()
-        ]
+        return [_sheet_row(rows[sample], answer or "") for sample, answer in answers.items()]
 
     @property
     def stratifiable(self) -> dict[str, str]:
-        own = {one.name: one.column for one in self.criteria}
-        return own | dict(self.beside.strata) | {"passed": self.columns.passed}
+        return {**self.own.strata, "passed": self.columns.passed}
 
     @property
     def hidden(self) -> list[str]:
-        return list(self.beside.hidden)
+        return list(self.own.hidden)
+
+
+def _shown(row: Any) -> tuple[str, str, str]:
+    """What tells an answer from others, as people see it."""
+    return row.item_id, row.prompt, row.answer
+
+
+def _sheet_row(row: Any, answer: str) -> SheetRow:
+    return SheetRow(
+        sample=row.sample,
+        item_id=row.item_id,
+        prompt=row.prompt,
+        context=getattr(row, "context", None),
+        expected_answer=getattr(row, "expected_answer", None),
+        answer=answer,
+        asked=row.asked or msgspec.UNSET,
+    )
 
 
 def _whole(value: float | None) -> int | None:
@@ -235,15 +262,15 @@ def judge_on_trial(record: Record, judge: str | None) -> str | None:
 
     Raises: UsageError where several could be.
     """
-    beside = evaluator_of(record).side_by_side(record.started())
-    if judge is not None or beside is None:
+    own = evaluator_of(record).label_rows(record.started())
+    if judge is not None or own is None or not own.judges:
         return judge
-    if len(beside.judges) > 1:
-        raise UsageError(f"{record.path}: has several judges; name one: {', '.join(beside.judges)}")
-    return beside.judges[0]
+    if len(own.judges) > 1:
+        raise UsageError(f"{record.path}: has several judges; name one: {', '.join(own.judges)}")
+    return own.judges[0]
 
 
-_JUDGED = ComparedColumns(score="passed", passed="passed", answer="answer")  # of `SideBySide.rows`
+_OWN_ROWS = ComparedColumns(score="passed", passed="passed", answer="answer")  # of `LabelRows.rows`
 
 
 @contextmanager
@@ -253,34 +280,24 @@ def derived_anew(record: Record, judge: str | None = None) -> Iterator[LabelledR
     Raises: UsageError for a run of whose answers people can say nothing, or for a judge that it does not have.
     """
     started, evaluator = record.started(), evaluator_of(record)
-    if (beside := evaluator.side_by_side(started)) is not None:
-        with _judged_anew(record, started, evaluator, beside, judge) as judged:
-            yield judged
-        return
-    if judge is not None:
+    own = evaluator.label_rows(started)
+    judges = () if own is None else own.judges
+    if judge is not None and not judges:
         raise UsageError(f"{record.path}: no judge of several is meant; {started.spec} is no judge protocol")
-    criteria, columns = evaluator.label_criteria(started), evaluator.compared
+    if judge is not None and judge not in judges:
+        raise UsageError(f"{record.path}: found judge {quoted(judge)}; expected {', '.join(judges)}")
+    criteria, columns = evaluator.label_criteria(started), evaluator.compared if own is None else _OWN_ROWS
     if not criteria or columns is None:
         raise UsageError(f"{record.path}: people label answers to the items of an eval set; {started.spec} has none")
     if (reason := evaluator.unavailable(started)) is not None:
         raise UsageError(f"{record.path}: has no answers to label ({reason})")
     with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as name:
         folder = Path(name)
-        derived = evaluator.derive(record, folder)
-        yield LabelledRun(record, started, evaluator, criteria, columns, derived, folder / "samples.parquet")
-
-
-@contextmanager
-def _judged_anew(
-    record: Record, started: RunStarted, evaluator: Evaluator, beside: SideBySide, judge: str | None
-) -> Iterator[JudgedRun]:
-    if judge is not None and judge not in beside.judges:
-        raise UsageError(f"{record.path}: found judge {quoted(judge)}; expected {', '.join(beside.judges)}")
-    criteria = evaluator.label_criteria(started)
-    with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as name:
-        folder = Path(name)
         derived, samples = evaluator.derive(record, folder), folder / "samples.parquet"
-        yield JudgedRun(record, started, evaluator, criteria, _JUDGED, derived, samples, beside, judge)
+        if own is None:
+            yield LabelledRun(record, started, evaluator, criteria, columns, derived, samples)
+        else:
+            yield RunByRows(record, started, evaluator, criteria, columns, derived, samples, own, judge)
 
 
 def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence[str], seed: int) -> LabelBook:
@@ -295,9 +312,10 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
                 raise ConfigError("stratify", repr(field), ", ".join(run.stratifiable))
         sha256 = run.derived.manifest.journal_sha256
         drawn = draw(_strata(run, stratify), n, seed=seed, run_sha256=sha256)
-        drawn_here = frozenset(drawn.samples)
-        answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in drawn_here}
-        rows = run.sheet({sample: answers[sample] for sample in drawn.samples})
+        samples = run.asked_of(drawn.samples)
+        asked = frozenset(samples)
+        answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in asked}
+        rows = run.sheet({sample: answers[sample] for sample in samples})
     return create_labels(
         out,
         rows,
@@ -308,7 +326,7 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
             seed=seed,
             stratify=list(stratify),
             strata=drawn.strata,
-            samples=drawn.samples,
+            samples=samples,
             hidden=run.hidden,
             inputs=inputs,
             drawn_by=f"benchbook {version('benchbook')}",
@@ -327,12 +345,12 @@ def _scale(one: LabelCriterion) -> LabelScale:
 
 def is_as_drawn(run: LabelledRun, started: LabelsStarted) -> bool:
     """Whether the labelled samples are those that chance drew: drawn again, from the run."""
-    n = len(started.samples)
+    n = sum(one.n_drawn for one in started.strata.values())
     try:
         again = draw(_strata(run, started.stratify), n, seed=started.seed, run_sha256=started.run_sha256)
     except ConfigError:
         return False
-    return again.samples == started.samples
+    return run.asked_of(again.samples) == started.samples
 
 
 def _strata(run: LabelledRun, stratify: Sequence[str]) -> dict[int, str]:

@@ -215,7 +215,9 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     seed: int
     stratify: list[str]
     strata: dict[str, DrawnStratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
-    samples: list[int]  # the run's sample numbers, in the order in which they are shown
+    samples: list[
+        int
+    ]  # numbers of the run's samples, or of what is asked of them, in the order in which they are shown
     hidden: list[str]  # what whoever labels is not told
     inputs: dict[str, str]
     drawn_by: str

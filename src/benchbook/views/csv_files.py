@@ -85,13 +85,14 @@ def labels_csv(book: LabelBook, *, labeller: str | None = None, disputed: bool =
     which two people differ, with what they said in the columns `first` and `second`.
     """
     names = tuple(book.state.criteria)
+    shown = (*_SHOWN, "asked") if any(row.asked for row in book.sheet.values()) else _SHOWN
     said = tuple(f"{name}_{which}" for name in names for which in ("first", "second")) if disputed else ()
-    yield ",".join(map(_quoted, ("sample", *_SHOWN, *names, "note", "labeller", *said))) + _LINE_END
+    yield ",".join(map(_quoted, ("sample", *shown, *names, "note", "labeller", *said))) + _LINE_END
     for sample, row in book.sheet.items():
         open_fields = [name for name in names if book.state.gold(sample, name).origin == "disputed"]
         if disputed and not open_fields:
             continue
-        cells = [str(sample), *(_quoted(_text(getattr(row, name))) for name in _SHOWN)]
+        cells = [str(sample), *(_quoted(_text(getattr(row, name))) for name in shown)]
         cells += _labelled(book, sample, labeller, adjudicated=disputed)
         cells += [_opinion(book, sample, name, place) for name in names for place in (0, 1) if said]
         yield ",".join(cells) + _LINE_END

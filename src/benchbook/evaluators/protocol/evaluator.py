@@ -17,7 +17,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
-from benchbook.evaluators.contract import DerivedTypes, Evaluator, LabelCriterion, SideBySide, Tables
+from benchbook.evaluators.contract import DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
 from benchbook.evaluators.experiments import Experiment
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.made import Made, made
@@ -69,6 +69,7 @@ class JudgedAnswer(Made, frozen=True, kw_only=True):
     item_id: str  # the question
     prompt: str  # what the target was asked; empty where nobody knows (P4.3)
     answer: str  # the text that was judged
+    asked: str = ""  # the same of every question
     section: str  # the target
     category: str  # the variant of the prompt
     difficulty: None = None
@@ -84,12 +85,13 @@ def _criteria_of_labels(protocol: Protocol) -> tuple[LabelCriterion, ...]:
     )
 
 
-def _judges_side_by_side(started: RunStarted, protocol: Protocol) -> SideBySide:
-    return SideBySide(
-        judges=tuple(judge.name for judge in protocol_plan_of(started).judges),
+def _label_rows(started: RunStarted, protocol: Protocol) -> LabelRows:
+    own = {name: name for name in protocol.names}
+    return LabelRows(
         rows=partial(_judged_answers, protocol=protocol),
-        strata={"question_id": "item_id", "prompt_variant": "category", "target_model": "section"},
+        strata=own | {"question_id": "item_id", "prompt_variant": "category", "target_model": "section"},
         hidden=(*protocol.names, "verdict", "evidence", "judge_model", "target_model", "labels of others"),
+        judges=tuple(judge.name for judge in protocol_plan_of(started).judges),
     )
 
 
@@ -197,8 +199,8 @@ class ProtocolEvaluator(Evaluator):
         del started
         return _criteria_of_labels(self.protocol)
 
-    def side_by_side(self, started: RunStarted) -> SideBySide:
-        return _judges_side_by_side(started, self.protocol)
+    def label_rows(self, started: RunStarted) -> LabelRows:
+        return _label_rows(started, self.protocol)
 
     def experiment(self, aggregates: ProtocolAggregates) -> Experiment:
         return Experiment(

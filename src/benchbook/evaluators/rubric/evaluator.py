@@ -29,6 +29,7 @@ from benchbook.evaluators.contract import (
     EndedEarly,
     Evaluator,
     LabelCriterion,
+    LabelRows,
     Tables,
 )
 from benchbook.evaluators.derivation import derivation_of
@@ -39,6 +40,7 @@ from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion
+from benchbook.evaluators.rubric.item_labels import MET, item_label_rows
 from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
@@ -168,9 +170,10 @@ class RubricEvaluator(Evaluator):
         )
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
+        del started
         spec = self.spec
-        if not spec.asked:  # criteria that each item brings itself have no scale: whether the answer passes, has
-            return super().label_criteria(started)
+        if not spec.asked:
+            return (MET,)
         asked = "" if spec.id == RUBRIC_V1 else "{0.name}: {0.question}"  # its judge's words are those of its labels
         return tuple(
             LabelCriterion(
@@ -178,6 +181,9 @@ class RubricEvaluator(Evaluator):
             )
             for one in spec.asked
         )
+
+    def label_rows(self, started: RunStarted) -> LabelRows | None:
+        return None if self.spec.asked else item_label_rows(row_type_of(started, self.spec))
 
     def correctable(self, started: RunStarted) -> CorrectableRubric | None:
         if not can_be_corrected(self.spec):
