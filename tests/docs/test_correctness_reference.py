@@ -9,10 +9,10 @@ import pytest
 from benchbook.evaluators.correctness.rows import (
     AskedCorrectnessRow,
     CorrectnessAggregates,
-    CorrectnessDecision,
     CorrectnessManifest,
     CorrectnessRow,
 )
+from benchbook.evaluators.gates import RunVerdict
 from benchbook.evaluators.rubric.rows import RubricManifest
 from docs.sessions import tables_of
 from support import ROOT
@@ -34,7 +34,7 @@ def _type_of(hint: Any) -> tuple[str, bool]:
 
 
 @pytest.mark.parametrize(
-    "struct", [CorrectnessAggregates, CorrectnessDecision, AskedCorrectnessRow], ids=lambda one: one.__name__
+    "struct", [CorrectnessAggregates, RunVerdict, AskedCorrectnessRow], ids=lambda one: one.__name__
 )
 def test_every_field_is_there(struct: Any) -> None:
     text = PAGE.read_text(encoding="utf-8")

@@ -12,12 +12,11 @@ import click
 from benchbook.cli.output import print_json
 from benchbook.errors import RecordError
 from benchbook.evaluators.contract import DerivedFiles
-from benchbook.evaluators.gates import is_of_a_part
+from benchbook.evaluators.gates import Decision, RunVerdict, is_of_a_part
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
-    from benchbook.evaluators.gates import Decision
     from benchbook.views.views import View
 
 __all__ = [
@@ -83,19 +82,20 @@ def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool, gate
         say_gated_by(derived.decision, gated_by)
 
 
-def say_gated_by(decision: Decision | None, gated_by: GatedBy) -> None:
+def say_gated_by(decision: Decision | RunVerdict | None, gated_by: GatedBy) -> None:
     """Which of the two the exit goes by, where it goes by the rule."""
     if gated_by == "rule" and decision is not None:
         holds = "holds" if passes_gate(decision, by_rule=True) else "does not hold"
         click.echo(f"Gated by the rubric's rule, the values alone (--by-rule): it {holds}.")
 
 
-def passes_gate(decision: Decision | None, *, by_rule: bool) -> bool:
+def passes_gate(decision: Decision | RunVerdict | None, *, by_rule: bool) -> bool:
     """READY, or with `by_rule` release-ready by the values alone (R6.4), those of a whole run."""
-    if decision is None or not by_rule:
-        return decision is not None and decision.decision == "READY"
-    caps = getattr(decision, "caps", None)  # evaluators without a rule of their own have none
-    return decision.release_ready and not (isinstance(caps, tuple) and is_of_a_part(caps))
+    if not isinstance(decision, Decision):  # refused, or of a dry run
+        return False
+    if not by_rule:
+        return decision.decision == "READY"
+    return decision.release_ready and not (isinstance(decision.caps, tuple) and is_of_a_part(decision.caps))
 
 
 def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:

@@ -57,7 +57,8 @@ MAY_CHANGE = frozenset({
 
 
 class DerivedFiles(Protocol):
-    """What a record's derived files hold, typed by its evaluator. `decision` is None where one is refused.
+    """What a record's derived files hold, typed by its evaluator. `decision` is a `gates.Decision`, a
+    `gates.RunVerdict` where there are no gates, or None where one is refused or nothing is decided.
 
     `manifest` is a `record.manifest.Manifest` with what the evaluator adds.
     """

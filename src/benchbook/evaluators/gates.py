@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.ground import REASONS
@@ -25,10 +26,13 @@ __all__ = [
     "Gate",
     "Reason",
     "ReasonCode",
+    "RunVerdict",
     "Threshold",
     "ToSettle",
+    "Verdict",
     "is_incomplete",
     "is_of_a_part",
+    "read_decision",
     "reason_words",
     "threshold_of",
 ]
@@ -164,21 +168,48 @@ def is_of_a_part(codes: Iterable[CapCode]) -> bool:
     return not _REST_UNKNOWN.isdisjoint(codes)
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first.
+# Whether the run itself held. `incomplete`: it may go on, so there is nothing to say yet (from derivation 3 on).
+Verdict = Literal["pass", "fail", "incomplete", "unavailable"]
 
-    `release_ready` is the rubric's rule by the values alone (R6.2); before derivation 3 it was true for READY alone.
+
+class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """decision.json where there are no gates: whether the run itself held (A3). It says nothing of the score.
+
+    A dry run is `unavailable`: it neither held nor failed (A6).
+    """
+
+    verdict: Verdict
+    reason: str | None  # why it did not pass
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """decision.json where there are gates: READY, NOT_READY or INCONCLUSIVE, and why, the most important first.
+
+    `release_ready` is the rule by the values alone (R6.2); under a rubric before derivation 3 it was true for READY
+    alone.
     """
 
     decision: DecisionName
     release_ready: bool
     reasons: tuple[str, ...]
     gates: tuple[Gate, ...]
-    confidence: float | None = None  # asked that the bounds hold at this confidence (R6.4)
-    capped_by: tuple[str, ...] = ()  # what keeps the decision from being READY, gates aside
-    # From derivation 3 on:
+    # Of a rubric: asked that the bounds hold at this confidence (R6.4); what keeps it from being READY, gates aside.
+    confidence: float | msgspec.UnsetType | None = msgspec.UNSET
+    capped_by: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    # From derivation 3 on; the codes of `capped_by` are a rubric's, too.
     decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
-    caps: tuple[CapCode, ...] | msgspec.UnsetType = msgspec.UNSET  # the codes of `capped_by`
+    caps: tuple[CapCode, ...] | msgspec.UnsetType = msgspec.UNSET
+    # Where nobody judges: whether the run itself held, as a `RunVerdict` has it.
+    verdict: Verdict | msgspec.UnsetType = msgspec.UNSET
+    reason: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+def read_decision(data: bytes) -> Decision | RunVerdict | None:
+    """What a decision.json says; None where the decision is refused (R7.1). Raises: msgspec.DecodeError."""
+    found = msgspec.json.decode(data, type=dict[str, Any])
+    if "decision" not in found:
+        return msgspec.json.decode(data, type=ready(RunVerdict))
+    return None if found["decision"] is None else msgspec.json.decode(data, type=ready(Decision))
 
 
 # ── why a decision is what it is ─────────────────────────────────────────────────────────────────────────────

@@ -62,7 +62,7 @@ def corrected_decision(
     elif never and counted.is_whole:
         decision, reasons = "NOT_READY", [_never(gate) for gate in never]
     elif doubts or frozen.capped_by:
-        decision, reasons = "INCONCLUSIVE", [*frozen.capped_by, *doubts]
+        decision, reasons = "INCONCLUSIVE", [*(frozen.capped_by or ()), *doubts]
     else:
         decision, reasons = "READY", ["all gates hold, at the bad end of their intervals too"]
     return CorrectedDecision(

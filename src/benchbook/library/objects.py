@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksManifest
+from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
-from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessDecision, CorrectnessManifest
-from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
+from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
-from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerDecision, ScorerManifest, ScorerRow
+from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest, ScorerRow
 from benchbook.evaluators.verify import Verification, verify
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
@@ -188,9 +188,9 @@ class CorrectnessRun(Run):
         return aggregates
 
     @property
-    def decision(self) -> CorrectnessDecision:
+    def decision(self) -> RunVerdict:
         """Whether the run itself held (SPEC A3)."""
-        decision: CorrectnessDecision = self._derived.decision
+        decision: RunVerdict = self._derived.decision
         return decision
 
     def __repr__(self) -> str:
@@ -216,9 +216,9 @@ class ChecksRun(Run):
         return aggregates
 
     @property
-    def decision(self) -> ChecksDecision:
+    def decision(self) -> Decision | RunVerdict:
         """Whether the run itself held (SPEC A3); where the spec has gates, whether it may be released."""
-        decision: ChecksDecision = self._derived.decision
+        decision: Decision | RunVerdict = self._derived.decision
         return decision
 
     def __repr__(self) -> str:
@@ -242,9 +242,9 @@ class ScorerRun(Run):
         return aggregates
 
     @property
-    def decision(self) -> ScorerDecision:
+    def decision(self) -> RunVerdict:
         """Whether the run itself held (SPEC A3)."""
-        decision: ScorerDecision = self._derived.decision
+        decision: RunVerdict = self._derived.decision
         return decision
 
     def rows(self) -> Iterator[ScorerRow]:

@@ -73,9 +73,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/decision", name="getDecision",
         summary="decision.json, or why a decision is refused.", handler=runs.get_decision,
-        answers=(
-            types.DecisionOfRun, types.RefusedDecision, types.CorrectnessDecisionOfRun, types.ChecksDecisionOfRun,
-        ),
+        answers=(types.DecisionOfRun, types.RefusedDecision, types.VerdictOfRun),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",

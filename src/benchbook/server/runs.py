@@ -11,12 +11,10 @@ import msgspec
 from msgspec import structs
 
 from benchbook.catalog.queries import IndexedRun, IndexedRunsPage, RunFilter, list_runs
-from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.contract import DerivedFiles
-from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Opening
 from benchbook.evaluators.exact import as_float
-from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.gates import RunVerdict
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
@@ -25,8 +23,6 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import RunsAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import (
-    ChecksDecisionOfRun,
-    CorrectnessDecisionOfRun,
     DecisionOfRun,
     DecisionWords,
     FindingRow,
@@ -38,6 +34,7 @@ from benchbook.server.types import (
     RunsPage,
     Tags,
     TrainingMetrics,
+    VerdictOfRun,
     VerificationAnswer,
 )
 from benchbook.text import shorten
@@ -241,7 +238,7 @@ def get_aggregates(call: Request) -> Any:
     return _derived(call, "aggregates").aggregates
 
 
-def get_decision(call: Request) -> Any:
+def get_decision(call: Request) -> DecisionOfRun | RefusedDecision | VerdictOfRun:
     """decision.json, and in words what reports say of it; of a decision that is refused, why."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "decision")
@@ -255,28 +252,17 @@ def get_decision(call: Request) -> Any:
         kept = msgspec.json.decode(found.record.decision.read_bytes(), type=dict[str, Any])
         reasons = tuple(kept["reasons"])
         return RefusedDecision(decision=None, release_ready=False, reasons=reasons, words=HeadlineWords(**words))
-    if isinstance(decision, Decision):
-        said = tuple(reason(one) for one in decision.reasons)
-        told = DecisionWords(**words, **_gates(decision), gates_table=table_json(gates_table(decision)))
-        return DecisionOfRun(**structs.asdict(decision), said=said, words=told)
-    if isinstance(decision, CorrectnessDecision):
-        return CorrectnessDecisionOfRun(**structs.asdict(decision), words=HeadlineWords(**words))
-    told = DecisionWords(**words, **_gates(decision), gates_table=None)
-    if isinstance(decision, ChecksDecision):
-        return ChecksDecisionOfRun(**structs.asdict(decision), words=told)
-    return msgspec.to_builtins(decision) | {"words": msgspec.to_builtins(told)}
+    if isinstance(decision, RunVerdict):
+        return VerdictOfRun(**structs.asdict(decision), words=HeadlineWords(**words))
+    gates = tuple(gate_words(gate) for gate in decision.gates)
+    told = DecisionWords(**words, gates=gates, gates_table=table_json(gates_table(decision)))
+    return DecisionOfRun(**structs.asdict(decision), said=tuple(map(reason, decision.reasons)), words=told)
 
 
 def _words(opening: Opening) -> dict[str, Any]:
     """The fields of `HeadlineWords`, as the report has them."""
     reasons = tuple(Reasons(title=one.title, entries=one.entries) for one in opening.reasons if one.entries)
     return {"headline": opening.headline, "tone": opening.tone, "meaning": opening.meaning, "reasons": reasons}
-
-
-def _gates(decision: Any) -> dict[str, Any]:
-    """Each gate in words; of a decision that has some."""
-    gates = getattr(decision, "gates", ())
-    return {"gates": () if gates is msgspec.UNSET else tuple(gate_words(gate) for gate in gates)}
 
 
 def get_manifest(call: Request) -> Any:

@@ -6,18 +6,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchbook.evaluators.checks.rows import ChecksDecision
 from benchbook.evaluators.contract import SamplesAre
-from benchbook.evaluators.correctness.rows import CorrectnessDecision
 from benchbook.evaluators.document import Tone
-from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.views.views import GateWords, TableWords
 
 __all__ = [
     "Appended",
     "CancelAnswer",
-    "ChecksDecisionOfRun",
-    "CorrectnessDecisionOfRun",
     "DecisionOfRun",
     "DecisionWords",
     "EvalSetList",
@@ -46,6 +42,7 @@ __all__ = [
     "Submission",
     "Tags",
     "TrainingMetrics",
+    "VerdictOfRun",
     "VerificationAnswer",
     "WhoAmI",
 ]
@@ -129,7 +126,7 @@ class DecisionWords(HeadlineWords, frozen=True, kw_only=True):
     """The same of a decision with gates: each as reports say it, in their order; `gates_table` has them all."""
 
     gates: tuple[GateWords, ...]
-    gates_table: TableWords | None
+    gates_table: TableWords
 
 
 class DecisionOfRun(Decision, frozen=True, kw_only=True):
@@ -139,16 +136,10 @@ class DecisionOfRun(Decision, frozen=True, kw_only=True):
     words: DecisionWords
 
 
-class CorrectnessDecisionOfRun(CorrectnessDecision, frozen=True, kw_only=True):
-    """decision.json of `answer_correctness@v1`: how the run itself went, which is no verdict on its score (A3)."""
+class VerdictOfRun(RunVerdict, frozen=True, kw_only=True):
+    """decision.json where there are no gates: how the run itself went, which is no verdict on its score (A3)."""
 
     words: HeadlineWords
-
-
-class ChecksDecisionOfRun(ChecksDecision, frozen=True, kw_only=True):
-    """decision.json of an evaluator that is checks."""
-
-    words: DecisionWords
 
 
 class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):

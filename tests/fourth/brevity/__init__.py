@@ -15,11 +15,12 @@ import msgspec
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
-from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
+from benchbook.evaluators.answers.rows import AnswerManifest
 from benchbook.evaluators.answers.scorecard import UNANSWERED, Scorecard
 from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.contract import ComparedColumns, Confidence, DerivedFiles
 from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.gates import Decision, Verdict
 from benchbook.evaluators.intervals import Interval
 from benchbook.record.folder import Record
 
@@ -62,11 +63,6 @@ class Aggregates(Scorecard, frozen=True, kw_only=True):
     n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET
 
 
-class Decision(AnswerDecision, frozen=True, kw_only=True):
-    decision: str
-    release_ready: bool
-
-
 class BrevityMetric(Metric):
     id = "brevity@v1"
     name = "brevity"
@@ -75,7 +71,6 @@ class BrevityMetric(Metric):
     needs_expected_answer = False
     sha256 = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     aggregates_type = Aggregates
-    decision_type = Decision
     manifest_type = AnswerManifest
 
     def row_type(self, derivation: int) -> type[Row]:
@@ -102,14 +97,16 @@ class BrevityMetric(Metric):
     def aggregates(self, values: Mapping[str, Any], counted: Counted) -> Aggregates:
         return Aggregates(**values, interval=counted.interval(counted.score))
 
-    def decision(self, verdict: str, reason: str | None, aggregates: Aggregates, counted: Counted) -> Decision:
+    def decision(self, verdict: Verdict, reason: str | None, aggregates: Aggregates, counted: Counted) -> Decision:
         del counted
         holds = verdict == "pass" and (aggregates.primary_score or 0.0) >= 0.5
         return Decision(
-            verdict=verdict,  # type: ignore[arg-type]
-            reason=reason,
             decision="READY" if holds else "NOT_READY",
             release_ready=holds,
+            reasons=(),
+            gates=(),
+            verdict=verdict,
+            reason=reason,
         )
 
 

@@ -263,18 +263,6 @@ export interface ChecksAggregates {
   n_warnings_first?: number;
 }
 
-/** decision.json of an evaluator that is checks. */
-export interface ChecksDecisionOfRun {
-  verdict: "fail" | "incomplete" | "pass" | "unavailable";
-  reason: string | null;
-  decision?: "INCONCLUSIVE" | "NOT_READY" | "READY";
-  release_ready?: boolean;
-  reasons?: string[];
-  gates?: Gate[];
-  decided_by?: DecidedBy;
-  words: DecisionWords;
-}
-
 /** manifest.json: who, what, when, with what, and the hash that names the record. */
 export interface ChecksManifest {
   run_id: string;
@@ -408,13 +396,6 @@ export interface CorrectnessAggregates {
   n_warnings_first?: number;
 }
 
-/** decision.json of `answer_correctness@v1`: how the run itself went, which is no verdict on its score (A3). */
-export interface CorrectnessDecisionOfRun {
-  verdict: "fail" | "incomplete" | "pass" | "unavailable";
-  reason: string | null;
-  words: HeadlineWords;
-}
-
 /** manifest.json: who, what, when, with what, and the hash that names the record. */
 export interface CorrectnessManifest {
   run_id: string;
@@ -507,19 +488,22 @@ export interface DecidedBy {
 }
 
 /**
- * READY, NOT_READY or INCONCLUSIVE, and why: `reasons` in plain words, most important first.
+ * decision.json where there are gates: READY, NOT_READY or INCONCLUSIVE, and why, the most important first.
  *
- * `release_ready` is the rubric's rule by the values alone (R6.2); before derivation 3 it was true for READY alone.
+ * `release_ready` is the rule by the values alone (R6.2); under a rubric before derivation 3 it was true for READY
+ * alone.
  */
 export interface Decision {
   decision: "INCONCLUSIVE" | "NOT_READY" | "READY";
   release_ready: boolean;
   reasons: string[];
   gates: Gate[];
-  confidence: number | null;
-  capped_by: string[];
+  confidence?: number | null;
+  capped_by?: string[];
   decided_by?: DecidedBy;
   caps?: ("another_model" | "few_repeats" | "incomplete" | "part_of_items" | "run_failed" | "snapshot_changed" | "unmeasured")[];
+  verdict?: "fail" | "incomplete" | "pass" | "unavailable";
+  reason?: string | null;
 }
 
 /** decision.json. `said` has its reasons as reports word them: rates in percent, aggregates by their labels. */
@@ -528,10 +512,12 @@ export interface DecisionOfRun {
   release_ready: boolean;
   reasons: string[];
   gates: Gate[];
-  confidence: number | null;
-  capped_by: string[];
+  confidence?: number | null;
+  capped_by?: string[];
   decided_by?: DecidedBy;
   caps?: ("another_model" | "few_repeats" | "incomplete" | "part_of_items" | "run_failed" | "snapshot_changed" | "unmeasured")[];
+  verdict?: "fail" | "incomplete" | "pass" | "unavailable";
+  reason?: string | null;
   said: string[];
   words: DecisionWords;
 }
@@ -543,7 +529,7 @@ export interface DecisionWords {
   meaning: string[];
   reasons: Reasons[];
   gates: GateWords[];
-  gates_table: TableWords | null;
+  gates_table: TableWords;
 }
 
 /**
@@ -2031,6 +2017,13 @@ export interface VarianceSplit {
   warnings: string[];
 }
 
+/** decision.json where there are no gates: how the run itself went, which is no verdict on its score (A3). */
+export interface VerdictOfRun {
+  verdict: "fail" | "incomplete" | "pass" | "unavailable";
+  reason: string | null;
+  words: HeadlineWords;
+}
+
 /** Everything derived again and compared, byte by byte. */
 export interface VerificationAnswer {
   run_id: string;
@@ -2056,7 +2049,7 @@ export interface Gets {
   "/runs/{run_id}": { takes: never; answers: RunRow };
   "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ProtocolManifest };
   "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ProtocolAggregates };
-  "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | CorrectnessDecisionOfRun | ChecksDecisionOfRun };
+  "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | VerdictOfRun };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };
   "/runs/{run_id}/samples": { takes: "outcome" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: SamplesPage };
   "/runs/{run_id}/samples/{sample}": { takes: never; answers: SampleDetail };

@@ -23,6 +23,7 @@ from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, d
 from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
 from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.gates import read_decision
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.settings import RunConfig, ScoreConfig, config_from_mapping
 from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
@@ -114,7 +115,7 @@ class AnswersEvaluator(Evaluator):
             return AnswersDerived(
                 msgspec.json.decode(record.manifest.read_bytes(), type=ready(metric.manifest_type)),
                 msgspec.json.decode(record.aggregates.read_bytes(), type=ready(metric.aggregates_type)),
-                msgspec.json.decode(record.decision.read_bytes(), type=ready(metric.decision_type)),
+                read_decision(record.decision.read_bytes()),
             )
 
     def unavailable(self, started: RunStarted) -> str | None:

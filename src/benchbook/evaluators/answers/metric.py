@@ -14,6 +14,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.work import Tell
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.scorecard import UNANSWERED, ScorecardTally
+from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import JournalState
@@ -70,7 +71,6 @@ class Metric(ABC):
     inputs: Mapping[str, Path | bytes] = {}
 
     aggregates_type: ClassVar[type[msgspec.Struct]]
-    decision_type: ClassVar[type[msgspec.Struct]]
     manifest_type: ClassVar[type[msgspec.Struct]]
 
     @abstractmethod
@@ -129,6 +129,7 @@ class Metric(ABC):
     def aggregates(self, values: Mapping[str, Any], counted: Any) -> msgspec.Struct:
         """aggregates.json: `values` are those that all have, `counted` is the `tables.Counted` of a run."""
 
-    @abstractmethod
-    def decision(self, verdict: str, reason: str | None, aggregates: Any, counted: Any) -> msgspec.Struct:
-        """decision.json: whether the run itself held (A3), and what follows from its aggregates."""
+    def decision(self, verdict: Verdict, reason: str | None, aggregates: Any, counted: Any) -> Decision | RunVerdict:
+        """decision.json: whether the run itself held (A3); where there are gates, what follows from the aggregates."""
+        del aggregates, counted
+        return RunVerdict(verdict=verdict, reason=reason)

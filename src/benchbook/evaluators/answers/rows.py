@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -19,27 +19,14 @@ from benchbook.record.facts import NOT_ASKED, Failure, Reply
 from benchbook.text import storable
 
 __all__ = [
-    "AnswerDecision",
     "AnswerManifest",
     "ItemOutcome",
     "RunOfItems",
-    "Verdict",
     "item_outcome",
     "last_reply",
     "predicted_text",
     "why_unanswered",
 ]
-
-
-# Whether the run itself held. `incomplete`: it may go on, so there is nothing to say yet (from derivation 3 on).
-Verdict = Literal["pass", "fail", "incomplete", "unavailable"]
-
-
-class AnswerDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the run itself held (A3). A dry run is `unavailable`: it neither held nor failed (A6)."""
-
-    verdict: Verdict
-    reason: str | None  # why it did not pass
 
 
 class AnswerManifest(Manifest, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answer_signs import AnswerSigns
 from benchbook.evaluators.answers.metric import NO_FIELDS, UNSCORED, Metric
-from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, Verdict, item_outcome
+from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, item_outcome
 from benchbook.evaluators.answers.scorecard import (
     GROUPINGS,
     MockJudge,
@@ -34,6 +34,7 @@ from benchbook.evaluators.answers.scorecard import (
 from benchbook.evaluators.candidate import CandidatePlan, candidate_plan_of
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
 from benchbook.evaluators.settings import RunStatus
@@ -59,7 +60,7 @@ class AnswersDerived:
 
     manifest: Any
     aggregates: Any
-    decision: Any
+    decision: Decision | RunVerdict | None
 
 
 def dry_run_reason(started: RunStarted) -> str | None:
@@ -270,7 +271,7 @@ class Counted:
     def _causes(self) -> str:
         return ", ".join(f"{cause} {n}" for cause, n in sorted(self.unanswered.items()))
 
-    def decision(self, aggregates: msgspec.Struct) -> msgspec.Struct:
+    def decision(self, aggregates: msgspec.Struct) -> Decision | RunVerdict:
         return self.metric.decision(*self._verdict(), aggregates, self)
 
     def _verdict(self) -> tuple[Verdict, str | None]:

@@ -23,7 +23,6 @@ from benchbook.evaluators.checks.reading import read_spec_files, read_spec_folde
 from benchbook.evaluators.checks.rows import (
     CheckCounts,
     ChecksAggregates,
-    ChecksDecision,
     ChecksManifest,
     ChecksRow,
     row_type_of,
@@ -40,6 +39,7 @@ from benchbook.evaluators.checks.spec import (
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
 from benchbook.evaluators.exact import as_float
+from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -150,7 +150,6 @@ class ChecksMetric(Metric):
     shows_all_reasons = False
     identity: Mapping[str, Any] = {"evaluator": "checks"}
     aggregates_type = ChecksAggregates
-    decision_type = ChecksDecision
     manifest_type = ChecksManifest
 
     def __init__(
@@ -291,11 +290,11 @@ class ChecksMetric(Metric):
         )
 
     def decision(
-        self, verdict: str, reason: str | None, aggregates: ChecksAggregates, counted: Counted
-    ) -> ChecksDecision:
-        held: dict[str, Any] = {"verdict": verdict, "reason": reason}
+        self, verdict: Verdict, reason: str | None, aggregates: ChecksAggregates, counted: Counted
+    ) -> Decision | RunVerdict:
+        held = RunVerdict(verdict=verdict, reason=reason)
         if not self.spec.gates or verdict == "unavailable":
-            return ChecksDecision(**held)
+            return held
         gated = Gated(
             self._sums(counted),
             aggregates.intervals,
@@ -303,9 +302,7 @@ class ChecksMetric(Metric):
             are_counted=not counted.tally.whole.n_left_out,
             failed=counted.failed,
         )
-        return ChecksDecision(
-            **held, **decision_of(thresholds_of(self.spec.gates), gated, verdict, reason, self._confidence)
-        )
+        return decision_of(thresholds_of(self.spec.gates), gated, held, self._confidence)
 
     def _sums(self, counted: Counted) -> dict[str, Sums]:
         return {"primary_score": counted.score, **counted.measured}

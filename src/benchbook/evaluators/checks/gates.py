@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from benchbook.evaluators.answers.scorecard import Sums
 from benchbook.evaluators.checks.kind import in_nano
@@ -15,7 +14,18 @@ from benchbook.evaluators.claims import GateData, claims_of, decided_by_points, 
 from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.exact import NANO, as_float, mean
 from benchbook.evaluators.gate_sums import GateSums
-from benchbook.evaluators.gates import Cap, DecidedBy, Direction, Gate, Reason, Threshold, reason_words
+from benchbook.evaluators.gates import (
+    Cap,
+    CapCode,
+    DecidedBy,
+    Decision,
+    Direction,
+    Gate,
+    Reason,
+    RunVerdict,
+    Threshold,
+    reason_words,
+)
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.clusters import least_to_show
 
@@ -88,16 +98,12 @@ class Gated:
         )
 
 
-def decision_of(
-    thresholds: Sequence[Threshold], gated: Gated, verdict: str, why: str | None, confidence: Confidence
-) -> dict[str, Any]:
-    """The decision, its reasons and its gates: by what is shown at `confidence`, or by the values ("none").
-
-    `verdict` and `why` say whether the run itself held.
-    """
+def decision_of(thresholds: Sequence[Threshold], gated: Gated, held: RunVerdict, confidence: Confidence) -> Decision:
+    """The decision, its reasons and its gates: by what is shown at `confidence`, or by the values ("none"). `held` says
+    whether the run itself did."""
     data = [gated.data(one) for one in thresholds]
     points = tuple(gated.gate(one, shown_by) for one, shown_by in zip(thresholds, data, strict=True))
-    caps = _caps(verdict, why)
+    caps = _caps(held)
     holds = all(gate.holds for gate in points)
     if confidence == "none":
         gates, (decision, reasons) = points, decided_by_points(points, caps)
@@ -107,19 +113,22 @@ def decision_of(
         found = claims_of(points, data, caps, rule, confidence=confidence)
         decision, gates, reasons = found.decision, found.gates, list(found.reasons)
         by = DecidedBy(rule="bounds", confidence=confidence)
-    return {
-        "decision": decision,
-        "release_ready": verdict == "pass" and holds,
-        "reasons": tuple(reason_words(one, gates) for one in reasons),
-        "gates": gates,
-        "decided_by": by,
-    }
+    return Decision(
+        decision=decision,
+        release_ready=held.verdict == "pass" and holds,
+        reasons=tuple(reason_words(one, gates) for one in reasons),
+        gates=gates,
+        decided_by=by,
+        verdict=held.verdict,
+        reason=held.reason,
+    )
 
 
-def _caps(verdict: str, why: str | None) -> list[Cap]:
-    if verdict == "pass":
+def _caps(held: RunVerdict) -> list[Cap]:
+    if held.verdict == "pass":
         return []
-    return [Cap("incomplete" if verdict == "incomplete" else "run_failed", why or "the run itself did not hold")]
+    code: CapCode = "incomplete" if held.verdict == "incomplete" else "run_failed"
+    return [Cap(code, held.reason or "the run itself did not hold")]
 
 
 def _by_rule(

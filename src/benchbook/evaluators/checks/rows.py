@@ -7,13 +7,12 @@ from typing import cast
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
+from benchbook.evaluators.answers.rows import AnswerManifest
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.checks.spec import CheckSpec, column_names
-from benchbook.evaluators.gates import DecidedBy, DecisionName, Gate
 from benchbook.evaluators.intervals import Interval
 
-__all__ = ["CheckCounts", "ChecksAggregates", "ChecksDecision", "ChecksManifest", "ChecksRow", "row_type_of"]
+__all__ = ["CheckCounts", "ChecksAggregates", "ChecksManifest", "ChecksRow", "row_type_of"]
 
 
 class ChecksRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,19 +77,6 @@ class ChecksAggregates(Scorecard, frozen=True, kw_only=True):
     warnings: list[str]
     unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # why items are, in words
     n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
-
-
-class ChecksDecision(AnswerDecision, frozen=True, kw_only=True):
-    """decision.json: whether the run itself held (A3); and where the spec has gates, whether it may be released.
-
-    `decision` and what follows are left out where the spec has no gates.
-    """
-
-    decision: DecisionName | msgspec.UnsetType = msgspec.UNSET
-    release_ready: bool | msgspec.UnsetType = msgspec.UNSET  # by the values alone
-    reasons: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
-    gates: tuple[Gate, ...] | msgspec.UnsetType = msgspec.UNSET
-    decided_by: DecidedBy | msgspec.UnsetType = msgspec.UNSET
 
 
 class ChecksManifest(AnswerManifest, frozen=True, kw_only=True):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
@@ -16,7 +14,6 @@ from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
 from benchbook.evaluators.correctness.rows import (
     AskedCorrectnessRow,
     CorrectnessAggregates,
-    CorrectnessDecision,
     CorrectnessManifest,
     CorrectnessRow,
 )
@@ -38,7 +35,6 @@ class CorrectnessMetric(Metric):
     name = METRIC_NAME
     reasons = REASONS
     aggregates_type = CorrectnessAggregates
-    decision_type = CorrectnessDecision
     manifest_type = CorrectnessManifest
 
     @property
@@ -66,12 +62,6 @@ class CorrectnessMetric(Metric):
             interval=counted.interval(counted.score),
             floor_warning=None if counted.failed else floor_warning(card),
         )
-
-    def decision(
-        self, verdict: str, reason: str | None, aggregates: msgspec.Struct, counted: Counted
-    ) -> CorrectnessDecision:
-        del aggregates, counted
-        return CorrectnessDecision(verdict=verdict, reason=reason)  # type: ignore[arg-type]
 
 
 METRIC = CorrectnessMetric()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
+from benchbook.evaluators.answers.rows import AnswerManifest
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
 __all__ = [
     "AskedCorrectnessRow",
     "CorrectnessAggregates",
-    "CorrectnessDecision",
     "CorrectnessManifest",
     "CorrectnessRow",
 ]
@@ -60,13 +59,6 @@ class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):
     warnings: list[str]
     unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # from derivation 3 on: why items are, in words
     n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
-
-
-class CorrectnessDecision(AnswerDecision, frozen=True, kw_only=True):
-    """decision.json: whether the run itself held (A3). It says nothing of the score; gates and baselines do.
-
-    A dry run is `unavailable`: it neither held nor failed (A6).
-    """
 
 
 class CorrectnessManifest(AnswerManifest, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ from benchbook.evaluators.contract import (
     Tables,
 )
 from benchbook.evaluators.derivation import derivation_of
-from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.gates import RunVerdict, read_decision
 from benchbook.evaluators.kept_spec import kept_hashes
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.recorded_set import recorded_evalset
@@ -133,9 +133,10 @@ class RubricEvaluator(Evaluator):
             manifest = msgspec.json.decode(record.manifest.read_bytes(), type=ready(RubricManifest))
             kind = aggregates_file_type(spec_of(record, plan_of(record.started())))
             aggregates = msgspec.json.decode(record.aggregates.read_bytes(), type=ready(kind))
-            data = record.decision.read_bytes()
-            refused = msgspec.json.decode(data)["decision"] is None
-            return Derived(manifest, aggregates, None if refused else msgspec.json.decode(data, type=ready(Decision)))
+            decision = read_decision(record.decision.read_bytes())
+            if isinstance(decision, RunVerdict):
+                raise TypeError("decision.json has a verdict on the run, and no decision")
+            return Derived(manifest, aggregates, decision)
 
     def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> Derived:
         return derive(record, target, confidence=confidence)

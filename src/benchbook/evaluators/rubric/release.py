@@ -63,7 +63,14 @@ def decide(
     gates = _gates_by_points(tally, intervals or {}, confidence)
     capped_by = _all_caps(tally, caps)
     if tally.n_samples == 0:
-        return Decision(decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=gates)
+        return Decision(
+            decision="NOT_READY",
+            release_ready=False,
+            reasons=("no_samples",),
+            gates=gates,
+            confidence=None,
+            capped_by=(),
+        )
     decision, reasons = (
         decided_by_points(gates, capped_by) if early is None else _decided_early(gates, capped_by, early)
     )
@@ -176,7 +183,7 @@ def decide_by_bounds(
     if tally.n_samples == 0:
         return Decision(
             decision="NOT_READY", release_ready=False, reasons=("no_samples",), gates=points, confidence=confidence,
-            decided_by=decided_by,
+            capped_by=(), decided_by=decided_by,
         )  # fmt: skip
     to_fail = confidence_to_fail(points, confidence)
     data = [

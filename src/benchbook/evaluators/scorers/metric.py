@@ -21,7 +21,6 @@ from benchbook.evaluators.exact import NANO, as_float, divide, mean
 from benchbook.evaluators.scorers.rows import (
     NamedMean,
     ScorerAggregates,
-    ScorerDecision,
     ScorerManifest,
     ScorerRow,
     ScorerSaid,
@@ -55,7 +54,6 @@ class ScorerMetric(Metric):
     rates: Mapping[str, bool] = {"pass_rate": True}
     needs_expected_answer = False
     aggregates_type = ScorerAggregates
-    decision_type = ScorerDecision
     manifest_type = ScorerManifest
 
     def __init__(self, spec: ScorerSpec, scorer: Scorer | None) -> None:
@@ -151,12 +149,6 @@ class ScorerMetric(Metric):
             values=means,
             intervals={name: counted.interval(one) for name, one in sums.items()},
         )
-
-    def decision(
-        self, verdict: str, reason: str | None, aggregates: msgspec.Struct, counted: Counted
-    ) -> ScorerDecision:
-        del aggregates, counted
-        return ScorerDecision(verdict=verdict, reason=reason)  # type: ignore[arg-type]
 
 
 class _OfRun(ScorerMetric):

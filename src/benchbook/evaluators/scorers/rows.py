@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.answers.rows import AnswerDecision, AnswerManifest
+from benchbook.evaluators.answers.rows import AnswerManifest
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
-__all__ = ["NamedMean", "ScorerAggregates", "ScorerDecision", "ScorerManifest", "ScorerRow", "ScorerSaid", "Unscoreds"]
+__all__ = ["NamedMean", "ScorerAggregates", "ScorerManifest", "ScorerRow", "ScorerSaid", "Unscoreds"]
 
 
 class ScorerRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,10 +72,6 @@ class ScorerAggregates(Scorecard, frozen=True, kw_only=True):
     warnings: list[str]
     unanswered: list[Unanswered] | msgspec.UnsetType = msgspec.UNSET  # why items are, in words
     n_warnings_first: int | msgspec.UnsetType = msgspec.UNSET  # of the warnings: those that stand before any number
-
-
-class ScorerDecision(AnswerDecision, frozen=True, kw_only=True):
-    """decision.json: whether the run itself held (A3)."""
 
 
 class ScorerSaid(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from benchbook.evaluators.checks.kind import REASONS
-from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksDecision, ChecksRow
+from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksRow
 from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
-from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.gates import Decision, DecisionName, RunVerdict
 from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
 from benchbook.views.gates import gates_table
 
@@ -35,7 +33,7 @@ def _tables(report: AnswersReport) -> Iterator[Table]:
     file: ChecksAggregates = report.aggregates
     if len(file.checks) > 1:
         yield from _of_checks(file)
-    if report.decision.gates is not msgspec.UNSET:
+    if isinstance(report.decision, Decision):
         yield gates_table(report.decision, _label, unknown="no value", in_full=False)
 
 
@@ -58,9 +56,9 @@ def _of_checks(file: ChecksAggregates) -> Iterator[Table]:
     yield table("Why checks missed", {"Check": "text", "Name": "text", "Why": "text", "Items": "count"}, misses)
 
 
-def _decided(decision: ChecksDecision) -> tuple[str, Tone] | None:
+def _decided(decision: Decision | RunVerdict) -> tuple[str, Tone] | None:
     """What the gates come to, as the sentence that ends the headline's meaning."""
-    if isinstance(decision.decision, msgspec.UnsetType) or isinstance(decision.reasons, msgspec.UnsetType):
+    if isinstance(decision, RunVerdict):
         return None
     return f" By its gates {decision.decision}: {'; '.join(decision.reasons)}.", _TONES[decision.decision]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 import msgspec
 
 from benchbook.comparison.records import training_loss
-from benchbook.evaluators.answers.rows import Verdict
 from benchbook.evaluators.answers.scorecard import GROUPINGS, UNANSWERED
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.document import (
@@ -34,6 +33,7 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
+from benchbook.evaluators.gates import Verdict
 from benchbook.evaluators.intervals import Interval
 from benchbook.record.folder import Record
 from benchbook.text import one_line, shorten

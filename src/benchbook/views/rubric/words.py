@@ -85,7 +85,7 @@ def decided_lines(decision: Decision) -> list[str]:
     """What the decision goes by, and what the rubric's rule says by the values alone (R6.2, R6.4)."""
     by = decision.decided_by
     if isinstance(by, msgspec.UnsetType):
-        if decision.confidence is None:
+        if not isinstance(decision.confidence, float):
             return []
         bound = numbers.limit("rate", decision.confidence)
         return [f"It was asked that the bounds of the {bound} intervals hold too."]
