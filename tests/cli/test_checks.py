@@ -129,6 +129,10 @@ def test_gates_of_a_spec_stand_in_the_report(folder: Path) -> None:
     assert benchbook_here("gate", "one", cwd=folder).returncode == 1
     by_values = benchbook_here("gate", "one", "--confidence", "none", cwd=folder)
     assert (by_values.returncode, b"NOT_READY" in by_values.stdout) == (1, True)
+    dry = benchbook_here("score", "own", *words[:4], "--run-id", "dry", "--dry-run", "--quiet", cwd=folder)
+    assert dry.returncode == 0, dry.stderr.decode()
+    for by in ([], ["--by-rule"]):  # nothing was scored, so nothing is decided
+        assert benchbook_here("gate", "dry", *by, cwd=folder).returncode == 1
 
 
 def test_checks_without_gates_are_told_so(folder: Path) -> None:

@@ -17,6 +17,7 @@ from benchbook.record.folder import Record
 from benchbook.views.words import reason
 from judging import DIMENSIONS
 from running import run
+from scored import scored
 from scripted_server import always_good
 from scripted_server import running as scripted
 from server.making import HOSTILE, Api, api_over
@@ -113,6 +114,26 @@ def test_a_run_of_predictions_is_said_as_reports_say_it(api: Api) -> None:
     assert words["headline"] == "Score 0.4000 by answer_correctness@v1; the run itself completed"
     assert words["meaning"][0].startswith("2 of 5 items correct; the score is ")
     assert api.json("/api/v1/runs/dry/decision")["words"]["headline"] == "Nothing was scored"
+
+
+def test_gates_of_checks_are_said_as_those_of_a_rubric(tmp_path: Path) -> None:
+    """Three of five items pass, where nine of ten were asked for; and a spec without gates decides nothing."""
+    check = 'version = 1\nabout = "Right."\n[[checks]]\nname = "right"\nkind = "contains"\n'
+    gate = '[[gates]]\naggregate = "pass_rate"\nat_least = 0.9\n'
+    for name, text in (("gated", check + gate), ("open", check)):
+        (folder := tmp_path / f"{name}@v1").mkdir()
+        (folder / "spec.toml").write_text(f'name = "{name}"\n{text}', encoding="utf-8")
+        scored(tmp_path, run_id=name, spec=str(folder))
+    api = api_over(tmp_path / "runs", str(tmp_path / "catalog.sqlite"))
+    found, plain = (api.json(f"/api/v1/runs/{name}/decision") for name in ("gated", "open"))
+    api.app.stop()
+    assert (found["verdict"], found["decision"], found["release_ready"]) == ("pass", "INCONCLUSIVE", False)
+    assert "capped_by" not in found
+    assert found["said"] == [reason(one) for one in found["reasons"]]
+    assert [(one["rule"], one["value"]) for one in found["words"]["gates"]] == [("at least 90 %", "60.0 %")]
+    assert [row[:3] for row in found["words"]["gates_table"]["rows"]] == [["Pass rate", "at least 90 %", "60.0 %"]]
+    assert plain.keys() == {"verdict", "reason", "words"}
+    assert plain["words"].keys() == {"headline", "tone", "meaning", "reasons"}
 
 
 def test_a_refused_decision_is_said_as_reports_say_it(tmp_path: Path) -> None:  # R7.1
