@@ -22,11 +22,21 @@ from benchbook.evaluators.document import (
 )
 from benchbook.labels.answer_card import TELLING_LABELS, AnswerCard, Applies, CriterionTrial
 from benchbook.labels.calibration_results import AgreementName
-from benchbook.statistics import WARNINGS, Agreement, Estimate
+from benchbook.statistics import Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.html import html_page
-from benchbook.views.judge_card_tables import COEFFICIENTS, carried_words, why_nothing
+from benchbook.views.judge_card_tables import (
+    COEFFICIENTS,
+    agreement_table,
+    bounded,
+    caveats,
+    confusion_table,
+    inside,
+    label_notices,
+    made_how,
+    why_nothing,
+)
 from benchbook.views.judges import CardSection, CardWords
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import table_json
@@ -64,7 +74,7 @@ def answer_card_lines(card: AnswerCard) -> Iterator[str]:
     for one in card.criteria:
         yield _sentence(one)
         kappa = one.agreement["cohens_kappa"]
-        yield f"  the same score: {_rate(kappa.observed_agreement, kappa)}; Cohen's kappa {_bounded(kappa)}"
+        yield f"  the same score: {_rate(kappa.observed_agreement, kappa)}; Cohen's kappa {bounded(kappa)}"
         for people, row in one.confusion.items():
             yield f"  people {people}: " + ", ".join(f"{n:,} scored {score}" for score, n in row.items())
         if (found := one.applies) is not None:
@@ -109,19 +119,14 @@ def _notices(card: AnswerCard) -> list[str]:
         for one in card.criteria
         if one.n < TELLING_LABELS
     ]
-    if card.carried is not None:
-        found.append(carried_words(card.carried))
-    elif not card.as_drawn:
-        found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
+    found += label_notices(card.carried, as_drawn=card.as_drawn)
     for one in card.criteria:
         name = criterion_word(one.criterion)
         if one.n_disputed:
             found.append(
                 f"{name}: on {plural(one.n_disputed, 'answer')} two people differ and nobody has settled it; left out"
             )
-        said = {WARNINGS.get(warning, warning) for found in one.agreement.values() for warning in found.warnings}
-        said |= {f"no interval: {why_nothing(found.reason)}" for found in one.agreement.values() if found.reason}
-        found += [f"{name}, agreement: {words}" for words in sorted(said)]
+        found += [f"{name}, agreement: {words}" for words in caveats(one.agreement.values())]
     if card.n_clusters is not None:
         found.append(f"Answers share {card.n_clusters:,} groups or items: intervals are by whole clusters")
     return found
@@ -133,7 +138,11 @@ def _sections(card: AnswerCard) -> Iterator[Section]:
     for one in card.criteria:
         name = criterion_word(one.criterion)
         place = f"{name.lower().replace(' ', '-')}-where-they-differ"
-        tables = (_confusion(one), *(() if one.applies is None else (_applies(one.applies),)), _bias(one))
+        tables = (
+            confusion_table(one.confusion, "evaluator", "scored"),
+            *(() if one.applies is None else (_applies(one.applies),)),
+            _bias(one),
+        )
         yield Section(place, f"{name}: where evaluator and people differ", tables)
 
 
@@ -149,7 +158,7 @@ def _corrected(card: AnswerCard) -> Table:
             _estimate(one, one.corrected),
             _estimate(one, one.by_labels_alone),
             f"{one.n:,} of {one.n_scored:,}",
-            "; ".join((one.corrected.method, *(WARNINGS.get(words, words) for words in one.corrected.warnings))),
+            made_how(one.corrected),
         )
         for one in card.criteria
     ]
@@ -164,19 +173,9 @@ def _agreement(card: AnswerCard) -> Table:
         for one in card.criteria
         if one.n_twice
     ]
-    columns: Columns = {"Coefficient": "text", **{name: "number" for name, _ in sides}}
-    observed = [Value("rate", next(iter(found.values())).observed_agreement) for _, found in sides]
-    rows: list[Sequence[Cell]] = [("The same score", *observed)]
     # Of two scores all weights are alike.
-    shown = _OF_TWO if all(len(one.scores) == 2 for one in card.criteria) else tuple(COEFFICIENTS)
-    rows += [(COEFFICIENTS[name], *(_bounded(found[name]) for _, found in sides)) for name in shown]
-    return table("Agreement beyond chance, 1 at most", columns, rows)
-
-
-def _confusion(one: CriterionTrial) -> Table:
-    columns: Columns = {"People": "text", **{f"scored {score}": "count" for score in one.confusion}}
-    rows: list[Sequence[Cell]] = [(f"people {people}", *row.values()) for people, row in one.confusion.items()]
-    return table("How often people gave a score and the evaluator gave one", columns, rows)
+    of_two = all(len(one.scores) == 2 for one in card.criteria)
+    return agreement_table(sides, _OF_TWO if of_two else COEFFICIENTS)
 
 
 def _applies(found: Applies) -> Table:
@@ -187,12 +186,12 @@ def _applies(found: Applies) -> Table:
 
 def _bias(one: CriterionTrial) -> Table:
     columns: Columns = {"Answers": "text", "n": "count", "Evaluator minus people": "number", "p, Holm": "number"}
-    rows: list[Sequence[Cell]] = [("all", one.bias.overall.n, _bounded(one.bias.overall), None)]
+    rows: list[Sequence[Cell]] = [("all", one.bias.overall.n, bounded(one.bias.overall), None)]
     for part in one.bias.slices:
         p = None if part.p_holm is None else f"{part.p_holm:.3f}"
-        rows.append((f"{part.slice}: {part.value}", part.difference.n, _bounded(part.difference), p))
+        rows.append((f"{part.slice}: {part.value}", part.difference.n, bounded(part.difference), p))
     found = one.bias.with_length
-    rows.append(("rank correlation with length", found.n, _bounded(found), None))
+    rows.append(("rank correlation with length", found.n, bounded(found), None))
     return table("Bias, in points of the scale: above 0 the evaluator is kinder than people", columns, rows)
 
 
@@ -211,22 +210,12 @@ def _estimate(one: CriterionTrial, found: Estimate) -> str:
     """Within the scale: an approximation may leave it."""
     if found.estimate is None:
         return numbers.nothing(why_nothing(found.reason))
-    value, low, high = (
-        None if bound is None else min(max(one.scores), max(min(one.scores), bound))
-        for bound in (found.estimate, found.low, found.high)
+    scale = min(one.scores), max(one.scores)
+    shown, low, high = (
+        numbers.show(_kind(one), inside(scale, bound)) for bound in (found.estimate, found.low, found.high)
     )
-    shown = numbers.show(_kind(one), value)
-    if low is None or high is None:
-        return f"{shown} (no interval)"
-    return f"{shown} ({numbers.show(_kind(one), low)} to {numbers.show(_kind(one), high)})"
+    return f"{shown} (no interval)" if found.low is None or found.high is None else f"{shown} ({low} to {high})"
 
 
 def _rate(value: float | None, found: Agreement) -> str:
     return numbers.show("rate", value, unknown=why_nothing(found.reason))
-
-
-def _bounded(found: Estimate) -> str:
-    if found.estimate is None:
-        return numbers.nothing(why_nothing(found.reason))
-    span = "no interval" if found.low is None or found.high is None else f"{found.low:.3f} to {found.high:.3f}"
-    return f"{found.estimate:.3f} ({span})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from benchbook.evaluators.document import Cell, Column, Columns, Kind, Section, Table, Value, table
@@ -12,9 +12,23 @@ from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
+from benchbook.views.gates import rule_words
 from benchbook.views.words import aggregate_word, criterion_word, plural
 
-__all__ = ["COEFFICIENTS", "card_notices", "card_sections", "carried_words", "people_table", "why_nothing"]
+__all__ = [
+    "COEFFICIENTS",
+    "agreement_table",
+    "bounded",
+    "card_notices",
+    "card_sections",
+    "caveats",
+    "confusion_table",
+    "inside",
+    "label_notices",
+    "made_how",
+    "people_table",
+    "why_nothing",
+]
 
 
 _Scale = tuple[int, int]  # its lowest and its highest number
@@ -35,7 +49,8 @@ def card_sections(card: JudgeCard) -> Iterator[Section]:
     yield _section("Corrected values", _corrected(card))
     yield _section("Agreement", _agreement(card))
     for one in card.calibration.fields:
-        yield _section(f"{criterion_word(one.field)}: where judge and people differ", _confusion(one), _bias(one))
+        differ = confusion_table(one.confusion, "judge", "judge"), _bias(one)
+        yield _section(f"{criterion_word(one.field)}: where judge and people differ", *differ)
     yield _section("Validity", _validity(card))
     yield _section("Evidence and test-retest", _retest(card))
     yield _section("Labels", _labels(card))
@@ -50,30 +65,33 @@ def _section(title: str, *tables: Table) -> Section:
 def card_notices(card: JudgeCard) -> list[str]:
     """What must be known before any number is read."""
     found = [_of_field(one) for one in card.calibration.warnings]
-    if isinstance(card.labels.carried, CarriedFrom):
-        found.append(carried_words(card.labels.carried))
-    elif not card.labels.as_drawn:
-        found.append("The labelled samples are not those that their seed draws: nothing here holds for the others")
+    carried = card.labels.carried
+    found += label_notices(carried if isinstance(carried, CarriedFrom) else None, as_drawn=card.labels.as_drawn)
     for field, n in card.labels.n_disputed.items():
         if n:
             differ = f"on {plural(n, 'sample')} two people differ and nobody has settled it"
             found.append(f"{criterion_word(field)}: {differ}; left out")
     for trial in card.calibration.fields:
-        name = criterion_word(trial.field)
-        said = {WARNINGS.get(warning, warning) for one in trial.agreement.values() for warning in one.warnings}
-        said |= {f"no interval: {why_nothing(one.reason)}" for one in trial.agreement.values() if one.reason}
-        found += [f"{name}, agreement: {one}" for one in sorted(said)]
+        found += [f"{criterion_word(trial.field)}, agreement: {one}" for one in caveats(trial.agreement.values())]
     if card.calibration.n_clusters is not None:
         found.append(f"Samples share {card.calibration.n_clusters:,} groups or items: intervals are by whole clusters")
     return found
 
 
-def carried_words(one: CarriedFrom) -> str:
-    """What must be known of labels that were drawn from another run."""
-    return (
-        f"The labels were drawn from run {one.run_id}: {one.n_used:,} of {plural(one.n_labelled, 'labelled answer')} "
-        "are among this run's. What is corrected by them holds as far as these answers are like its others"
-    )
+def label_notices(carried: CarriedFrom | None, *, as_drawn: bool) -> Iterator[str]:
+    """What must be known of labels that were drawn from another run, or that somebody chose."""
+    if carried is not None:
+        drawn = f"{carried.n_used:,} of {plural(carried.n_labelled, 'labelled answer')} are among this run's"
+        holds = "What is corrected by them holds as far as these answers are like its others"
+        yield f"The labels were drawn from run {carried.run_id}: {drawn}. {holds}"
+    elif not as_drawn:
+        yield "The labelled samples are not those that their seed draws: nothing here holds for the others"
+
+
+def caveats(coefficients: Collection[Agreement]) -> list[str]:
+    """What is to be said against coefficients of agreement, once each."""
+    said = {WARNINGS.get(warning, warning) for one in coefficients for warning in one.warnings}
+    return sorted(said | {f"no interval: {why_nothing(one.reason)}" for one in coefficients if one.reason})
 
 
 def _of_field(warning: str) -> str:
@@ -102,9 +120,8 @@ def _gate(gate: CorrectedGate) -> tuple[Cell, ...]:
         numbers.show(word.kind, value, apart_from=gate.limit, unknown=why_nothing(gate.reason))
         for value in (gate.frozen, gate.value, gate.worst, gate.best)
     )
-    relation = "at least" if gate.direction == "at_least" else "at most"
     span = worst if gate.worst == gate.best else f"{worst} and {best}"
-    return word.label, f"{relation} {numbers.limit(word.kind, gate.limit)}", frozen, value, span, _outcome(gate)
+    return word.label, rule_words(gate.direction, word.kind, gate.limit), frozen, value, span, _outcome(gate)
 
 
 def _outcome(gate: CorrectedGate) -> str:
@@ -141,21 +158,21 @@ def _corrected_row(one: Corrected, scale: _Scale) -> tuple[Cell, ...]:
     return (
         word.label,
         Value(word.kind, one.as_judged, unknown="nothing was judged"),
-        Value(word.kind, _inside(scale, found.estimate), unknown=why_nothing(found.reason)),
+        Value(word.kind, inside(scale, found.estimate), unknown=why_nothing(found.reason)),
         _interval(found, word.kind, scale),
         _alone(one, scale),
         f"{one.n_labelled:,} of {one.n_judged:,}",
-        "; ".join((found.method, *(WARNINGS.get(warning, warning) for warning in found.warnings))),
+        made_how(found),
     )
 
 
 def _alone(one: Corrected, scale: _Scale) -> str:
     kind, found = aggregate_word(one.aggregate).kind, one.by_labels_alone
-    shown = numbers.show(kind, _inside(scale, found.estimate), unknown=why_nothing(found.reason))
+    shown = numbers.show(kind, inside(scale, found.estimate), unknown=why_nothing(found.reason))
     return shown if found.low is None else f"{shown} ({_interval(found, kind, scale)})"
 
 
-def _inside(scale: _Scale, value: float | None) -> float | None:
+def inside(scale: _Scale, value: float | None) -> float | None:
     """What lies outside its scale is what an approximation gives; it is shown at the nearer end."""
     return None if value is None else min(float(scale[1]), max(float(scale[0]), value))
 
@@ -163,10 +180,11 @@ def _inside(scale: _Scale, value: float | None) -> float | None:
 # ── agreement and bias ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _confusion(trial: FieldTrial) -> Table:
-    columns: Columns = {"People": "text", **{f"judge {score}": "count" for score in trial.confusion}}
-    rows: list[Sequence[Cell]] = [[f"people {people}", *row.values()] for people, row in trial.confusion.items()]
-    return table("How often people gave a score and the judge gave one", columns, rows)
+def confusion_table(confusion: Mapping[str, Mapping[str, int]], who: str, head: str) -> Table:
+    """How often people gave a score, by what `who` gave; `head` stands before each of these."""
+    columns: Columns = {"People": "text", **{f"{head} {score}": "count" for score in confusion}}
+    rows: list[Sequence[Cell]] = [[f"people {people}", *row.values()] for people, row in confusion.items()]
+    return table(f"How often people gave a score and the {who} gave one", columns, rows)
 
 
 def _agreement(card: JudgeCard) -> Table:
@@ -175,12 +193,12 @@ def _agreement(card: JudgeCard) -> Table:
         for one in card.calibration.fields
     ]
     people = BetweenPeople(n_twice=card.labels.n_twice, agreement=card.labels.between_people)
-    return _agreement_table([*sides, *_people(people)])
+    return agreement_table([*sides, *_people(people)])
 
 
 def people_table(people: BetweenPeople) -> Table:
     """How far two people agree, in the words of the card; without rows where nothing was labelled twice."""
-    return _agreement_table(_people(people))
+    return agreement_table(_people(people))
 
 
 _Side: TypeAlias = tuple[str, Mapping[AgreementName, Agreement]]
@@ -194,12 +212,13 @@ def _people(people: BetweenPeople) -> list[_Side]:
     ]
 
 
-def _agreement_table(sides: Sequence[_Side]) -> Table:
+def agreement_table(sides: Sequence[_Side], names: Iterable[AgreementName] = COEFFICIENTS) -> Table:
+    """Who agrees with whom, by several coefficients; without rows where nobody was held against anybody."""
     rows: list[tuple[Cell, ...]] = []
     if sides:
         observed = [next(iter(found.values())).observed_agreement for _, found in sides]
         rows.append(("The same score", *(Value("rate", value) for value in observed)))
-        rows += [(words, *(_coefficient(found[name]) for _, found in sides)) for name, words in COEFFICIENTS.items()]
+        rows += [(COEFFICIENTS[name], *(bounded(found[name]) for _, found in sides)) for name in names]
     columns = (Column("Coefficient"), *(Column(name, "number") for name, _ in sides))
     return Table("Agreement beyond chance, 1 at most", columns, tuple(rows))
 
@@ -224,7 +243,8 @@ def _difference(found: Estimate) -> tuple[Cell, ...]:
     return found.n, signed, _span(found, sign="+")
 
 
-def _coefficient(found: Estimate) -> str:
+def bounded(found: Estimate) -> str:
+    """`0.812 (0.741 to 0.873)`."""
     if found.estimate is None:
         return _number(found)
     return f"{_number(found)} ({_span(found) if found.low is not None else 'no interval'})"
@@ -262,7 +282,7 @@ def _retest(card: JudgeCard) -> Table:
     else:
         both = "Both scores" if len(found.kappa) == 2 else "All scores" if len(found.kappa) > 2 else "The score"
         rows.append((f"{both} the same again ({plural(found.n_items, 'answer')})", _share(found.same_scores)))
-        rows += [(f"{criterion_word(name)}: quadratic kappa", _coefficient(one)) for name, one in found.kappa.items()]
+        rows += [(f"{criterion_word(name)}: quadratic kappa", bounded(one)) for name, one in found.kappa.items()]
     return table("Whether the judge repeats itself on the same answer", {"What": "text", "Found": "text"}, rows)
 
 
@@ -305,8 +325,13 @@ def _interval(found: Estimate, kind: Kind, scale: _Scale) -> str:
         return numbers.nothing()  # why stands beside it
     if found.low is None or found.high is None:
         return numbers.nothing(why_nothing(found.reason))
-    low, high = (numbers.show(kind, _inside(scale, bound)) for bound in (found.low, found.high))
+    low, high = (numbers.show(kind, inside(scale, bound)) for bound in (found.low, found.high))
     return f"{low} to {high}"
+
+
+def made_how(found: Estimate) -> str:
+    """By which method an estimate was made, and what is to be said against it."""
+    return "; ".join((found.method, *(WARNINGS.get(warning, warning) for warning in found.warnings)))
 
 
 def why_nothing(reason: str | None) -> str | None:

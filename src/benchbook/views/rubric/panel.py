@@ -9,9 +9,10 @@ from benchbook.evaluators.document import Cell, Columns, Table, table
 from benchbook.evaluators.panel_rules import PANEL_RULES
 from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
 from benchbook.evaluators.rubric.rows import AggregatesFile
-from benchbook.statistics import REASONS, WARNINGS, Agreement
+from benchbook.statistics import Agreement
 from benchbook.text import one_line
 from benchbook.views import numbers
+from benchbook.views.judge_card_tables import caveats
 from benchbook.views.words import criterion_word, plural
 
 __all__ = [
@@ -45,9 +46,7 @@ def panel_lines(panel: PanelAnalysis) -> list[str]:
 def panel_notices(panel: PanelAnalysis) -> list[str]:
     """What must be known before the numbers of agreement are read."""
     coefficients = [*panel.alpha.values(), *(kappa for pair in panel.pairs for kappa in pair.kappa.values())]
-    said = {WARNINGS.get(warning, warning) for one in coefficients for warning in one.warnings}
-    said |= {f"no interval: {REASONS.get(one.reason, one.reason)}" for one in coefficients if one.reason}
-    found = [f"Agreement: {one}." for one in sorted(said)]
+    found = [f"Agreement: {one}." for one in caveats(coefficients)]
     if panel.n_clusters is not None:
         found.append(f"Samples share {panel.n_clusters:,} groups or items: intervals are by whole clusters.")
     return found
