@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, EvaluationRow, JudgedText, evaluation_row
+from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import EvaluationSet
 from benchbook.views.protocol.archive import write_archive
-from benchbook.views.protocol.archive_model import JudgeUsed, RunLog, UsedPrompt
+from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 
 GOAL_CPU_S = 20.0
 ARCHIVE_GOAL_CPU_S = 15.0
@@ -119,7 +120,8 @@ def rebuild(rows: list[EvaluationRow], n_judges: int, folder: Path) -> int:
         judges=judges,
         n_samples=len(rows) // n_judges,
     )
-    write_archive(folder, rows, [UsedPrompt("judge_protocol@v1", "You judge.")], log)
+    prompts = [UsedPrompt("judge_protocol@v1", "You judge.")]
+    write_archive(Archive(rows, prompts, log, protocol_v1()), folder)
     return sum(path.is_file() for path in folder.rglob("*"))
 
 

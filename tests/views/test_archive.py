@@ -7,8 +7,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,12 +36,22 @@ from benchbook.evaluators.protocol.validity import Options, parse_line
 from benchbook.text import storable
 from benchbook.views.protocol import archive as module
 from benchbook.views.protocol.archive import read_archive
-from benchbook.views.protocol.archive import write_archive as write_archive_under
-from benchbook.views.protocol.archive_model import JudgeUsed, RunLog, UsedPrompt
+from benchbook.views.protocol.archive import write_archive as write_whole
+from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import DIMENSIONS, JUDGED, TEXT, made_row, reply_text
 
-write_archive = partial(write_archive_under, protocol=protocol_v1())
+
+def write_archive(
+    folder: Path,
+    rows: Iterable[EvaluationRow],
+    prompts: list[UsedPrompt],
+    log: RunLog,
+    probes: list[ProbeResult] | None = None,
+    derivation: int = DERIVATION,
+) -> Path:
+    return write_whole(Archive(list(rows), prompts, log, protocol_v1(), probes or [], derivation), folder)
+
 
 PROMPT = UsedPrompt("judge_protocol@v1", "You judge.\r\n```\n# Not a heading\n")
 LOG = RunLog(

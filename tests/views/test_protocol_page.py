@@ -42,7 +42,7 @@ OWN_TAGS = {"mark", "sup", "blockquote", "ol"}
 
 def page_of(rows: Sequence[EvaluationRow], texts: dict[str, str] | None = None, log: RunLog = LOG) -> tuple[str, Page]:
     known = {JUDGED.sha256: TEXT} if texts is None else texts
-    written = "".join(protocol_page(Archive(sorted_rows(rows), [], log, protocol_v1()), known))
+    written = "".join(protocol_page(Archive(sorted_rows(rows), [], log, protocol_v1()), known.get))
     return written, Page(written)
 
 

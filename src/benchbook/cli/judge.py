@@ -37,7 +37,8 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
     from benchbook.evaluators.derivation import derivation_of
     from benchbook.evaluators.protocol.evaluator import ProtocolEvaluator
     from benchbook.evaluators.registry import evaluator_of
-    from benchbook.views.protocol.report import archive_of, declared_prompts_of, differences, write_archive_of
+    from benchbook.views.protocol.archive import write_archive
+    from benchbook.views.protocol.report import archive_of, declared_prompts_of, differences
 
     record = find_record(run, runs)
     evaluator = evaluator_of(record)
@@ -58,7 +59,7 @@ def archive(ctx: click.Context, run: str | None, out: str | None, check: str | N
         else:
             click.echo("\n".join(map(one_line, found)) or f"{one_line(check)}: is the archive of {record.run_id}")
         ctx.exit(int(bool(found)))
-    folder = write_archive_of(made, out or Path("reports") / record.run_id / "archive")
+    folder = write_archive(made, out or Path("reports") / record.run_id / "archive")
     if as_json:
         print_json({"run": str(record.path), "archive": str(folder), "n_evaluations": len(made.rows)})
     else:

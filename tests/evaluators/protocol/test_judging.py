@@ -28,7 +28,8 @@ from benchbook.record.facts import Reply
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
-from benchbook.views.protocol.report import archive_of, differences, write_archive_of
+from benchbook.views.protocol.archive import write_archive
+from benchbook.views.protocol.report import archive_of, differences
 from judging import make_set, sound_reply
 from scripted_server import ScriptedServer, running
 
@@ -303,7 +304,7 @@ def test_the_archive_of_a_run_is_that_of_its_record(tmp_path: Path) -> None:
         result = judged(tmp_path, server, judges=judges, probes=1)
     found = list(rows(result))
     at_its_end = archive_of(result.derived.manifest, result.derived.aggregates, found, protocol_v1())
-    write_archive_of(at_its_end, tmp_path / "archive")
+    write_archive(at_its_end, tmp_path / "archive")
     read = evaluator_named("judge_protocol@v1").read(result.record)
     assert (
         list(differences(archive_of(read.manifest, read.aggregates, found, protocol_v1()), tmp_path / "archive")) == []

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import RecordError, UsageError
-from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, sorted_rows
 from benchbook.evaluators.protocol.folders import load_protocol
 from benchbook.evaluators.protocol.probes import ProbeResult
@@ -129,25 +129,17 @@ def _is_of_an_evaluation(path: Path) -> bool:
     return path.suffix == ".json" and path.is_file() and is_evaluation(path.read_bytes())
 
 
-def write_archive(
-    folder: str | Path,
-    rows: Iterable[EvaluationRow],
-    prompts: Iterable[UsedPrompt],
-    run_log: RunLog,
-    probes: Iterable[ProbeResult] = (),
-    derivation: int = DERIVATION,
-    *,
-    protocol: Protocol,
-) -> Path:
-    """Write the archive as `folder`, in place of one that is there.
+def write_archive(archive: Archive, folder: str | Path) -> Path:
+    """Write the archive as `folder`, in place of one that is there, its rows in their order.
 
     It appears whole. A kill leaves the old one, the new one or, between two renames, none: it is made again from the
     record. Raises: UsageError where two rows answer the same, or `folder` holds something else; RecordError where it
     can't be written.
     """
     target = Path(folder)
-    log = msgspec.structs.replace(run_log, derivation=derivation) if derivation >= 3 else run_log
-    archive = Archive(sorted_rows(rows), list(prompts), log, protocol, list(probes), derivation)
+    log, derivation = archive.run_log, archive.derivation
+    log = msgspec.structs.replace(log, derivation=derivation) if derivation >= 3 else log
+    archive = replace(archive, rows=sorted_rows(archive.rows), run_log=log)
     check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -271,29 +271,18 @@ def row_of_second_form(
     return row_kind(ReadRow, protocol)(read_as=archived.read_as, reply_base64=reply_base64, **fields)
 
 
+_WRITTEN = ("dimension", "quote", "reason")  # of evidence, by the judge
+
+
 def _archived(item: EvidenceRow) -> ArchivedEvidence:
-    return ArchivedEvidence(
-        dimension=_or_unset(item.dimension),
-        quote=_or_unset(item.quote),
-        reason=_or_unset(item.reason),
-        located=item.located,
-        spans=item.spans,
-    )
+    written = {name: _or_unset(getattr(item, name)) for name in _WRITTEN}
+    return ArchivedEvidence(located=item.located, spans=item.spans, **written)
 
 
 def _row(item: ArchivedEvidence) -> EvidenceRow:
-    return EvidenceRow(
-        dimension=_or_none(item.dimension),
-        quote=_or_none(item.quote),
-        reason=_or_none(item.reason),
-        located=item.located,
-        spans=item.spans,
-    )
+    written = {name: None if (one := getattr(item, name)) is UNSET else one for name in _WRITTEN}
+    return EvidenceRow(located=item.located, spans=item.spans, **written)
 
 
 def _or_unset(value: Any) -> Any:
     return UNSET if value is None else value
-
-
-def _or_none(value: str | UnsetType) -> str | None:
-    return None if isinstance(value, UnsetType) else value

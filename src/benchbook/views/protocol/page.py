@@ -7,7 +7,7 @@ not fit is left out, which is said, and the archive's files have it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 
 from msgspec import UnsetType
@@ -51,8 +51,18 @@ def grid_html(
         el("th", text("Question and output"), scope="col"),
         *(el("th", el("bdi", text(shorten(judge, _GRID_NAME)), dir="auto"), scope="col") for judge in judges),
     )
+
+    def judgements(cell: CellId) -> Iterator[Html]:
+        for judge in judges:
+            found, why = places[cell][judge], waiting.get((cell, judge), "not evaluated")
+            yield el("td", *found) if found else el("td", text(numbers.DASH), class_="quiet", title=why)
+
     bodies = [
-        _body(target, variant, list(group), places, judges, waiting)
+        el(
+            "tbody",
+            _body_head(target, variant, len(judges) + 1),
+            *(el("tr", _cell_name(cell), *judgements(cell)) for cell in group),
+        )
         for (target, variant), group in groupby(cells, lambda cell: (cell.target_model, cell.prompt_variant))
     ]
     caption = el("caption", text("Verdicts: target, variant and question by judge"), class_="unseen")
@@ -60,27 +70,9 @@ def grid_html(
     return el("div", table, class_="table grid-of-verdicts", tabindex=0, role="region", aria_label="Grid of verdicts")
 
 
-def _body(
-    target: str,
-    variant: str,
-    cells: Sequence[CellId],
-    places: Mapping[CellId, Mapping[str, Sequence[Html]]],
-    judges: Sequence[str],
-    waiting: Mapping[tuple[CellId, str | None], str],
-) -> Html:
-    heading = el(
-        "tr",
-        el(
-            "th",
-            el("bdi", text(shorten(target, _GRID_NAME)), dir="auto"),
-            text(" under "),
-            el("bdi", text(shorten(variant, _GRID_NAME)), dir="auto"),
-            scope="rowgroup",
-            colspan=len(judges) + 1,
-        ),
-    )
-    lines = [el("tr", _cell_name(cell), *_judgements(cell, places.get(cell, {}), judges, waiting)) for cell in cells]
-    return el("tbody", heading, *lines)
+def _body_head(target: str, variant: str, n_columns: int) -> Html:
+    names = (el("bdi", text(shorten(one, _GRID_NAME)), dir="auto") for one in (target, variant))
+    return el("tr", el("th", next(names), text(" under "), next(names), scope="rowgroup", colspan=n_columns))
 
 
 def _cell_name(cell: CellId) -> Html:
@@ -96,18 +88,6 @@ def _with_its_end(output_id: str) -> str:
     """A long one loses its middle: it is often a path, and outputs of one folder differ in their ends."""
     line = one_line(output_id)
     return line if len(line) <= _GRID_NAME else f"{line[: _GRID_NAME // 3]}…{line[-(_GRID_NAME * 2 // 3 - 1) :]}"
-
-
-def _judgements(
-    cell: CellId,
-    by_judge: Mapping[str, Sequence[Html]],
-    judges: Sequence[str],
-    waiting: Mapping[tuple[CellId, str | None], str],
-) -> Iterator[Html]:
-    for judge in judges:
-        found = by_judge.get(judge)
-        why = waiting.get((cell, judge), "not evaluated")
-        yield el("td", *found) if found else el("td", text(numbers.DASH), class_="quiet", title=why)
 
 
 def _verdict(row: EvaluationRow, href: str) -> Html:
@@ -135,15 +115,12 @@ _CONTENTS = (
 
 
 def protocol_page(
-    archive: Archive,
-    texts: Mapping[str, str],
-    *,
-    analysis: Analysis | None = None,
+    archive: Archive, text_of: Callable[[str], str | None], *, analysis: Analysis | None = None
 ) -> Iterator[str]:
     """The page, in pieces.
 
-    `texts` are the judged texts by their SHA-256, looked up one at a time. `analysis` is `archive.analysis()`, where
-    the caller has it already. The archive lies beside the page.
+    `text_of` finds a judged text by its SHA-256, one at a time. `analysis` is `archive.analysis()`, where the caller
+    has it already. The archive lies beside the page.
     """
     found = archive.analysis() if analysis is None else analysis
     log, names = archive.run_log, ArchiveNames(archive.rows)
@@ -159,7 +136,7 @@ def protocol_page(
     body = chain(
         [_summary(archive, found), _league(found, archive.protocol), _grid(archive, names)],
         blocks_html(_sections(found, archive.protocol)),
-        _evaluations(archive, texts, names),
+        _evaluations(archive, text_of, names),
     )
     css = style_sheet("protocol/page.css")
     return html_page(document, css=css, start=("summary", "Skip to the report"), body=body)
@@ -245,7 +222,7 @@ def _shown(table: Table, empty: str = "Nothing to show.") -> Block:
     return table or Paragraph(empty, "quiet")
 
 
-def _evaluations(archive: Archive, texts: Mapping[str, str], names: ArchiveNames) -> Iterator[Html]:
+def _evaluations(archive: Archive, text_of: Callable[[str], str | None], names: ArchiveNames) -> Iterator[Html]:
     """The first evaluations in full; each gets an even share of the room that is left."""
     opened = archive.rows[:MAX_OPENED]
     left_out = len(archive.rows) - len(opened)
@@ -256,7 +233,7 @@ def _evaluations(archive: Archive, texts: Mapping[str, str], names: ArchiveNames
     for cell, group in groupby(enumerate(opened, 1), lambda numbered: numbered[1].cell):
         yield _cell_heading(cell)
         for number, row in group:
-            view = EvaluationView(number, row, texts.get(row.text_sha256), names, archive.protocol)
+            view = EvaluationView(number, row, text_of(row.text_sha256), names, archive.protocol)
             written = evaluation_html(view, min(room // to_come, MAX_EVALUATION_BYTES))
             room = max(room - len(written.encode()), 0)
             to_come -= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from benchbook.views.protocol.tables import LOCATED, STANDINGS, measured, rule_w
 from benchbook.views.views import Rows, View, notices_around, write_pieces
 from benchbook.views.words import plural
 
-__all__ = ["VIEW", "ProtocolReport", "archive_of", "declared_prompts_of", "differences", "write_archive_of"]
+__all__ = ["VIEW", "ProtocolReport", "archive_of", "declared_prompts_of", "differences"]
 
 
 def archive_of(
@@ -104,23 +104,10 @@ def declared_prompts_of(record: Record) -> list[UsedPrompt]:
     return [UsedPrompt(f"declared prompt {sha256[:12]}", texts[sha256]) for sha256 in sorted(texts)]
 
 
-def write_archive_of(archive: Archive, folder: str | Path) -> Path:
-    """Write it as `folder`, in place of an archive that is there. Raises: UsageError, RecordError."""
-    return write_archive(
-        folder,
-        archive.rows,
-        archive.prompts,
-        archive.run_log,
-        archive.probes,
-        archive.derivation,
-        protocol=archive.protocol,
-    )
-
-
 def differences(archive: Archive, folder: Path) -> Iterator[str]:
     """How `folder` differs from what the archive's files would be, file by file: changed, missing, added."""
     with tempfile.TemporaryDirectory(prefix="benchbook-archive-") as temporary:
-        made = write_archive_of(archive, Path(temporary) / "archive")
+        made = write_archive(archive, Path(temporary) / "archive")
         wanted = {path.relative_to(made): path for path in made.rglob("*") if path.is_file()}
         present = {path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()}
         for name in sorted(wanted.keys() | present):
@@ -143,23 +130,12 @@ class ProtocolReport:
     rows: Rows
 
 
-class _Texts(Mapping[str, str]):
+def _texts(record: Record, manifest: ProtocolManifest) -> Callable[[str], str | None]:
     """The judged texts by their hash, read from the record's inputs one at a time."""
-
-    def __init__(self, record: Record, manifest: ProtocolManifest) -> None:
-        self._record = record
-        self._hashes = [sha256 for name, sha256 in manifest.inputs.items() if name.startswith("text/")]
-
-    def __getitem__(self, sha256: str) -> str:
-        if sha256 not in self._hashes:
-            raise KeyError(sha256)
-        return self._record.input(sha256).read_bytes().decode("utf-8", "surrogatepass")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._hashes)
-
-    def __len__(self) -> int:
-        return len(self._hashes)
+    hashes = {sha256 for name, sha256 in manifest.inputs.items() if name.startswith("text/")}
+    return lambda sha256: (
+        record.input(sha256).read_bytes().decode("utf-8", "surrogatepass") if sha256 in hashes else None
+    )
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> ProtocolReport:
@@ -170,8 +146,8 @@ def _write(report: ProtocolReport, folder: Path) -> list[Path]:
     """Write report.html, and the archive beside it."""
     derivation, prompts = derivation_of(report.record.started()), declared_prompts_of(report.record)
     archive = archive_of(report.manifest, report.aggregates, report.rows(), report.protocol, derivation, prompts)
-    texts = _Texts(report.record, report.manifest)
-    written = write_archive_of(archive, folder / "archive")
+    texts = _texts(report.record, report.manifest)
+    written = write_archive(archive, folder / "archive")
     page = protocol_page(archive, texts, analysis=report.aggregates.analysis)
     return [write_pieces(folder / "report.html", page), written / "results_analysis.md"]
 
