@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["looks_like", "one_line", "quoted", "sentences", "shorten", "storable", "visible"]
+__all__ = ["looks_like", "one_line", "plural", "quoted", "sentences", "shorten", "storable", "visible"]
 
 
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
@@ -47,6 +47,11 @@ def shorten(text: str, width: int) -> str:
 def sentences(*parts: str) -> str:
     """Joined on one line, each ended by the mark that it has, else by a full stop; empty ones are left out."""
     return " ".join(part if part.endswith((".", "?", "!", "…")) else f"{part}." for part in parts if part)
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """`1 sample`, `1,234 samples`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _is_unseen(character: str) -> bool:

@@ -214,12 +214,24 @@ def test_a_dry_run_says_what_would_be_asked(tmp_path: Path) -> None:
         assert server.asked["candidate"] == []
     lines = found.stdout.decode("utf-8").splitlines()
     assert lines[0] == "8 outputs: 2 question_id x 2 prompt_variant x 2 target_model, 0 without a text"
-    assert lines[1].startswith("judge  j  openai/j@2026-01-01  {")
-    assert lines[3] == f"{told['calls']} calls: 8 x 2 judges x 2 repeats, and {told['calls_about_probes']} about probes"
+    assert lines[2].startswith("judge  j  openai/j@2026-01-01  {")
+    assert lines[1] == f"{told['calls']} calls: 8 x 2 judges x 2 repeats, and {told['calls_about_probes']} about probes"
     assert told["calls"] == 32 + told["calls_about_probes"]
     assert lines[-1] == "Nothing was asked."
     assert (missing.returncode, b"prompts: found none" in missing.stderr) == (2, True)
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_says_what_judging_costs_at_most(tmp_path: Path) -> None:
+    """Two judges' 16 answers, of at most 2,048 tokens at $10 a million the one's, at nothing the other's."""
+    make_set(tmp_path)
+    path = tmp_path / "judging.toml"
+    judges = ['[[judges]]\nmodel = "openai/j@1"\noutput_price = "10"\n', '[[judges]]\nmodel = "openai/k@1"\n']
+    path.write_text('set = "set"\nprompts = "prompts.jsonl"\n' + "".join(judges), encoding="utf-8")
+    told = json.loads(benchbook_here("judge", "run", str(path), "--dry-run", "--json", cwd=tmp_path).stdout)
+    assert (told["calls"], told["most_cost_usd"]) == (16, "0.16")
+    assert [(one["role"], one["name"]) for one in told["models"]] == [("judge", "j"), ("judge", "k")]
+    assert json.loads(told["first_request"])["model"] == "j"
 
 
 def test_what_is_not_told_of_an_endpoint_is_not_known(tmp_path: Path) -> None:

@@ -118,6 +118,20 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"items.jsonl"}
 
 
+def test_doctor_takes_any_evaluator(tmp_path: Path) -> None:
+    """Without a judge there is one to ask, once an item; three of 1,024 tokens at $1,000 a million cost $3.07."""
+    write_items(tmp_path / "items.jsonl", 3)
+    with running(always_good) as server:
+        words = ["--evalset", "items.jsonl", "--model", "openai/m@2026-01-01", "--model-base-url", server.base_url]
+        prices = ["--model-output-price", "1000"]
+        found = benchbook("doctor", "--spec", "contains@v1", *words, *prices, "--json", cwd=tmp_path)
+        assert {role: len(asked) for role, asked in server.asked.items()} == {"candidate": 1, "judge": 0}
+    assert found.returncode == 0, found.stderr
+    told = json.loads(found.stdout)
+    assert (list(told["answers"]), told["samples"], told["calls"]) == (["model"], 3, 3)
+    assert told["most_cost_usd"] == "3.07"
+
+
 # Two are a dialogue with a person, one prints a CSV file.
 WITHOUT_JSON = {"label next", "label adjudicate", "label export"}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from benchbook.ask.asking import Asker
+from benchbook.ask.forecast import Forecast
 from benchbook.ask.identity import code_version, environment, new_run_id, storable_config
 from benchbook.ask.limits import Budget, RateLimit, Stop, two_step_interrupt
 from benchbook.ask.model_id import PinCheck, parse_model_id
@@ -89,6 +90,7 @@ class Prepared(Opened, Protocol):
     @property
     def inputs(self) -> Mapping[str, Path | bytes]: ...
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted: ...
+    def forecast(self) -> Forecast: ...
 
 
 class Asks(Protocol[Derived_co, Settings]):

@@ -6,23 +6,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from benchbook.ask.requests import plan_sha256
-from benchbook.cli.output import find_record, json_option, print_json
+from benchbook.cli.output import find_record, json_option
 from benchbook.cli.progress import resume_shown, say_stopped, start_shown
 from benchbook.cli.settings import given_settings, move_judge_option, options_of
-from benchbook.cli.summary import print_run
+from benchbook.cli.summary import print_dry_run, print_run
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evalsets.output_set_sources import identifiers
-from benchbook.evaluators.protocol.asking import PreparedJudging
-from benchbook.evaluators.protocol.tables import task_warning
-from benchbook.text import one_line
 
 if TYPE_CHECKING:
     from benchbook.evaluators.protocol.config import JudgingConfig
 
-__all__ = ["print_judging_dry_run", "run", "same_model_option", "same_model_table", "spec_option"]
+__all__ = ["run", "same_model_option", "same_model_table", "spec_option"]
 
 
 # Settings of `benchbook run` that go for judging too.
@@ -94,7 +88,7 @@ def _say_what_would_be_asked(config: str | None, options: dict[str, Any]) -> Non
 
     if options["resume"]:
         raise click.UsageError("--dry-run and --resume: one of them")
-    print_judging_dry_run(prepare_judging(_checked(config, options)), as_json=options["as_json"])
+    print_dry_run(prepare_judging(_checked(config, options)), as_json=options["as_json"])
 
 
 def _checked(config: str | None, options: dict[str, Any]) -> JudgingConfig:
@@ -144,41 +138,3 @@ def same_model_table(words: Iterable[str]) -> dict[str, str]:
             raise ConfigError("--same-model", repr(word), "ALIAS=MODEL")
         table[alias] = model
     return table
-
-
-def print_judging_dry_run(prepared: PreparedJudging, *, as_json: bool) -> None:
-    """What `judge run` would begin with."""
-    from benchbook.views.words import plural
-
-    plan, outputs = prepared.plan, prepared.output_set.outputs
-    grid = {name: len({getattr(output, name) for output in outputs}) for name in identifiers()[:3]}
-    if as_json:
-        print_json(_as_json(prepared, grid))
-        return
-    axes = " x ".join(f"{count} {name}" for name, count in grid.items())
-    n_without = len(outputs) - plan.n_outputs
-    click.echo(f"{plural(len(outputs), 'output')}: {axes}, {n_without} without a text")
-    for judge in plan.judges:
-        click.echo(f"judge  {one_line(judge.name)}  {one_line(judge.role.model_id)}  {judge.role.params}")
-    click.echo(
-        f"{plural(plan.n_samples, 'call')}: {plan.n_outputs} x {plural(len(plan.judges), 'judge')} x "
-        f"{plural(plan.repeats, 'repeat')}, and {plan.n_probes * len(plan.judges)} about probes"
-    )
-    if plan.task == "unknown":
-        click.echo(f"! {task_warning(prepared.spec.protocol, judged_elsewhere=False)}")
-    click.echo(f"plan   {plan_sha256(plan)}")
-    click.echo("Nothing was asked.")
-
-
-def _as_json(prepared: PreparedJudging, grid: dict[str, int]) -> dict[str, Any]:
-    plan = prepared.plan
-    return {
-        "grid": grid,
-        "outputs": len(prepared.output_set.outputs),
-        "outputs_without_text": len(prepared.output_set.outputs) - plan.n_outputs,
-        "calls": plan.n_samples,
-        "calls_about_probes": plan.n_probes * len(plan.judges),
-        "task": "unknown" if plan.task == "unknown" else "known",
-        "plan_sha256": plan_sha256(plan),
-        "plan": msgspec.to_builtins(plan),
-    }

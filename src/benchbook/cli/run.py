@@ -9,8 +9,8 @@ import click
 from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.progress import resume_shown, say_stopped, start_shown
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
-from benchbook.cli.summary import passes_gate, print_run, say_gated_by
-from benchbook.errors import ConfigError, UsageError
+from benchbook.cli.summary import passes_gate, print_dry_run, print_run, say_gated_by
+from benchbook.errors import UsageError
 
 __all__ = ["run"]
 
@@ -53,21 +53,15 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 
 
 def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.evaluators.registry import evaluator_asked_for
-    from benchbook.evaluators.settings import config_from_mapping, read_config_file
+    from benchbook.evaluators.registry import settings_asked_for
 
-    values = read_config_file(config) if config is not None else {}
-    checked = config_from_mapping(values | settings, config or "options")
-    if (command := evaluator_asked_for(checked.spec).command) != "run":
-        raise ConfigError("spec", checked.spec, f"another evaluator; that one is `benchbook {command}`'s")
-    if options["gate"] and checked.against is not None:
+    evaluator, checked = settings_asked_for(config, settings, command="run")
+    if options["gate"] and getattr(checked, "against", None) is not None:
         raise UsageError("--gate asks whether the run is READY, which one that ends by its comparison does not ask")
     if options["dry_run"]:
-        from benchbook.cli.dry_run import print_dry_run
-
-        print_dry_run(checked, as_json=options["as_json"])
+        print_dry_run(evaluator.prepare(checked), as_json=options["as_json"])
         ctx.exit(0)
-    return start_shown(checked, config, quiet=options["quiet"] or options["as_json"])
+    return start_shown(checked, config, quiet=options["quiet"] or options["as_json"], evaluator=evaluator)
 
 
 def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:

@@ -226,21 +226,17 @@ def _providers() -> dict[str, str]:
 
 
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    from benchbook.cli.dry_run import estimate
-    from benchbook.evaluators.candidate import model_settings
-    from benchbook.evaluators.rubric.preparing import judges_settings, prepare
-    from benchbook.evaluators.settings import config_from_mapping, read_config_file
+    from benchbook.evaluators.registry import settings_asked_for
 
-    values = read_config_file(config) if config is not None else {}
-    checked = config_from_mapping(values | given, config or "options")
-    plan = prepare(checked).plan
+    evaluator, checked = settings_asked_for(config, given)
+    prepared = evaluator.prepare(checked)
     answers = {}
-    settings_of = zip([model_settings(checked), *judges_settings(checked)], [plan.candidate, *plan.judges], strict=True)
-    for settings, role in settings_of:
+    for settings, role in prepared.roles.values():
         if role.provider not in ("recorded", "scripted"):
             answers[settings.setting.removesuffix(".model")] = await _ask(settings, role)
-    found = estimate(checked)
-    return {"answers": answers} | {name: found[name] for name in ("samples", "calls", "most_cost_usd", "plan_sha256")}
+    found = prepared.forecast()
+    names = ("samples", "calls", "most_cost_usd", "plan_sha256")
+    return {"answers": answers} | {name: getattr(found, name) for name in names}
 
 
 async def _ask(settings: Any, role: Any) -> dict[str, Any]:

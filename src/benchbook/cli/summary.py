@@ -17,12 +17,15 @@ from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
+    from benchbook.ask.forecast import AskedModel
+    from benchbook.ask.starting import Prepared
     from benchbook.views.views import View
 
 __all__ = [
     "GatedBy",
     "passes_gate",
     "print_decision",
+    "print_dry_run",
     "print_run",
     "rows_of",
     "run_json",
@@ -70,6 +73,37 @@ def _reports_folder(record: Record, reports: str) -> Path:
     except OSError as error:
         raise RecordError(f"{folder}: can't be written ({error.strerror})") from None
     return folder
+
+
+def print_dry_run(prepared: Prepared, *, as_json: bool) -> None:
+    """What would be asked of whom, and what it would cost."""
+    from benchbook.text import visible
+
+    found = prepared.forecast()
+    if as_json:
+        print_json(found)
+        return
+    cost = "no prices are set"
+    if found.most_cost_usd is not None:
+        cost = f"at most about ${found.most_cost_usd}, by four bytes a token"
+    lines = [
+        *found.asked_words,
+        *(_model_words(one) for one in found.models),
+        f"cost   {cost}",
+        *(f"  ! {warning}" for warning in found.warnings),
+        *(f"{what:5}  {words}" for what, words in found.outcome_words),
+        f"plan   {found.plan_sha256}",
+        "Nothing was asked.",
+    ]
+    click.echo("\n".join(map(visible, lines)))
+
+
+def _model_words(one: AskedModel) -> str:
+    from benchbook.text import one_line
+    from benchbook.views.numbers import short_model
+
+    whom = "model" if one.role == "candidate" else "judge" if one.name is None else f"judge  {one_line(one.name)}"
+    return f"{whom}  {one_line(short_model(one.model_id))}  {one.params}"
 
 
 def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool, gated_by: GatedBy | None = None) -> None:

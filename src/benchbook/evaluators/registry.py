@@ -18,7 +18,7 @@ from benchbook.ask.starting import RunResult, resume, start
 from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import DerivedTypes, Evaluator
-from benchbook.evaluators.settings import is_spec_folder
+from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder, read_config_file
 from benchbook.record.folder import Record
 from benchbook.specs.folders import kind_of_spec
 from benchbook.text import shorten
@@ -37,6 +37,7 @@ __all__ = [
     "resume_run",
     "samples_type",
     "score_predictions",
+    "settings_asked_for",
     "start_run",
 ]
 
@@ -155,6 +156,21 @@ def derived_types() -> tuple[DerivedTypes, ...]:
 def samples_type(record: Record) -> type[Any]:
     """What a row of a record's samples.parquet is. Raises: RecordError, RecordDamagedError."""
     return evaluator_of(record).tables(record.started())["samples.parquet"]
+
+
+def settings_asked_for(
+    config: str | Path | None, given: Mapping[str, Any], command: str | None = None
+) -> tuple[Evaluator, SittingSettings]:
+    """The evaluator that a config file names, and the file's settings; those of `given` win, and may be all.
+
+    Raises: ConfigError, InputError, UsageError; ConfigError, too, for an evaluator of another `command`.
+    """
+    values = {**(read_config_file(config) if config is not None else {}), **given}
+    evaluator = evaluator_asked_for(str(values.get("spec", RUN_SPEC)))
+    if command not in (None, evaluator.command):
+        expected = f"another evaluator; that one is `benchbook {evaluator.command}`'s"
+        raise ConfigError("spec", evaluator.id, expected)
+    return evaluator, evaluator.settings(values, str(config or "options"))
 
 
 async def start_run(

@@ -11,7 +11,7 @@ import msgspec
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.document import Kind, Tone
 from benchbook.evaluators.gates import DecisionName
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 
 __all__ = [
@@ -197,11 +197,6 @@ def criterion_word(name: str) -> str:
 def listed(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """`1 sample`, `1,234 samples`."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 class _Asked(Protocol):

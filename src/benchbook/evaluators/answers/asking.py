@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from benchbook.ask.asking import Call
+from benchbook.ask.forecast import BYTES_PER_TOKEN, Asked, Forecast, asked_models, most_cost
 from benchbook.ask.identity import (
     check_code_is_named,
     code_version,
@@ -19,6 +21,7 @@ from benchbook.ask.identity import (
 )
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import check_pinned, parse_model_id
+from benchbook.ask.requests import plan_sha256
 from benchbook.ask.roles import plan_of_role
 from benchbook.ask.starting import Roles
 from benchbook.ask.work import OneCall, Resume, Tell, is_answered
@@ -36,8 +39,8 @@ from benchbook.evaluators.candidate import (
     template_of,
 )
 from benchbook.evaluators.derivation import DERIVATION
-from benchbook.evaluators.prompt_templates import chosen_template
-from benchbook.evaluators.recorded_set import set_identity
+from benchbook.evaluators.prompt_templates import PromptTemplate, chosen_template
+from benchbook.evaluators.recorded_set import contents_words, part_words, set_identity
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record
@@ -107,6 +110,7 @@ class PreparedAnswers:
     metric: Metric
     config: RunConfig
     plan: CandidatePlan
+    template: PromptTemplate
     evalset: EvalSet
     inputs: Mapping[str, Path | bytes]
 
@@ -122,6 +126,26 @@ class PreparedAnswers:
         del stop
         evalset = self.evalset.copied_to(record.input(self.evalset.sha256))
         return AnswerQuestions(record, self.plan, evalset, self.metric)
+
+    def forecast(self) -> Forecast:
+        plan, roles = self.plan, self.roles
+        requests = CandidateRequests(plan, self.template)
+        with self.evalset as evalset:
+            bodies = sum(len(requests.candidate(item)) for item in evalset)
+            example = requests.candidate(evalset[0]).decode("utf-8", "replace")
+        return Forecast(
+            samples=plan.n_samples,
+            calls=plan.n_samples,
+            models=asked_models(roles),
+            plan_sha256=plan_sha256(plan),
+            plan=msgspec.to_builtins(plan),
+            first_request=example,
+            warnings=(
+                *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
+                *chain(*contents_words(self.evalset.contents, judge_sees=())),
+            ),
+            most_cost_usd=most_cost(roles, {"candidate": Asked(plan.n_samples, bodies // BYTES_PER_TOKEN)}),
+        )
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
@@ -190,4 +214,4 @@ def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
         candidate=candidate,
         benchmark=config.benchmark,
     )
-    return PreparedAnswers(metric, config, plan, evalset, inputs)
+    return PreparedAnswers(metric, config, plan, template, evalset, inputs)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from benchbook.ask.asking import Call
+from benchbook.ask.forecast import BYTES_PER_TOKEN, Asked, Forecast, asked_models, most_cost
 from benchbook.ask.identity import first_fact, floating_ids, project_identity, storable_config
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.requests import plan_sha256
 from benchbook.ask.roles import RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names, numbered_judges
 from benchbook.ask.starting import Roles
 from benchbook.ask.work import OneCall, Resume, is_answered
 from benchbook.errors import ConfigError, UsageError
+from benchbook.evalsets.output_set_sources import identifiers
 from benchbook.evalsets.output_sets import Output, OutputSet, read_output_set
 from benchbook.evalsets.tables import table_form
 from benchbook.evaluators.derivation import DERIVATION
@@ -29,6 +34,7 @@ from benchbook.evaluators.protocol.plan import (
     Declared,
     JudgePlan,
     ProtocolPlan,
+    ProtocolSamples,
     open_samples,
     outputs_of,
     place_probes,
@@ -37,10 +43,12 @@ from benchbook.evaluators.protocol.plan import (
 from benchbook.evaluators.protocol.probes import PROBES_ID
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.spec import Protocol
+from benchbook.evaluators.protocol.tables import task_warning
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
+from benchbook.text import plural
 
 __all__ = [
     "PreparedJudging",
@@ -108,6 +116,28 @@ class ProtocolQuestions:
         """Texts are opened when they are asked about."""
 
 
+class JudgingForecast(Forecast, frozen=True, kw_only=True):
+    """`grid` has how many different ones there are of each thing that names an output."""
+
+    grid: dict[str, int]
+    outputs: int
+    outputs_without_text: int
+    judges: int
+    repeats: int
+    calls_about_probes: int
+    task: Literal["known", "unknown"]
+
+    @property
+    def asked_words(self) -> tuple[str, ...]:
+        axes = " x ".join(f"{count} {name}" for name, count in self.grid.items())
+        judged = f"{self.outputs - self.outputs_without_text} x {plural(self.judges, 'judge')}"
+        each = f"{plural(self.repeats, 'repeat')}, and {self.calls_about_probes} about probes"
+        return (
+            f"{plural(self.outputs, 'output')}: {axes}, {self.outputs_without_text} without a text",
+            f"{plural(self.calls, 'call')}: {judged} x {each}",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedJudging:
     """An experiment as it would be begun: its settings checked, its set read, nothing asked."""
@@ -142,6 +172,38 @@ class PreparedJudging:
             **project_identity(source, "evaluation set", config.set),
         }
         return first_fact(run_id, plan, storable_config(config), inputs, identity, n_items=plan.n_samples, repeats=1)
+
+    def forecast(self) -> JudgingForecast:
+        """By each of its requests; a repeat asks the same again."""
+        plan, outputs, roles = self.plan, self.output_set.outputs, self.roles
+        prompts = read_task_prompts(self.config.prompts) if self.config.prompts else None
+        samples = ProtocolSamples(plan, self.spec.protocol, self.output_set, prompts)
+        requests = ProtocolRequests(samples)
+        calls, read = Counter[str](), Counter[str]()
+        once = plan.n_outputs * len(plan.judges)
+        for sample in (*range(once), *range(plan.n_regular, plan.n_samples)):
+            times = plan.repeats if sample < once else 1
+            endpoint = endpoint_name(judge_of(plan, sample))
+            calls[endpoint] += times
+            read[endpoint] += times * len(requests.body(samples[sample]))
+        asked = {name: Asked(calls[name], read[name] // BYTES_PER_TOKEN) for name in roles}
+        return JudgingForecast(
+            samples=plan.n_samples,
+            calls=plan.n_samples,
+            models=asked_models(roles, (judge.name for judge in plan.judges)),
+            plan_sha256=plan_sha256(plan),
+            plan=msgspec.to_builtins(plan),
+            first_request=requests.body(samples[0]).decode("utf-8", "replace"),
+            warnings=(task_warning(self.spec.protocol, judged_elsewhere=False),) if plan.task == "unknown" else (),
+            most_cost_usd=most_cost(roles, asked),
+            grid={name: len({getattr(output, name) for output in outputs}) for name in identifiers()[:3]},
+            outputs=len(outputs),
+            outputs_without_text=len(outputs) - plan.n_outputs,
+            judges=len(plan.judges),
+            repeats=plan.repeats,
+            calls_about_probes=plan.n_probes * len(plan.judges),
+            task="unknown" if plan.task == "unknown" else "known",
+        )
 
     def _planned(self, inputs: Mapping[str, str]) -> ProtocolPlan:
         """The plan with the hash of the targets' prompts, once they are copied."""

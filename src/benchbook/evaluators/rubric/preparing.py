@@ -37,6 +37,7 @@ from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
 from benchbook.evaluators.rubric.early_stop import early_decision
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
+from benchbook.evaluators.rubric.forecast import RubricForecast, forecast_of
 from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.reading import items_for, rubric_asked_for, spec_of
@@ -148,6 +149,9 @@ class PreparedRun:
     def questions(self, record: Record, stop: Stop) -> RubricQuestions:
         evalset = self.evalset.copied_to(record.input(self.evalset.sha256))
         return RubricQuestions(record, self.plan, evalset, stop)
+
+    def forecast(self) -> RubricForecast:
+        return forecast_of(self)
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
