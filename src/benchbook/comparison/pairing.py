@@ -33,8 +33,8 @@ _NANO = 1e9
 class MetricDifference(msgspec.Struct, frozen=True, kw_only=True):
     """B - A in the unit of the metric. Where lower is better, `n_lost` and the verdict are by that.
 
-    `p_holm` is `difference.p` adjusted for all metrics that are shown here; the verdict is by it. Latency and tokens
-    have no upper end, so their interval is Student's, and is null where nothing varies.
+    `p_holm` is `difference.p` adjusted for all metrics that are shown here; the verdict is by it. Latency, tokens and
+    cost have no upper end, so their interval is Student's, and is null where nothing varies.
     """
 
     name: str
@@ -87,6 +87,8 @@ def _difference(rows: polars.DataFrame, metric: ComparedMetric, confidence: floa
     low, high = found.low, found.high
     if low is not None and high is not None and p > 1 - confidence:
         low, high = min(low, 0.0), max(high, 0.0)
+    if metric.kind == "usd":  # money is written in full
+        low, high = (None if one is None else _rounded(one) for one in (low, high))
     return Difference(
         n=len(rows),
         mean_a=_rounded(a.mean()),

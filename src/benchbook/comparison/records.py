@@ -13,7 +13,8 @@ import msgspec
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.comparison.items import ComparedRun, compared_columns, compared_items, unanswered_why
 from benchbook.errors import InputError, RecordError, UsageError
-from benchbook.evaluators.contract import EndedEarly, Evaluator
+from benchbook.evaluators.contract import COST, EndedEarly, Evaluator
+from benchbook.evaluators.costs import with_costs
 from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole
@@ -178,10 +179,12 @@ def _scanned(
 ) -> polars.DataFrame:
     import polars as pl
 
-    own = compared_columns(evaluator)
+    own, config = compared_columns(evaluator), manifest_of(derived).get("config")
     wanted = {*_COLUMNS, own.score, own.passed, own.answer, *(one.column for one in own.metrics)}
     try:
         rows = pl.scan_parquet(derived.samples, glob=False, cache=False)
+        if COST in own.metrics and isinstance(config, dict):
+            rows = with_costs(rows, config)
         names = [name for name in rows.collect_schema() if name in wanted]
         return chosen(rows.select(names)).collect()
     except FileNotFoundError:

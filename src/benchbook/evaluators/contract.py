@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from benchbook.evaluators.panels import PanelAnalysis
 
 __all__ = [
+    "COST",
     "MAY_CHANGE",
     "ComparedColumns",
     "ComparedMetric",
@@ -44,7 +45,7 @@ __all__ = [
     "Tables",
 ]
 
-MetricKind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count"]  # how it is written
+MetricKind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count", "usd"]  # how it is written
 SamplesAre = Literal["answers", "evaluations"]  # to items, or by judges of outputs that others gave
 Tables = Mapping[str, type[msgspec.Struct]]
 Confidence: TypeAlias = float | Literal["none"]  # at which a gate is shown to hold; none: by the values alone
@@ -96,6 +97,10 @@ class ComparedMetric:
     lowest: float = 0.0
     highest: float | None = None
     higher_is_better: bool = True
+
+
+# What the model's answer costs. Where samples.parquet has no such column, it follows from tokens and prices (`costs`).
+COST = ComparedMetric("cost_usd", "cost_usd", "usd", higher_is_better=False)
 
 
 @dataclass(frozen=True, slots=True)

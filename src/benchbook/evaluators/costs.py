@@ -1,20 +1,27 @@
-"""What a run's replies cost, at the configured prices."""
+"""What a run's replies cost, at the configured prices: in all, and what each answer costs."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, Literal
+from math import lcm
+from typing import TYPE_CHECKING, Any, Literal
 
+from benchbook.evaluators.contract import COST
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.record.facts import Reply
 
-__all__ = ["PaidTokens", "Prices", "candidate_cost", "evaluator_cost"]
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["PaidTokens", "Prices", "candidate_cost", "evaluator_cost", "known_prices", "with_costs"]
 
 
 _MILLION = Decimal(1_000_000)
+_MOST_DOLLARS, _MOST_DECIMALS = 10**12, 18  # of a price: its sums are whole numbers of 128 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +43,61 @@ class Prices:
         """
         if input_tokens is None or output_tokens is None:
             return None
-        exact = (self.input * input_tokens + self.output * output_tokens) * (NANO // 1_000_000)
-        return divide(exact.numerator, exact.denominator)
+        input_price, output_price, unit = self._whole
+        return divide(input_price * input_tokens + output_price * output_tokens, unit)
+
+    def cost_usd(self, input_tokens: polars.Expr, output_tokens: polars.Expr) -> polars.Expr:
+        """The same over columns, in dollars."""
+        import polars as pl
+
+        input_price, output_price, unit = (pl.lit(one, pl.Int128) for one in self._whole)
+        total = input_tokens.cast(pl.Int128) * input_price + output_tokens.cast(pl.Int128) * output_price
+        quotient, twice = total // unit, 2 * (total % unit)
+        up = (twice > unit) | ((twice == unit) & (quotient % 2 == 1))
+        # Polars multiplies by the inverse of a number, and is off by a last digit; rounded, it is what it should be.
+        return ((quotient + up.cast(pl.Int128)).cast(pl.Float64) / NANO).round(9)
+
+    @property
+    def _whole(self) -> tuple[int, int, int]:
+        """What a token costs that is read and one that is written, as whole numbers; how many make a billionth."""
+        a_token = [price * (NANO // 1_000_000) for price in (self.input, self.output)]
+        unit = lcm(*(one.denominator for one in a_token))
+        input_price, output_price = (int(one * unit) for one in a_token)
+        return input_price, output_price, unit
+
+
+def known_prices(config: Mapping[str, Any]) -> Prices | None:
+    """What a run's model costs, by its settings; None unless both prices are known, for a part of a cost is none."""
+    prices = [config.get(f"model_{name}_price") for name in ("input", "output")]
+    return Prices.of(*prices) if all(map(_is_price, prices)) else None
+
+
+def _is_price(value: Any) -> bool:
+    """Settings hold nothing else. A record is anybody's, and a number of a million digits takes a machine down."""
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return False
+    exponent = amount.as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= -_MOST_DECIMALS and 0 <= amount < _MOST_DOLLARS
+
+
+_TOKENS = ("input_tokens", "output_tokens")
+
+
+def with_costs(rows: polars.LazyFrame, config: Mapping[str, Any]) -> polars.LazyFrame:
+    """A samples.parquet with the cost of each answer, unless it has that or nobody knows it.
+
+    Tables did not always have it, and have it only where it is measured (SPEC R1.1): it follows from the tokens, at the
+    prices that the run was begun with.
+    """
+    import polars as pl
+
+    names = rows.collect_schema().names()
+    prices = known_prices(config)
+    if COST.column in names or prices is None or not {*_TOKENS} <= {*names}:
+        return rows
+    return rows.with_columns(prices.cost_usd(*(pl.col(name) for name in _TOKENS)).alias(COST.column))
 
 
 class PaidTokens:

@@ -314,7 +314,7 @@ def item_facts(item: ShownItem) -> Iterator[str]:
         yield f"{a.capitalize()}, then {b}."
 
 
-_METRIC_WORDS: dict[str, str] = {"latency_e2e_ms": "Latency", "total_tokens": "Tokens"}
+_METRIC_WORDS: dict[str, str] = {"latency_e2e_ms": "Latency", "total_tokens": "Tokens", "cost_usd": "Cost"}
 
 
 def metric_word(one: ComparedMetric) -> str:

@@ -91,7 +91,7 @@ def cell(column: Column, found: Cell) -> str:
 
 
 def _value(found: Value) -> str:
-    if isinstance(found.value, str) or found.kind == "usd":
+    if isinstance(found.value, str) or (found.kind == "usd" and not found.signed):
         return money(None if found.value is None else str(found.value), found.unknown or "no price given")
     if found.signed:
         return signed(found.value, found.kind)

@@ -1263,7 +1263,7 @@ export interface MetricOfPair {
   difference: Difference;
   p_holm: number | null;
   title: string;
-  kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens";
+  kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
 }
 
 /** With how few no statement is made: the value is shown as what was seen, without an interval, and says so. */

@@ -37,7 +37,7 @@ from benchbook.evaluators.checks.spec import (
     score_item,
 )
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
+from benchbook.evaluators.contract import COST, ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
@@ -84,7 +84,7 @@ class ChecksEvaluator(AnswersEvaluator):
             answer="predicted",
             expected="expected",
             reasons=("error", "miss_reason", "candidate_error"),
-            metrics=tuple(of_each) if len(checks) > 1 else (),  # of a single one the score is its own
+            metrics=(*(of_each if len(checks) > 1 else ()), COST),  # of a single one the score is its own
             is_graded=not self.metric.is_rate,
             has_every_item=True,
         )

@@ -10,7 +10,7 @@ from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.scorecard import UNANSWERED
 from benchbook.evaluators.answers.tables import Counted
-from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
+from benchbook.evaluators.contract import COST, ComparedColumns, DerivedTypes
 from benchbook.evaluators.correctness.rows import (
     AskedCorrectnessRow,
     CorrectnessAggregates,
@@ -82,6 +82,7 @@ class CorrectnessEvaluator(AnswersEvaluator):
             answer="predicted",
             expected="expected",
             reasons=("error", "miss_reason", "candidate_error"),
+            metrics=(COST,),
             is_graded=False,
             has_every_item=True,
             tells_containment=True,

@@ -20,6 +20,7 @@ from benchbook.evalsets.item_criteria import criteria_faults
 from benchbook.evalsets.items import item_from_json
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.contract import (
+    COST,
     MAY_CHANGE,
     ComparedColumns,
     ComparedMetric,
@@ -291,6 +292,7 @@ def compared_columns(spec: RubricSpec) -> ComparedColumns:
             *map(_metric, spec.criteria),
             ComparedMetric("latency_e2e_ms", "latency_e2e_ms", "ms", higher_is_better=False),
             ComparedMetric("total_tokens", "total_tokens", "tokens", higher_is_better=False),
+            COST,
         ),
     )
 

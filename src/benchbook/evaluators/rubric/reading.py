@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchbook.evaluators.costs import known_prices
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
 from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
@@ -89,8 +90,7 @@ def spec_of(record: Record, plan: Plan) -> RubricSpec:
 
     Raises: RecordError for a rubric that neither Benchbook nor the record has; SpecError; ConfigError.
     """
-    prices = (record.started().config.get(f"model_{name}_price") for name in ("input", "output"))
-    return rubric_of(record).without(plan.unmeasured).priced(*prices)
+    return rubric_of(record).without(plan.unmeasured).priced(known_prices(record.started().config))
 
 
 @contextmanager

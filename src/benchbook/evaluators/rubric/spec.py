@@ -63,11 +63,9 @@ class RubricSpec:
         measures = tuple(replace(one, at_most=None, weight=0) if one.name in declared else one for one in self.measures)
         return replace(self, measures=measures, unmeasured=declared)
 
-    def priced(self, input_price: Any, output_price: Any) -> RubricSpec:
-        """The same with a model's prices, dollars per million tokens, where cost is measured; both have to be known."""
-        if not self.measures_cost or input_price is None or output_price is None:
-            return self
-        return replace(self, prices=Prices.of(input_price, output_price))
+    def priced(self, prices: Prices | None) -> RubricSpec:
+        """The same with a model's prices, where cost is measured and they are known."""
+        return replace(self, prices=prices) if self.measures_cost else self
 
     @cached_property
     def measures_cost(self) -> bool:

@@ -10,7 +10,7 @@ from benchbook.ask.starting import Opened
 from benchbook.canonical import ready
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
+from benchbook.evaluators.contract import COST, ComparedColumns, DerivedTypes
 from benchbook.evaluators.scorers.metric import SOURCE, ScorerMetric
 from benchbook.evaluators.scorers.scorer import Scorer, ScorerSpec
 from benchbook.evaluators.settings import RunConfig
@@ -72,6 +72,7 @@ class ScorerEvaluator(AnswersEvaluator):
             answer="predicted",
             expected="expected",
             reasons=("error", "miss_reason", "unscored", "candidate_error"),
+            metrics=(COST,),
             has_every_item=True,
         )
 
