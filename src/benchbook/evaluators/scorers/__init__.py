@@ -1,5 +1,7 @@
 """scorers: answers scored by a Python function of the user's own. What it says is a fact: nobody else can say it.
 
+The rules, F1 to F8, stand in docs/reference/scorers.md.
+
 source     what a function is, as it is written: the text that names it
 scorer     the decorator, and what a function is called with
 outcome    what it returned or raised, as an outcome

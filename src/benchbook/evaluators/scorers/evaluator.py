@@ -25,7 +25,7 @@ __all__ = ["ScorerEvaluator", "derived_types", "evaluator_kept_in", "evaluator_o
 
 class ScorerEvaluator(AnswersEvaluator):
     """Answers scored by a Python function of the user's own. The function is called when answers are scored, and never
-    by whatever reads a record."""
+    by whatever reads a record (F8)."""
 
     view = "benchbook.views.answers.scorers"
 
@@ -78,7 +78,7 @@ class ScorerEvaluator(AnswersEvaluator):
 
 
 def _faults_of_outcomes(record: Record, spec: ScorerSpec) -> list[Discrepancy]:
-    """Outcomes of another scorer than the record's, and samples that have two."""
+    """Outcomes of another scorer than the record's, and samples that have two (F6)."""
     found = []
     seen: set[int] = set()
     for line in read_journal(record.journal):
@@ -105,7 +105,7 @@ def evaluator_kept_in(record: Record, started: RunStarted) -> ScorerEvaluator:
 
 
 def evaluator_to_resume(record: Record, scorer: Scorer) -> ScorerEvaluator:
-    """The evaluator that goes on with a record.
+    """The evaluator that goes on with a record (F7).
 
     Raises: UsageError for another scorer than the record's, and for one that was changed.
     """

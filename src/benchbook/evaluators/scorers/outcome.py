@@ -1,4 +1,4 @@
-"""What a scorer returned or raised, as an outcome: its faults are its own, and no score of the model's (SPEC C5)."""
+"""What a scorer returned or raised, as an outcome: its faults are its own, and no score of the model's (F3, F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The derived files of a record that a user's function scored: what each column and field is (SPEC A3 to A5)."""
+"""The derived files of a record that a user's function scored: what each column and field is (A3 to A5, F4, F5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record's answers that a scorer has said nothing of: they are scored, and what it says is appended as facts."""
+"""A record's answers that a scorer has said nothing of: they are scored, and it is appended as facts (F2, F6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scorer is, as it is written: its own source, and that of what it uses of its own module."""
+"""What a scorer is, as it is written: its own source, and that of what it uses of its own module (F1)."""
 
 from __future__ import annotations
 
