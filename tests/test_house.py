@@ -44,7 +44,7 @@ def test_specs_are_named_in_their_own_rooms() -> None:
     """Outside: the defaults of `run` and `score`, the profile of an eval set, and what identifies a judged output."""
     maybe = [(name, text) for name, text in FILES.items() if not AT_HOME.match(name) and SPEC_ID.search(text)]
     naming = {name for name, text in maybe if any(map(SPEC_ID.search, texts_of(ast.parse(text))))}
-    assert naming == {"evaluators/settings.py", "evalsets/composition.py", "evalsets/output_set_sources.py"}
+    assert naming == {"evaluators/settings.py", "evalsets/requirements.py", "evalsets/output_set_sources.py"}
 
 
 def test_every_file_that_the_manual_names_is_there() -> None:

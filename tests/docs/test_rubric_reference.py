@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from benchbook.evalsets import Item
-from benchbook.evalsets.item_criteria import criteria_faults
+from benchbook.evalsets.requirements import criteria_faults
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.plan import placeholders
 from benchbook.evaluators.rubric.reading import read_rubric

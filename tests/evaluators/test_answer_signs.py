@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from benchbook.ask.requests import RolePlan
-from benchbook.evaluators.answer_signs import AnswerSigns
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.rubric.steps import read_history
+from benchbook.evaluators.signs import AnswerSigns
 from benchbook.record.facts import Reply
 from rubric_v1 import V1
 

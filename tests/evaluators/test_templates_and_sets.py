@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.errors import ConfigError
-from benchbook.evaluators.prompt_templates import read_template
+from benchbook.evaluators.candidate import read_template
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import open_record
 from running import benchbook_here

@@ -17,7 +17,7 @@ import pytest
 
 from benchbook import statistics as st
 from benchbook.evaluators.intervals import Interval, rate_interval
-from benchbook.statistics._arrays import Floats, Ints
+from benchbook.statistics.ground import Floats, Ints
 from coverage_table import COVERAGE
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from benchbook.cli.output import json_option, json_text, print_json
 from benchbook.text import shorten, visible
 
 if TYPE_CHECKING:
-    from benchbook.evalsets.composition import EvalSetDifference
+    from benchbook.evalsets.evalset import EvalSetDifference
     from benchbook.evalsets.findings import Code, Finding, Severity
 
 __all__ = ["evalset"]
@@ -83,7 +83,7 @@ def _print_findings(findings: Iterable[Finding]) -> set[Code]:
 def show(file: str, as_json: bool) -> None:
     """Show what SET is made of: how many items of each section, category and difficulty."""
     from benchbook.evalsets import open_evalset
-    from benchbook.evalsets.composition import composition_rows
+    from benchbook.evalsets.evalset import composition_rows
 
     with open_evalset(_path_of(file)) as opened:
         rows = composition_rows(opened)
@@ -111,7 +111,7 @@ def show(file: str, as_json: bool) -> None:
 def diff(ctx: click.Context, before: str, after: str, says_so: bool, as_json: bool) -> None:
     """Show what changed from SET_A to SET_B, item by item, by id."""
     from benchbook.evalsets import open_evalset
-    from benchbook.evalsets.composition import difference
+    from benchbook.evalsets.evalset import difference
 
     with open_evalset(_path_of(before)) as old, open_evalset(_path_of(after)) as new:
         found = difference(old, new)

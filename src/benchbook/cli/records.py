@@ -158,7 +158,7 @@ def _show_run(record: Any, as_json: bool) -> None:
 
 def _item_lines(record: Any, row: Any) -> Iterator[str]:
     """What a sample was asked, where its row does not have it itself."""
-    from benchbook.evaluators.recorded_set import items_of
+    from benchbook.evaluators.kept import items_of
     from benchbook.specs.folders import as_text
 
     if hasattr(row, "prompt") or "evalset" not in record.started().inputs:

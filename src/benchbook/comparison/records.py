@@ -15,7 +15,7 @@ from benchbook.comparison.items import ComparedRun, compared_columns, compared_i
 from benchbook.errors import InputError, RecordError, UsageError
 from benchbook.evaluators.contract import COST, EndedEarly, Evaluator
 from benchbook.evaluators.costs import with_costs
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunEnded

@@ -1,38 +1,48 @@
-"""An eval set that is opened once, checked line by line, and then read by index in bounded memory."""
+"""An eval set, opened once, checked line by line, then read by index in bounded memory; and what it is made of."""
 
 from __future__ import annotations
 
 import tempfile
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import jiter
 import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.item_criteria import CRITERIA
-from benchbook.evalsets.items import ALIASES, MESSAGES, Item, decode_plain, read_item
+from benchbook.evalsets.items import ALIASES, CRITERIA, MESSAGES, OPTIONAL_TEXTS, Item, decode_plain, read_item
 from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, Line, encoding_fault, read_line_json, read_lines
+from benchbook.evalsets.requirements import vocabulary
 from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
-from benchbook.evalsets.tables import TABLE_ENDINGS, WORKBOOK_ENDINGS, read_table, table_form
+from benchbook.evalsets.tables import TABLE_ENDINGS, WORKBOOK_ENDINGS, TableForm, read_table, table_form
 
-__all__ = ["EvalSet", "SetForm", "Spool", "set_form", "set_lines"]
+__all__ = [
+    "ChangedItem",
+    "CompositionRow",
+    "EvalSet",
+    "EvalSetDifference",
+    "Spool",
+    "composition_rows",
+    "difference",
+    "json_line",
+    "set_form",
+    "set_lines",
+]
 
-
-SetForm = Literal["jsonl", "csv", "parquet"]
 
 # Tables often number what they hold; elsewhere a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
 _JSON_CELLS = (*ALIASES["context"], MESSAGES, CRITERIA)
 
 
-def set_form(path: str | Path) -> SetForm:
+def set_form(path: str | Path) -> TableForm:
     """What an eval set's name says it is: JSON lines, where it says nothing of a table.
 
     Raises: UsageError for a workbook.
@@ -41,7 +51,7 @@ def set_form(path: str | Path) -> SetForm:
     return table_form(path) if ending in TABLE_ENDINGS or ending in WORKBOOK_ENDINGS else "jsonl"
 
 
-def set_lines(path: str | Path, form: SetForm) -> Iterator[Line]:
+def set_lines(path: str | Path, form: TableForm) -> Iterator[Line]:
     """Each line of a file of JSON lines; of a table, each row as the line that says the same, numbered as it stands.
 
     An empty cell, a null and NaN are a field that is not there. Cells are texts; in the columns of contexts and
@@ -57,16 +67,24 @@ def set_lines(path: str | Path, form: SetForm) -> Iterator[Line]:
         return
     to_field = _of_cell if form == "csv" else _of_value
     for number, row in read_table(path, form):
-        data = _as_line(path, number, {name: to_field(name, value) for name, value in row.items()})
+        data = json_line({name: to_field(name, value) for name, value in row.items()}, path, number)
         yield Line(number, data if len(data) < MAX_LINE_BYTES else None, bom=False, crlf=False)
 
 
-def _as_line(path: Path, number: int, row: Mapping[str, Any]) -> bytes:
+def json_line(row: Mapping[str, Any], path: str | Path, number: int) -> bytes:
+    """A row as a line of JSON, without what says nothing. Raises: InputError for what JSON has no form for."""
     filled = {name: value for name, value in row.items() if not is_missing(value)}
     try:
-        return msgspec.json.encode(filled)
+        return msgspec.json.encode(filled, enc_hook=_of_numpy)
     except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
         raise InputError(path, line=number, found=f"what JSON has no form for ({error})") from None
+
+
+def _of_numpy(value: Any) -> Any:
+    """Numbers and arrays of NumPy as Python's own."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"the type {type(value).__name__}")
 
 
 def _of_cell(name: str, cell: str | None) -> Any:
@@ -129,7 +147,7 @@ class EvalSet:
         sha256: str,
         offsets: array[int],
         *,
-        form: SetForm = "jsonl",
+        form: TableForm = "jsonl",
         grouped: bool,
         has_messages: bool = False,
         plain: bool,
@@ -139,7 +157,7 @@ class EvalSet:
     ) -> None:
         self.path = path
         self.sha256 = sha256
-        self.form: SetForm = form
+        self.form: TableForm = form
         self.grouped = grouped
         self.has_messages = has_messages
         self.contents = contents
@@ -222,3 +240,93 @@ class EvalSet:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+# ── what it is made of, and what tells two versions of one apart ─────────────────────────────────────────────────
+
+
+class CompositionRow(msgspec.Struct, frozen=True):
+    """How many items have a value in a field; None: they have no value there."""
+
+    field: str
+    value: str | None
+    n_items: int
+
+
+def composition_rows(evalset: EvalSet) -> list[CompositionRow]:
+    """A row for each value of section, category, difficulty, answer_format and group that some item has.
+
+    Values stand in the order of SPEC A8, others after them by the alphabet, items without a value last. A field that
+    no item has is left out.
+    """
+    counts: dict[str, Counter[str | None]] = {field: Counter() for field in OPTIONAL_TEXTS}
+    for item in evalset:
+        for field in OPTIONAL_TEXTS:
+            counts[field][getattr(item, field)] += 1
+    return [
+        CompositionRow(field, value, counts[field][value])
+        for field in OPTIONAL_TEXTS
+        if counts[field].keys() != {None}
+        for value in _ordered(field, counts[field])
+    ]
+
+
+def _ordered(field: str, counts: Counter[str | None]) -> list[str | None]:
+    listed = [value for value in vocabulary(field) if value in counts]
+    others = sorted(value for value in counts if value is not None and value not in listed)
+    return [*listed, *others, *([None] if None in counts else [])]
+
+
+class ChangedItem(msgspec.Struct, frozen=True):
+    """An item of both sets: `fields` maps a field's name to its value before and after; None: it had none."""
+
+    id: str
+    fields: Mapping[str, tuple[Any, Any]]
+
+
+class EvalSetDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """Ids in the order of the set that has them; `n_same` items are the same in every field.
+
+    `reordered`: the items of both sets stand in another order.
+    """
+
+    added: list[str]
+    removed: list[str]
+    changed: list[ChangedItem]
+    n_same: int
+    reordered: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed or self.reordered)
+
+
+def difference(before: EvalSet, after: EvalSet) -> EvalSetDifference:
+    """Compare two sets item by item, by id. One read under another of a field's names is the same."""
+    places = {item.id: index for index, item in enumerate(before)}
+    added: list[str] = []
+    changed: list[ChangedItem] = []
+    n_both, last, reordered = 0, -1, False
+    for item in after:
+        place = places.pop(item.id, None)
+        if place is None:
+            added.append(item.id)
+            continue
+        n_both += 1
+        reordered = reordered or place < last
+        last = place
+        if fields := _changed_fields(before[place], item):
+            changed.append(ChangedItem(item.id, fields))
+    return EvalSetDifference(
+        added=added,
+        removed=list(places),
+        changed=changed,
+        n_same=n_both - len(changed),
+        reordered=reordered,
+    )
+
+
+def _changed_fields(before: Item, after: Item) -> dict[str, tuple[Any, Any]]:
+    if before == after:
+        return {}
+    pairs = {name: (getattr(before, name), getattr(after, name)) for name in Item.__struct_fields__}
+    return {name: (old, new) for name, (old, new) in pairs.items() if old != new}

@@ -1,8 +1,5 @@
 """The text of an output, as a judge gets it: text, Markdown and JSON as they stand, PDF by pypdfium2 (SPEC P1).
 
-    extraction            extract_file, extract_text      _results    Extraction, its limits and its faults
-    extraction_pdf        the process that reads a PDF    _pdf_child  what runs in it
-
 JSON is not parsed: the judge sees the file, and one that is no JSON may be what is to be judged. A byte-order mark
 says how the file is coded and is left out; nothing else is changed.
 """

@@ -17,12 +17,12 @@ from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import Message, MessageError, check_messages, transcript
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.item_criteria import CRITERIA
 from benchbook.evalsets.lines import read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
 __all__ = [
     "ALIASES",
+    "CRITERIA",
     "FIELD_NAMES",
     "FIELD_OF",
     "MESSAGES",
@@ -55,6 +55,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group")
 
 MESSAGES = "messages"  # a conversation, instead of a prompt or beside one
+CRITERIA = "criteria"  # of its own (`evalsets.requirements`)
 
 FIELD_NAMES = (*ALIASES, *OPTIONAL_TEXTS, MESSAGES, CRITERIA)
 
@@ -127,7 +128,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     value. `group` names what the item shares with others (a document, a template): items of one group are taken as
     one cluster in intervals. `messages` are a conversation that the model is to go on with (`evalsets.conversations`):
     it is what is asked, and `prompt` what people and judges read; by default its transcript. `criteria` are what a
-    rubric with `[item_criteria]` scores it by (`evalsets.item_criteria`); under others they may be anything.
+    rubric with `[item_criteria]` scores it by (`evalsets.requirements`); under others they may be anything.
     """
 
     id: str

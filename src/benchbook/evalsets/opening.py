@@ -18,7 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.evalset import EvalSet, SetForm, Spool, set_form, set_lines
+from benchbook.evalsets.evalset import EvalSet, Spool, json_line, set_form, set_lines
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
 from benchbook.evalsets.lines import (
@@ -29,6 +29,7 @@ from benchbook.evalsets.lines import (
     row_without_repeats,
 )
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
+from benchbook.evalsets.tables import TableForm
 
 __all__ = [
     "SetKind",
@@ -62,7 +63,10 @@ def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
         path = Path(folder) / f"{name}.jsonl"
         with path.open("wb") as file:
             for number, row in enumerate(_rows(evalset, "evalset" if name == "items" else name), start=1):
-                file.write(_line(row, number, path) + b"\n")
+                if not isinstance(row, Mapping):
+                    found = type(row).__name__
+                    raise InputError(name, line=number, found=found, expected="a mapping, such as {'id': …}")
+                file.write(json_line(row, name, number) + b"\n")
         lent, number = f"{_IN_MEMORY}{name}", 1
         while _LENT.setdefault(lent, path) is not path:  # another run of this process has a set of that name
             number += 1
@@ -90,28 +94,6 @@ def _rows(evalset: Any, called: str) -> Iterator[Any]:
         raise InputError(called, found=found, expected="a path, a list of mappings, a frame, or a data set")
 
 
-def _line(row: Any, number: int, path: Path) -> bytes:
-    if not isinstance(row, Mapping):
-        raise InputError(path.stem, line=number, found=type(row).__name__, expected="a mapping, such as {'id': …}")
-    filled = {name: value for name, value in row.items() if not _is_missing(value)}
-    try:
-        return msgspec.json.encode(filled, enc_hook=_plain)
-    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
-        raise InputError(path.stem, line=number, found=f"what JSON has no form for ({error})") from None
-
-
-def _is_missing(value: Any) -> bool:
-    """None, and the NaN of frames."""
-    return value is None or (isinstance(value, float) and value != value)
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and arrays of NumPy as Python's own."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"the type {type(value).__name__}")
-
-
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -119,7 +101,7 @@ def open_evalset(
     path: str | Path,
     *,
     needs_expected_answer: bool = False,
-    form: SetForm | None = None,
+    form: TableForm | None = None,
     is_recorded: bool = False,
     keeps_fields: bool = False,
 ) -> EvalSet:
@@ -180,7 +162,7 @@ class _Gathered:
                 position += len(data)
         return self._opened(digest.hexdigest(), "jsonl", plain=self._plain)
 
-    def from_table(self, form: SetForm, *, keeps_fields: bool) -> EvalSet:
+    def from_table(self, form: TableForm, *, keeps_fields: bool) -> EvalSet:
         spool, lines = Spool(), array("Q")
         for number, data, _, _ in set_lines(self._path, form):
             if data is None:
@@ -194,7 +176,7 @@ class _Gathered:
         return self._opened(sha256, form, plain=True, spool=spool, lines=lines)
 
     def _opened(
-        self, sha256: str, form: SetForm, *, plain: bool, spool: Spool | None = None, lines: array[int] | None = None
+        self, sha256: str, form: TableForm, *, plain: bool, spool: Spool | None = None, lines: array[int] | None = None
     ) -> EvalSet:
         return EvalSet(
             self._path,

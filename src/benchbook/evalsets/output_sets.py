@@ -1,8 +1,4 @@
-"""An evaluation set: the outputs that judges are asked about, with the texts that they see (SPEC P1).
-
-    output_sets            OutputSet: written once, read back with checks
-    output_set_sources     where outputs are found       output_set_patterns   names read by a pattern
-    output_set_grid        gaps and doubles
+"""An evaluation set: the outputs that judges are asked about, with the texts that they see; its gaps and doubles (P1).
 
     FOLDER/manifest.jsonl        a line for each output, sorted by its identifiers
     FOLDER/texts/<sha256>.txt    its text; files are named by nothing but that hash

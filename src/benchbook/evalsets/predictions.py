@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import polars as pl
 
@@ -28,7 +28,6 @@ from benchbook.evalsets.tables import TableForm, read_table, table_form, without
 from benchbook.text import quoted, storable
 
 __all__ = [
-    "MILLISECONDS",
     "PREDICTION_COLUMNS",
     "Predictions",
     "align_predictions",
@@ -47,13 +46,9 @@ PREDICTION_COLUMNS: Mapping[str, KnownColumn] = {
 }
 
 
-class _Milliseconds(TypedDict):
-    most: int
-    what: str
-
-
 # Of `eval_time_ms`, which is never summed, so that whatever a column holds is kept.
-MILLISECONDS: _Milliseconds = {"most": 2**63 - 1, "what": "whole milliseconds"}
+_MOST_MS = 2**63 - 1
+_MS_WORDS = "whole milliseconds"
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
@@ -107,16 +102,15 @@ def _texts(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
 def _numbers(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
     """The column as whole numbers; floats among them if they are whole, NaN being null."""
     column, dtype = pl.col(name), rows.schema[name]
-    what = MILLISECONDS["what"]
     if dtype.is_float():
         rows = rows.with_columns(column.fill_nan(None))
-        _refuse_first(path, rows, name, column.is_infinite(), f"{what}, or nothing")
-        _refuse_first(path, rows, name, column != column.floor(), f"{what}, or nothing")
+        _refuse_first(path, rows, name, column.is_infinite(), f"{_MS_WORDS}, or nothing")
+        _refuse_first(path, rows, name, column != column.floor(), f"{_MS_WORDS}, or nothing")
     elif not (dtype.is_integer() or dtype == pl.Null):
-        raise InputError(path, field=name, found=f"a column of {dtype}", expected=what)
+        raise InputError(path, field=name, found=f"a column of {dtype}", expected=_MS_WORDS)
     if dtype != pl.Null:
-        _refuse_first(path, rows, name, column < 0, f"{what}, or nothing")
-        _refuse_first(path, rows, name, column.cast(pl.Int64, strict=False).is_null() & column.is_not_null(), what)
+        _refuse_first(path, rows, name, column < 0, f"{_MS_WORDS}, or nothing")
+        _refuse_first(path, rows, name, column.cast(pl.Int64, strict=False).is_null() & column.is_not_null(), _MS_WORDS)
     return rows.with_columns(column.cast(pl.Int64))
 
 
@@ -235,7 +229,7 @@ def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[
     texts = [optional_text_at(path, line, name, value_at(row, columns.get(name))) for name in ("predicted", "expected")]
     stored = (None if text is None else storable(text) for text in texts)  # Polars holds no lone surrogate
     time = value_at(row, columns.get("eval_time_ms"))
-    return (line, storable(item_id), *stored, count_at(path, line, "eval_time_ms", time, **MILLISECONDS))
+    return (line, storable(item_id), *stored, count_at(path, line, "eval_time_ms", time, most=_MOST_MS, what=_MS_WORDS))
 
 
 def _own_keys(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:

@@ -1,7 +1,7 @@
 """Rows of other people's files, with the line that each stood on: JSONL, CSV, Parquet.
 
 The one reader of tables: recorded outputs, predictions, labels, prompts, judgements and eval sets come through here.
-What a value may be is in `table_values`, which column holds what in `table_columns`.
+Which column holds what, and what a value may be, is in `table_columns`.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def read_table(path: str | Path, form: TableForm | None = None) -> Iterator[tupl
     """`(line, row)` for each row: the line counts from 1 as it stands in the file (for Parquet: the row's number).
 
     `form` is by default what the name says. Cells of CSV are text, an empty one is null. NaN and the infinities come
-    as floats, out of JSONL too: `table_values` says what becomes of them.
+    as floats, out of JSONL too.
 
     Raises: InputError naming the line; UsageError.
     """

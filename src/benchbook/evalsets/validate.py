@@ -18,11 +18,9 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.composition import PROFILES, Composition, Profile, composition_faults, load_profile
-from benchbook.evalsets.evalset import SetForm, set_form, set_lines
-from benchbook.evalsets.fields import check_fields, field_order, filled_text
+from benchbook.evalsets.evalset import set_form, set_lines
 from benchbook.evalsets.findings import CODES, Fault, Finding, as_json, as_line, as_sarif
-from benchbook.evalsets.item_criteria import CRITERIA, holds_criteria
+from benchbook.evalsets.items import CRITERIA
 from benchbook.evalsets.lines import (
     JSON_WHITE_SPACE,
     MAX_LINE_BYTES,
@@ -32,7 +30,19 @@ from benchbook.evalsets.lines import (
     read_line_json,
     type_name,
 )
+from benchbook.evalsets.requirements import (
+    PROFILES,
+    Composition,
+    Profile,
+    check_fields,
+    composition_faults,
+    field_order,
+    filled_text,
+    holds_criteria,
+    load_profile,
+)
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally, lacking, near_form, question, unread
+from benchbook.evalsets.tables import TableForm
 from benchbook.text import shorten
 
 __all__ = ["CheckedLine", "check_line", "exit_code", "main", "validate"]
@@ -140,12 +150,12 @@ def _faults(path: str | Path, profile: Profile) -> Iterator[tuple[int | None, Fa
 class _Survey:
     """The first pass: which lines need a second look, and what the set is made of."""
 
-    def __init__(self, path: str | Path, form: SetForm, profile: Profile) -> None:
+    def __init__(self, path: str | Path, form: TableForm, profile: Profile) -> None:
         self.profile = profile
         self.unreadable: tuple[int | None, Fault] | None = None
         self.marks = bytearray()  # by line: why it needs a second look, 0 for most
         self._path = path
-        self._form: SetForm = form
+        self._form: TableForm = form
         self._n_lines = 0
         self._has_criteria = False
         self._contents = SetTally(texts=False)

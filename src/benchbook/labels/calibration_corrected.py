@@ -31,7 +31,7 @@ from benchbook.statistics import (
     rank_correlation,
     wilson,
 )
-from benchbook.statistics.ground import FEW_CLUSTERS, without_interval
+from benchbook.statistics.ground import FEW_CLUSTERS, Basis
 
 __all__ = ["GoldScores", "LabelledPair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
 
@@ -202,10 +202,8 @@ def _by_clusters(
     """The interval, as much wider as clusters make it; `parts` is what each sample adds to the estimate's error."""
     n_clusters = len({one.cluster for one in samples})
     if n_clusters == 1:
-        method = f"{found.method}_clustered"
-        return without_interval(
-            found.estimate, n=found.n, confidence=found.confidence, method=method, reason="one_cluster", n_clusters=1
-        )
+        basis = Basis(found.n, found.confidence, f"{found.method}_clustered", n_clusters=1)
+        return basis.nothing("one_cluster", found.estimate)
     widening = cluster_widening(parts, [one.cluster for one in samples], found.confidence)
     low, high = found.low, found.high
     if found.estimate is not None and low is not None and high is not None:

@@ -16,7 +16,7 @@ import msgspec
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.contract import ComparedColumns, DerivedFiles, Evaluator, LabelCriterion, LabelRows
 from benchbook.evaluators.correctable import Worth
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.calibration_results import ScoredAnswer
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels

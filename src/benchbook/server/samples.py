@@ -12,7 +12,7 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.contract import Evaluator
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.tables import ROW_GROUP
 from benchbook.server.operations import Request, Stream, pieces_of

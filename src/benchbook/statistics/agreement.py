@@ -16,17 +16,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Ints, Labels
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval, value_of_units
 from benchbook.statistics.ground import (
-    FEW_CLUSTERS,
+    Basis,
     Estimate,
+    Floats,
+    Ints,
+    Labels,
     check_confidence,
     check_draws,
     cluster_codes,
     normal_quantile,
     t_quantile,
-    without_interval,
 )
 
 __all__ = [
@@ -69,7 +70,7 @@ def weighted_interval(
         )
     check_confidence(confidence)
     check_draws(n_resamples, "n_resamples")
-    method = "weighted" if n_clusters is None else "clustered_weighted"
+    basis = Basis(n, confidence, "weighted" if n_clusters is None else "clustered_weighted", n_clusters, seed)
     estimate = value_of_units(units, statistic)
     alone = "one_value" if n_clusters is None else "one_cluster"
     reason = "no_data" if estimate is None else alone if units.size < 2 else None
@@ -79,23 +80,10 @@ def weighted_interval(
         found = drawn[np.isfinite(drawn)]
         reason = "sample_too_small" if found.size < n_resamples / 2 else None
     if estimate is None or reason is not None:
-        return without_interval(
-            estimate, n=n, confidence=confidence, method=method, reason=reason or "no_data", n_clusters=n_clusters
-        )
+        return basis.nothing(reason or "no_data", estimate)
     low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
-    few = n_clusters is not None and n_clusters < FEW_CLUSTERS
-    return Estimate(
-        estimate=estimate,
-        low=min(float(low), estimate),
-        high=max(float(high), estimate),
-        confidence=confidence,
-        method=method,
-        n=n,
-        warnings=("few_clusters",) * few,
-        standard_error=float(found.std(ddof=1)),
-        n_clusters=n_clusters,
-        seed=seed,
-    )
+    bounds = min(float(low), estimate), max(float(high), estimate)
+    return basis.interval(estimate, *bounds, float(found.std(ddof=1)))
 
 
 def _weighted_totals(units: Units, kinds: Floats, confidence: float, n_resamples: int, seed: int) -> Floats:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.statistics.clusters import Side, one_sided_bound_of_clusters, worth_of_clusters
 from benchbook.statistics.ground import (
+    Basis,
     Estimate,
     RankInterval,
+    Values,
     as_values,
     beta_quantile,
     binomial_cdf,
@@ -17,13 +19,11 @@ from benchbook.statistics.ground import (
     check_confidence,
     check_counts,
     normal_quantile,
-    without_interval,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from benchbook.statistics._arrays import Values
 
 __all__ = ["clopper_pearson", "percentile_bound_of_clusters", "percentile_interval", "percentile_ranks", "wilson"]
 
@@ -35,8 +35,9 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
     """
     check_counts(successes, n)
     check_confidence(confidence)
+    basis = Basis(n, confidence, "wilson")
     if n == 0:
-        return without_interval(None, n=0, confidence=confidence, method="wilson", reason="no_data")
+        return basis.nothing("no_data")
     z = normal_quantile((1 + confidence) / 2)
     p = successes / n
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
@@ -44,7 +45,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
     # At 0 and at n the bound is the estimate itself, which subtraction would miss by a hair.
     low = 0.0 if successes == 0 else middle - half
     high = 1.0 if successes == n else middle + half
-    return Estimate(estimate=p, low=low, high=high, confidence=confidence, method="wilson", n=n)
+    return basis.interval(p, low, high)
 
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
@@ -54,12 +55,13 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimat
     """
     check_counts(successes, n)
     check_confidence(confidence)
+    basis = Basis(n, confidence, "clopper_pearson")
     if n == 0:
-        return without_interval(None, n=0, confidence=confidence, method="clopper_pearson", reason="no_data")
+        return basis.nothing("no_data")
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else beta_quantile(successes, n - successes + 1, tail)
     high = 1.0 if successes == n else beta_quantile(successes + 1, n - successes, 1 - tail)
-    return Estimate(estimate=successes / n, low=low, high=high, confidence=confidence, method="clopper_pearson", n=n)
+    return basis.interval(successes / n, low, high)
 
 
 def percentile_ranks(n: int, q: float, confidence: float = 0.95) -> RankInterval:

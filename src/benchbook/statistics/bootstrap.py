@@ -22,17 +22,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Ints, Labels, Values
 from benchbook.statistics.ground import (
-    FEW_CLUSTERS,
+    Basis,
     Estimate,
+    Floats,
+    Ints,
+    Labels,
+    Values,
     as_values,
     check_confidence,
     check_draws,
     cluster_codes,
     normal_cdf,
     normal_quantile,
-    without_interval,
 )
 
 __all__ = ["Statistic", "Units", "bootstrap_interval", "bootstrap_mean", "resampled_totals", "value_of_units"]
@@ -111,7 +113,7 @@ def bootstrap_interval(
     """
     check_confidence(confidence)
     check_draws(n_resamples, "n_resamples")
-    method = "bca" if n_clusters is None else "clustered_bca"
+    basis = Basis(n, confidence, "bca" if n_clusters is None else "clustered_bca", n_clusters, seed)
     estimate = value_of_units(units, statistic)
     reason = None
     if units.size < 2 or estimate is None:
@@ -122,24 +124,10 @@ def bootstrap_interval(
         resampled = np.sort(found[np.isfinite(found)])
         reason = _why_no_interval(resampled, n_resamples)
     if reason is not None:
-        return without_interval(
-            estimate, n=n, confidence=confidence, method=method, reason=reason, n_clusters=n_clusters
-        )
+        return basis.nothing(reason, estimate)
     low, high = _bca(resampled, estimate or 0.0, _acceleration(units, statistic), confidence)
-    few = n_clusters is not None and n_clusters < FEW_CLUSTERS
-    undefined = resampled.size < n_resamples
-    return Estimate(
-        estimate=estimate,
-        low=low,
-        high=high,
-        confidence=confidence,
-        method=method,
-        n=n,
-        warnings=("few_clusters",) * few + ("undefined_resamples",) * undefined,
-        standard_error=float(resampled.std(ddof=1)),
-        n_clusters=n_clusters,
-        seed=seed,
-    )
+    warnings = ("undefined_resamples",) * (resampled.size < n_resamples)
+    return basis.interval(estimate or 0.0, low, high, float(resampled.std(ddof=1)), warnings)
 
 
 def resampled_totals(units: Units, n_resamples: int, seed: int) -> Floats:

@@ -23,11 +23,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from benchbook.statistics.ground import (
-    FEW_CLUSTERS,
+    Basis,
     Estimate,
+    Floats,
+    Ints,
+    Labels,
+    Values,
     all_alike,
     as_values,
     beta_quantile,
@@ -35,11 +38,7 @@ from benchbook.statistics.ground import (
     cluster_codes,
     normal_quantile,
     t_quantile,
-    without_interval,
 )
-
-if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
 
 __all__ = [
     "Design",
@@ -127,14 +126,13 @@ def jeffreys(n: int, mean: float, spread: float, confidence: float, *, unseen: b
     Null bounds for a single value, and for values all alike; with `unseen` those have the interval of a spread that is
     not seen yet: the two halves at the ends are all that there is of it.
     """
+    basis = Basis(n, confidence, "jeffreys")
     reason = "no_data" if n == 0 else "one_value" if n == 1 else "no_variance" if spread == 0 else None
     if reason is not None and not (unseen and n):
-        return without_interval(mean if n else None, n=n, confidence=confidence, method="jeffreys", reason=reason)
+        return basis.nothing(reason, mean if n else None)
     low, high = bounds_of_mean(n, mean, spread, confidence, Design(1.0, max(n - 1, 1)))
     error = sqrt(spread / max(n - 1, 1))
-    return Estimate(
-        estimate=mean, low=low, high=high, confidence=confidence, method="jeffreys", n=n, standard_error=error
-    )
+    return basis.interval(mean, low, high, error)
 
 
 def clustered_jeffreys(sizes: list[int], mean: float, spread: float, between: float, confidence: float) -> Estimate:
@@ -143,28 +141,12 @@ def clustered_jeffreys(sizes: list[int], mean: float, spread: float, between: fl
     `between` is the squared standard error by clusters: the sum of their squared sums of deviations, over n^2.
     """
     n, n_clusters = sum(sizes), len(sizes)
+    basis = Basis(n, confidence, "clustered_jeffreys", n_clusters)
     reason = "no_data" if n == 0 else "one_cluster" if n_clusters == 1 else "no_variance" if spread == 0 else None
     if reason is not None:
-        return without_interval(
-            mean if n else None,
-            n=n,
-            confidence=confidence,
-            method="clustered_jeffreys",
-            reason=reason,
-            n_clusters=n_clusters,
-        )
+        return basis.nothing(reason, mean if n else None)
     low, high = bounds_of_mean(n, mean, spread, confidence, design_of(sizes, spread, between))
-    return Estimate(
-        estimate=mean,
-        low=low,
-        high=high,
-        confidence=confidence,
-        method="clustered_jeffreys",
-        n=n,
-        warnings=("few_clusters",) if n_clusters < FEW_CLUSTERS else (),
-        standard_error=sqrt(between),
-        n_clusters=n_clusters,
-    )
+    return basis.interval(mean, low, high, sqrt(between))
 
 
 def design_of(sizes: list[int], spread: float, between: float) -> Design:
@@ -223,9 +205,9 @@ def bounded_difference(differences: Values, *, clusters: Labels | None = None, c
     n = int(d.size)
     codes, n_clusters = (np.arange(n), n) if clusters is None else cluster_codes(clusters, n)
     method = "paired_bounded" if clusters is None else "paired_bounded_clustered"
-    told = None if clusters is None else n_clusters
+    basis = Basis(n, confidence, method, None if clusters is None else n_clusters)
     if not n:
-        return without_interval(None, n=0, confidence=confidence, method=method, reason="no_data", n_clusters=told)
+        return basis.nothing("no_data")
     mean = float(d[0]) if all_alike(d, 1.0) else float(d.mean())
     low, high, error = -1.0, 1.0, None
     if n_clusters > 1:
@@ -233,18 +215,8 @@ def bounded_difference(differences: Values, *, clusters: Labels | None = None, c
         low, high = bounds(mean, design, confidence)
         error = sqrt(design.spread / design.size)
     alone = "one_cluster" if clusters is not None else "one_pair"
-    few = "few_clusters" if clusters is not None and n_clusters < FEW_CLUSTERS else None
-    return Estimate(
-        estimate=mean,
-        low=low,
-        high=high,
-        confidence=confidence,
-        method=method,
-        n=n,
-        warnings=(alone,) if n_clusters == 1 else () if few is None else (few,),
-        standard_error=error,
-        n_clusters=told,
-    )
+    found = basis.interval(mean, low, high, error)
+    return replace(found, warnings=(alone,)) if n_clusters == 1 else found
 
 
 def design_of_pairs(d: Floats, codes: Ints, n_clusters: int) -> PairDesign:

@@ -29,14 +29,13 @@ from typing import Literal
 
 from benchbook.statistics.bounded import Design, bounds_of_mean, rescaled
 from benchbook.statistics.ground import (
-    FEW_CLUSTERS,
     SMALLEST,
+    Basis,
     Estimate,
     beta_quantile,
     check_confidence,
     normal_quantile,
     t_quantile,
-    without_interval,
 )
 
 __all__ = [
@@ -110,29 +109,16 @@ def mean_of_clusters(clusters: ClusterCounts, highest: int = 1, confidence: floa
     Null bounds: `no_data`, `one_cluster`.
     """
     check_confidence(confidence)
-    method = "jeffreys_by_correlation"
     n, n_clusters = round(fsum(count * one[0] for one, count in clusters.items())), round(fsum(clusters.values()))
+    basis = Basis(n, confidence, "jeffreys_by_correlation", n_clusters)
     if n_clusters < 2:
         mean = fsum(one[1] for one in clusters) / n if n else None
-        return without_interval(
-            mean, n=n, confidence=confidence, method=method, reason="one_cluster" if n else "no_data",
-            n_clusters=n_clusters,
-        )  # fmt: skip
+        return basis.nothing("one_cluster" if n else "no_data", mean)
     worth = worth_of_clusters(clusters, highest)
     mean = fsum(count * one[1] / highest for one, count in clusters.items()) / n
     degrees = min(worth.degrees, max(n_clusters - 1.0, 1.0)) if worth.spread == 0 else worth.degrees
     low, high = bounds_of_mean(worth.n, worth.mean, worth.spread, confidence, Design(1.0, degrees))
-    found = Estimate(
-        estimate=mean,
-        low=min(low, mean),
-        high=max(high, mean),
-        confidence=confidence,
-        method=method,
-        n=n,
-        warnings=("few_clusters",) if n_clusters < FEW_CLUSTERS else (),
-        standard_error=sqrt(worth.spread / worth.n),
-        n_clusters=n_clusters,
-    )
+    found = basis.interval(mean, min(low, mean), max(high, mean), sqrt(worth.spread / worth.n))
     return rescaled(found, 0.0, highest)
 
 

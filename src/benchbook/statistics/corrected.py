@@ -10,12 +10,12 @@ import numpy as np
 
 from benchbook.statistics.ground import (
     FEW_LABELS,
+    Basis,
     Estimate,
     check_confidence,
     check_counts,
     check_draws,
     normal_quantile,
-    without_interval,
 )
 
 __all__ = ["CorrectedRate", "Stratum", "post_stratified_rate", "rogan_gladen"]
@@ -253,8 +253,9 @@ def post_stratified_rate(
     check_draws(n_resamples, "n_resamples")
     flagged, others = strata[True], strata[False]
     n, n_labelled = flagged.n + others.n, flagged.n_labelled + others.n_labelled
+    basis = Basis(n, confidence, "post_stratified", seed=seed)
     if not n_labelled:
-        return without_interval(None, n=n, confidence=confidence, method="post_stratified", reason="no_data")
+        return basis.nothing("no_data")
     rng = np.random.default_rng(seed)
     weight = rng.beta(flagged.n + 0.5, others.n + 0.5, n_resamples)
     of_flagged, of_others = (
@@ -264,14 +265,5 @@ def post_stratified_rate(
     estimate = (flagged.n * flagged.share + others.n * others.share) / n
     low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
     few = any(one.n and one.n_labelled < min(FEW_LABELS, one.n) for one in (flagged, others))
-    return Estimate(
-        estimate=estimate,
-        low=min(float(low), estimate),
-        high=max(float(high), estimate),
-        confidence=confidence,
-        method="post_stratified",
-        n=n,
-        warnings=("few_labels",) * few,
-        standard_error=float(found.std()),
-        seed=seed,
-    )
+    bounds = min(float(low), estimate), max(float(high), estimate)
+    return basis.interval(estimate, *bounds, float(found.std()), ("few_labels",) * few)

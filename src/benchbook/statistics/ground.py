@@ -6,20 +6,27 @@ fraction of the time that `scipy.stats` takes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Floats, Ints, Labels, Values
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "REASONS",
     "WARNINGS",
+    "Basis",
+    "Bools",
     "Estimate",
+    "Floats",
+    "Ints",
+    "Labels",
     "RankInterval",
+    "Values",
     "all_alike",
     "as_pairs",
     "as_values",
@@ -36,9 +43,17 @@ __all__ = [
     "sums_by_cluster",
     "t_cdf",
     "t_quantile",
-    "without_interval",
 ]
 
+
+# The arrays that this room takes and makes; in quotes, for NumPy is loaded when the first one is made.
+Floats: TypeAlias = "NDArray[np.float64]"
+Ints: TypeAlias = "NDArray[np.intp]"
+Bools: TypeAlias = "NDArray[np.bool_]"
+Values: TypeAlias = "Sequence[float] | NDArray[Any]"
+"""What callers hand in for numbers, one a sample."""
+Labels: TypeAlias = "Sequence[Hashable] | NDArray[Any]"
+"""What callers hand in for clusters or items, one a sample."""
 
 ROUNDING = 1e-13
 LARGEST, SMALLEST = 1e60, 1e-60  # cubes, and sums of them, neither overflow nor vanish
@@ -198,20 +213,51 @@ class RankInterval:
     warnings: tuple[str, ...] = ()
 
 
-def without_interval(
-    estimate: float | None, *, n: int, confidence: float, method: str, reason: str, n_clusters: int | None = None
-) -> Estimate:
-    """What can be said when there is no interval: the estimate, if there is one, and why there are no bounds."""
-    return Estimate(
-        estimate=estimate,
-        low=None,
-        high=None,
-        confidence=confidence,
-        method=method,
-        n=n,
-        reason=reason,
-        n_clusters=n_clusters,
-    )
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an estimate rests on: so many values, in clusters or alone, and the method of its interval."""
+
+    n: int
+    confidence: float
+    method: str
+    n_clusters: int | None = None
+    seed: int | None = None
+
+    def nothing(self, reason: str, estimate: float | None = None) -> Estimate:
+        """What can be said when there is no interval: the estimate, if there is one, and why there are no bounds."""
+        return Estimate(
+            estimate=estimate,
+            low=None,
+            high=None,
+            confidence=self.confidence,
+            method=self.method,
+            n=self.n,
+            reason=reason,
+            n_clusters=self.n_clusters,
+        )
+
+    def interval(
+        self,
+        estimate: float,
+        low: float,
+        high: float,
+        standard_error: float | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> Estimate:
+        """The estimate between its bounds; of few clusters, with a warning before others."""
+        few = self.n_clusters is not None and self.n_clusters < FEW_CLUSTERS
+        return Estimate(
+            estimate=estimate,
+            low=low,
+            high=high,
+            confidence=self.confidence,
+            method=self.method,
+            n=self.n,
+            warnings=("few_clusters",) * few + warnings,
+            standard_error=standard_error,
+            n_clusters=self.n_clusters,
+            seed=self.seed,
+        )
 
 
 _NORMAL = NormalDist()

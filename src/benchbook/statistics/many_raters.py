@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Ints, Labels
 from benchbook.statistics.agreement import MOST_KINDS, Agreement, weighted_interval, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
-from benchbook.statistics.ground import as_values, cluster_codes, without_interval
+from benchbook.statistics.ground import Basis, Floats, Ints, Labels, as_values, cluster_codes
 
 __all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]
 
@@ -45,17 +44,14 @@ def krippendorff_alpha(
     same = float(np.trace(table) / table.sum()) if n else None
     if n == 0 or np.count_nonzero(counts.sum(axis=0)) < 2:
         reason = "one_category" if n else "no_data"
-        nothing = without_interval(None, n=n, confidence=confidence, method="", reason=reason)
-        return with_agreement(nothing, f"krippendorff_alpha_{level}", same)
+        return with_agreement(Basis(n, confidence, "").nothing(reason), f"krippendorff_alpha_{level}", same)
     from krippendorff import alpha
 
     estimate = float(alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
     distinct, place, times = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
     n_clusters = None if codes is None else int(np.unique(codes).size)
     if max(len(distinct), n_clusters or 0) * values.size**2 > MOST_CELLS:
-        found = without_interval(
-            estimate, n=n, confidence=confidence, method="", reason="too_many_values", n_clusters=n_clusters
-        )
+        found = Basis(n, confidence, "", n_clusters).nothing("too_many_values", estimate)
         return with_agreement(found, f"krippendorff_alpha_{level}", same)
     tables = np.stack([_coincidences(one[None, :]).ravel() for one in distinct])
     units = Units(tables, times) if codes is None else _units_of_clusters(tables, place.ravel(), codes)

@@ -10,24 +10,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import Literal, assert_never
 
 from benchbook.statistics.bounded import clustered_jeffreys, jeffreys, rescaled
 from benchbook.statistics.ground import (
-    FEW_CLUSTERS,
     ROUNDING,
+    Basis,
     Estimate,
+    Labels,
+    Values,
     all_alike,
     as_values,
     check_confidence,
     cluster_codes,
     refuse_nan,
     t_quantile,
-    without_interval,
 )
-
-if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Labels, Values
 
 __all__ = [
     "MeanMethod",
@@ -81,24 +79,15 @@ def t_interval(values: Values, confidence: float = 0.95) -> Estimate:
     x = as_values(values)
     check_confidence(confidence)
     n = int(x.size)
+    basis = Basis(n, confidence, "t")
     if n == 0:
-        return without_interval(None, n=0, confidence=confidence, method="t", reason="no_data")
+        return basis.nothing("no_data")
     mean = float(x.mean())
     if n == 1:
-        return without_interval(mean, n=n, confidence=confidence, method="t", reason="one_value")
+        return basis.nothing("one_value", mean)
     if all_alike(x, float(np.abs(x).max())):  # not by the variance, which rounding may leave above 0
-        return without_interval(float(x[0]), n=n, confidence=confidence, method="t", reason="no_variance")
-    error = float(x.std(ddof=1)) / sqrt(n)
-    half = t_quantile(n - 1, (1 + confidence) / 2) * error
-    return Estimate(
-        estimate=mean,
-        low=mean - half,
-        high=mean + half,
-        confidence=confidence,
-        method="t",
-        n=n,
-        standard_error=error,
-    )
+        return basis.nothing("no_variance", float(x[0]))
+    return _symmetric(basis, mean, float(x.std(ddof=1)) / sqrt(n), n - 1)
 
 
 def clustered_mean(values: Values, clusters: Labels, confidence: float = 0.95) -> Estimate:
@@ -116,28 +105,10 @@ def clustered_mean(values: Values, clusters: Labels, confidence: float = 0.95) -
     sums = np.bincount(codes, weights=x - (mean or 0.0), minlength=n_clusters)
     flat = n_clusters > 1 and bool(np.all(np.abs(sums) <= ROUNDING * np.abs(x).sum()))
     reason = "no_data" if n == 0 else "one_cluster" if n_clusters == 1 else "no_variance" if flat else None
+    basis = Basis(n, confidence, "clustered_t", n_clusters)
     if mean is None or reason is not None:
-        return without_interval(
-            mean,
-            n=n,
-            confidence=confidence,
-            method="clustered_t",
-            reason=reason or "no_data",
-            n_clusters=n_clusters,
-        )
-    error = sqrt(float(sums @ sums)) / n
-    half = t_quantile(n_clusters - 1, (1 + confidence) / 2) * error
-    return Estimate(
-        estimate=mean,
-        low=mean - half,
-        high=mean + half,
-        confidence=confidence,
-        method="clustered_t",
-        n=n,
-        warnings=("few_clusters",) if n_clusters < FEW_CLUSTERS else (),
-        standard_error=error,
-        n_clusters=n_clusters,
-    )
+        return basis.nothing(reason or "no_data", mean)
+    return _symmetric(basis, mean, sqrt(float(sums @ sums)) / n, n_clusters - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,11 +223,11 @@ def t_interval_of_sums(n: int, total: int, total_of_squares: int, confidence: fl
     """
     mean = total / n if n else None
     squares = n * total_of_squares - total * total  # n times the sum of squared deviations
+    basis = Basis(n, confidence, "t")
     reason = "no_data" if n == 0 else "one_value" if n == 1 else "no_variance" if squares == 0 else None
     if mean is None or reason is not None:
-        return without_interval(mean, n=n, confidence=confidence, method="t", reason=reason or "no_data")
-    error = sqrt(Fraction(squares, n * n * (n - 1)))
-    return _symmetric(mean, error, n - 1, n, confidence, "t")
+        return basis.nothing(reason or "no_data", mean)
+    return _symmetric(basis, mean, sqrt(Fraction(squares, n * n * (n - 1))), n - 1)
 
 
 def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: float = 0.95) -> Estimate:
@@ -272,9 +243,9 @@ def clustered_mean_of_sums(clusters: Iterable[tuple[int, int]], confidence: floa
     squares = sum((n * total - size * whole) ** 2 for size, total in parts)
     reason = "no_data" if n == 0 else "one_cluster" if len(parts) == 1 else "no_variance" if squares == 0 else None
     if mean is None or reason is not None:
-        return without_interval(mean, n=n, confidence=confidence, method="clustered_t", reason=reason or "no_data")
-    error = sqrt(Fraction(squares, n**4))
-    return _symmetric(mean, error, len(parts) - 1, n, confidence, "clustered_t", n_clusters=len(parts))
+        return Basis(n, confidence, "clustered_t").nothing(reason or "no_data", mean)
+    basis = Basis(n, confidence, "clustered_t", len(parts))
+    return _symmetric(basis, mean, sqrt(Fraction(squares, n**4)), len(parts) - 1)
 
 
 def jeffreys_of_sums(
@@ -345,18 +316,6 @@ def variance_components_of_sums(
     )
 
 
-def _symmetric(
-    mean: float, error: float, degrees: int, n: int, confidence: float, method: str, n_clusters: int | None = None
-) -> Estimate:
-    half = t_quantile(degrees, (1 + confidence) / 2) * error
-    return Estimate(
-        estimate=mean,
-        low=mean - half,
-        high=mean + half,
-        confidence=confidence,
-        method=method,
-        n=n,
-        warnings=("few_clusters",) if n_clusters is not None and n_clusters < FEW_CLUSTERS else (),
-        standard_error=error,
-        n_clusters=n_clusters,
-    )
+def _symmetric(basis: Basis, mean: float, error: float, degrees: int) -> Estimate:
+    half = t_quantile(degrees, (1 + basis.confidence) / 2) * error
+    return basis.interval(mean, mean - half, mean + half, error)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from benchbook.statistics.ground import (
     ROUNDING,
+    Basis,
     Estimate,
+    Floats,
+    Labels,
+    Values,
     all_alike,
     as_pairs,
     binomial_cdf,
     check_confidence,
     normal_quantile,
     refuse_nan,
-    without_interval,
 )
 from benchbook.statistics.means import MeanMethod, mean_interval
-
-if TYPE_CHECKING:
-    from benchbook.statistics._arrays import Floats, Labels, Values
 
 __all__ = [
     "Margin",
@@ -131,19 +131,13 @@ def bonett_price(only_a: int, only_b: int, n: int, confidence: float = 0.95) -> 
     check_confidence(confidence)
     if only_a < 0 or only_b < 0 or only_a + only_b > n:
         raise ValueError(f"{only_a} and {only_b} discordant pairs of {n}")
+    basis = Basis(n, confidence, "bonett_price")
     if n == 0:
-        return without_interval(None, n=0, confidence=confidence, method="bonett_price", reason="no_data")
+        return basis.nothing("no_data")
     p_a, p_b = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
     error = sqrt((p_a + p_b - (p_b - p_a) ** 2) / (n + 2))
     half = normal_quantile((1 + confidence) / 2) * error
-    return Estimate(
-        estimate=(only_b - only_a) / n,
-        low=max(-1.0, p_b - p_a - half),
-        high=min(1.0, p_b - p_a + half),
-        confidence=confidence,
-        method="bonett_price",
-        n=n,
-    )
+    return basis.interval((only_b - only_a) / n, max(-1.0, p_b - p_a - half), min(1.0, p_b - p_a + half))
 
 
 def _differences(x: Floats, y: Floats) -> Floats:
@@ -184,21 +178,15 @@ def paired_rates(only_a: int, only_b: int, n: int, confidence: float = 0.95) -> 
     check_confidence(confidence)
     if only_a < 0 or only_b < 0 or only_a + only_b > n:
         raise ValueError(f"{only_a} and {only_b} discordant pairs of {n}")
+    basis = Basis(n, confidence, "paired_mid_p")
     if n == 0:
-        return without_interval(None, n=0, confidence=confidence, method="paired_mid_p", reason="no_data")
+        return basis.nothing("no_data")
     table = _Table(only_a, only_b, n)
     tail, estimate = (1 - confidence) / 2, (only_b - only_a) / n
     low, high = table.quantile(tail), table.quantile(1 - tail)
     if mcnemar(only_a, only_b).p_mid > 1 - confidence:  # as the bounds have it, but for what bisection leaves
         low, high = min(low, 0.0), max(high, 0.0)
-    return Estimate(
-        estimate=estimate,
-        low=max(-1.0, min(low, estimate)),
-        high=min(1.0, max(high, estimate)),
-        confidence=confidence,
-        method="paired_mid_p",
-        n=n,
-    )
+    return basis.interval(estimate, max(-1.0, min(low, estimate)), min(1.0, max(high, estimate)))
 
 
 class _Table:

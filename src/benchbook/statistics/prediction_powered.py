@@ -7,11 +7,12 @@ from math import sqrt
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Values
 from benchbook.statistics.bounded import Design, bounds_of_mean
 from benchbook.statistics.ground import (
     FEW_LABELS,
     Estimate,
+    Floats,
+    Values,
     as_pairs,
     as_values,
     check_confidence,

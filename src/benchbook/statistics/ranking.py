@@ -18,17 +18,21 @@ from math import atanh, sqrt, tanh
 
 import numpy as np
 
-from benchbook.statistics._arrays import Bools, Floats, Ints, Labels, Values
 from benchbook.statistics.bounded import worth
 from benchbook.statistics.ground import (
     FEW_CLUSTERS,
+    Basis,
+    Bools,
     Estimate,
+    Floats,
+    Ints,
+    Labels,
+    Values,
     as_pairs,
     as_values,
     check_confidence,
     cluster_codes,
     normal_quantile,
-    without_interval,
 )
 
 __all__ = ["RankCorrelation", "RankedRun", "Ranking", "rank_correlation", "rank_runs"]
@@ -216,10 +220,7 @@ def rank_correlation(a: Values, b: Values, confidence: float = 0.95) -> RankCorr
     check_confidence(confidence)
     n, reason = int(x.size), _why_not(x, y)
     if reason is not None:
-        tau, rho = (
-            without_interval(None, n=n, confidence=confidence, method=method, reason=reason)
-            for method in ("kendall_tau_b", "spearman")
-        )
+        tau, rho = (Basis(n, confidence, method).nothing(reason) for method in ("kendall_tau_b", "spearman"))
         return RankCorrelation(kendall_tau_b=tau, spearman=rho)
     from scipy.stats import kendalltau, spearmanr
 
@@ -240,19 +241,10 @@ def _why_not(x: Floats, y: Floats) -> str | None:
 def _by_fisher(
     r: float, n: int, lost: int, variance: Callable[[float], float], confidence: float, method: str
 ) -> Estimate:
-    r = max(-1.0, min(1.0, r))
+    basis, r = Basis(n, confidence, method), max(-1.0, min(1.0, r))
     if n <= lost:
-        return without_interval(r, n=n, confidence=confidence, method=method, reason="sample_too_small")
+        return basis.nothing("sample_too_small", r)
     if abs(r) > 1 - 1e-12:
-        return without_interval(
-            float(round(r)), n=n, confidence=confidence, method=method, reason="perfect_correlation"
-        )
+        return basis.nothing("perfect_correlation", float(round(r)))
     half = normal_quantile((1 + confidence) / 2) * sqrt(variance(r) / (n - lost))
-    return Estimate(
-        estimate=r,
-        low=tanh(atanh(r) - half),
-        high=tanh(atanh(r) + half),
-        confidence=confidence,
-        method=method,
-        n=n,
-    )
+    return basis.interval(r, tanh(atanh(r) - half), tanh(atanh(r) + half))

@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Floats, Values
-from benchbook.statistics.ground import Estimate, as_values, check_confidence, without_interval
+from benchbook.statistics.ground import Basis, Estimate, Floats, Values, as_values, check_confidence
 
 __all__ = ["FRACTIONS", "ConfidenceSequence", "FiniteBet", "SequenceMethod", "confidence_sequence"]
 
@@ -53,9 +52,9 @@ def confidence_sequence(
     x = as_values(values)
     if x.size and (x.min() < smallest or x.max() > largest):
         raise ValueError(f"values must lie in {smallest}..{largest}")
+    basis = Basis(int(x.size), confidence, method)
     if not x.size:
-        nothing = without_interval(None, n=0, confidence=confidence, method=method, reason="no_data")
-        return ConfidenceSequence(lows=(), highs=(), last=nothing)
+        return ConfidenceSequence(lows=(), highs=(), last=basis.nothing("no_data"))
     unit = (x - smallest) / (largest - smallest)
     alpha = 1 - confidence
     low, high = _betting(unit, alpha) if method == "betting" else _empirical_bernstein(unit, alpha)
@@ -64,15 +63,7 @@ def confidence_sequence(
     return ConfidenceSequence(
         lows=tuple(lows.tolist()),
         highs=tuple(highs.tolist()),
-        last=Estimate(
-            estimate=float(x.mean()),
-            low=float(lows[-1]),
-            high=float(highs[-1]),
-            confidence=confidence,
-            method=method,
-            n=int(x.size),
-            warnings=("bounds_crossed",) * crossed,
-        ),
+        last=basis.interval(float(x.mean()), float(lows[-1]), float(highs[-1]), None, ("bounds_crossed",) * crossed),
     )
 
 

@@ -12,8 +12,18 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics._arrays import Bools, Floats, Labels, Values
-from benchbook.statistics.ground import as_pairs, as_values, check_draws, normal_cdf, refuse_nan, sums_by_cluster
+from benchbook.statistics.ground import (
+    Bools,
+    Floats,
+    Labels,
+    Values,
+    as_pairs,
+    as_values,
+    check_draws,
+    normal_cdf,
+    refuse_nan,
+    sums_by_cluster,
+)
 
 __all__ = [
     "AdjustedPValues",

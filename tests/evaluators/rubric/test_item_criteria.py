@@ -18,7 +18,7 @@ from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets import Item
-from benchbook.evalsets.item_criteria import ItemCriterion, criteria_faults
+from benchbook.evalsets.requirements import ItemCriterion, criteria_faults
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.rubric.plan import JudgePrompt, reply_schema

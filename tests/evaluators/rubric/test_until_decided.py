@@ -15,7 +15,7 @@ from benchbook.ask.starting import RunResult
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.registry import resume_run
-from benchbook.evaluators.rubric.early_stop import items_in_order, samples_in_order
+from benchbook.evaluators.rubric.asking import items_in_order, samples_in_order
 from benchbook.evaluators.rubric.plan import Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.rows import EarlyStop, RubricRow
 from benchbook.evaluators.rubric.tables import derive

@@ -18,7 +18,7 @@ from benchbook.ask.starting import RunResult
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError, RecordDamagedError, UsageError
 from benchbook.evaluators.registry import evaluator_of, resume_run
-from benchbook.evaluators.rubric.early_stop import samples_in_order
+from benchbook.evaluators.rubric.asking import samples_in_order
 from benchbook.evaluators.rubric.plan import UntilDecided, plan_of
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.evaluators.rubric.tables import derive

@@ -33,14 +33,15 @@ from benchbook.evaluators.candidate import (
     DEFAULT_GENERATION,
     CandidatePlan,
     CandidateRequests,
+    PromptTemplate,
     chosen_part,
+    chosen_template,
     four_params,
     model_settings,
     template_of,
 )
 from benchbook.evaluators.derivation import DERIVATION
-from benchbook.evaluators.prompt_templates import PromptTemplate, chosen_template
-from benchbook.evaluators.recorded_set import contents_words, part_words, set_identity
+from benchbook.evaluators.kept import contents_words, part_words, set_identity
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record

@@ -24,7 +24,7 @@ from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, can
 from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import read_decision
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.settings import RunConfig, ScoreConfig, config_from_mapping
 from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted

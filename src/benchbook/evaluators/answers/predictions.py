@@ -25,7 +25,7 @@ from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.derivation import DERIVATION
-from benchbook.evaluators.recorded_set import set_identity
+from benchbook.evaluators.kept import set_identity
 from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from benchbook.evalsets.composition import vocabulary
+from benchbook.evalsets.requirements import vocabulary
 from benchbook.evaluators.exact import NANO, as_float, mean, ratio, sample_sd, sd_of_sums
 from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval
 

@@ -20,7 +20,6 @@ from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item
-from benchbook.evaluators.answer_signs import AnswerSigns
 from benchbook.evaluators.answers.metric import NO_FIELDS, UNSCORED, Metric
 from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, item_outcome
 from benchbook.evaluators.answers.scorecard import (
@@ -36,8 +35,9 @@ from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.intervals import Interval
-from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
+from benchbook.evaluators.kept import recorded_evalset, set_warnings
 from benchbook.evaluators.settings import RunStatus
+from benchbook.evaluators.signs import AnswerSigns
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record, write_file

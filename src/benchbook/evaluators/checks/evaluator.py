@@ -40,7 +40,7 @@ from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import COST, ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
-from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
+from benchbook.evaluators.kept import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import load_spec, sha256_of_files

@@ -19,7 +19,7 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.evaluators.contract import DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
 from benchbook.evaluators.experiments import Experiment
-from benchbook.evaluators.kept_spec import kept_hashes
+from benchbook.evaluators.kept import kept_hashes
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from benchbook.errors import ConfigError
-from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
+from benchbook.evaluators.kept import check_kept, kept_files, kept_hashes, spec_inputs
 from benchbook.evaluators.protocol.rows import ProtocolReadRow
 from benchbook.evaluators.protocol.spec import (
     PLACEHOLDERS,
@@ -44,8 +44,16 @@ from benchbook.specs.fields import (
     read_truth,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, read_generation, read_own, spec_text
-from benchbook.specs.messages import PROMPT_FILE, Role, Texts, read_messages
+from benchbook.specs.folders import (
+    PROMPT_FILE,
+    SPEC_FILE,
+    Role,
+    Texts,
+    read_generation,
+    read_messages,
+    read_own,
+    spec_text,
+)
 from benchbook.text import quoted, shorten
 
 __all__ = ["ProtocolFolder", "kept_protocol", "load_protocol", "protocol_asked_for", "protocol_of", "read_protocol"]

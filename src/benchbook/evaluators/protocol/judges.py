@@ -20,7 +20,7 @@ from benchbook.evaluators.protocol.plan import JudgePlan, ProtocolPlan
 from benchbook.evaluators.protocol.reply import read_reply
 from benchbook.evaluators.protocol.rows import JudgeLedger, ProtocolManifest, Task
 from benchbook.evaluators.protocol.spec import Protocol
-from benchbook.evaluators.rejections import REJECTED_IN_A_ROW, InARow, Rejection, explained
+from benchbook.evaluators.signs import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.record.facts import Failure, Reply, cause_of
 from benchbook.record.state import JournalState, Reported
 from benchbook.record.tables import writer_version

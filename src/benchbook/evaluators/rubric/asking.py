@@ -1,7 +1,11 @@
-"""What a run of a rubric asks: the candidate, then each judge, who may be asked twice (SPEC R1.3, R3.5)."""
+"""What a run of a rubric asks, in which order, and when enough was asked (SPEC R1.3, R3.5).
+
+The candidate first, then each judge, who may be asked twice.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -13,16 +17,175 @@ from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_outputs import imported_samples
-from benchbook.evaluators.rubric.early_stop import StoppingRule, samples_in_order
-from benchbook.evaluators.rubric.plan import Plan, Requests
+from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision, EarlyStopping
+from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference, OtherRun, PairedStopping
+from benchbook.evaluators.rubric.plan import Plan, Requests, UntilDecided
 from benchbook.evaluators.rubric.reading import spec_of
-from benchbook.evaluators.rubric.steps import AskCandidate, AskJudge, Done, SampleHistory, next_step, read_history
+from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
+from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.rubric.steps import (
+    AskCandidate,
+    AskJudge,
+    Done,
+    ItemOf,
+    SampleHistory,
+    next_step,
+    no_item,
+    outcome_of,
+    read_history,
+)
 from benchbook.evaluators.rubric.warnings import RejectedReplies, judge_names
-from benchbook.record.facts import Failure, Reply
+from benchbook.record.facts import Failure, Reply, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 
-__all__ = ["RubricQuestions", "endpoint_name"]
+__all__ = [
+    "Early",
+    "RubricQuestions",
+    "StoppingRule",
+    "early_decision",
+    "early_stop_of",
+    "early_stopping",
+    "endpoint_name",
+    "is_finished",
+    "items_in_order",
+    "items_that_decided",
+    "samples_in_order",
+    "was_asked",
+]
+
+
+Early = EarlyDecision | EarlyDifference
+
+
+def items_in_order(rule: UntilDecided, evalset_sha256: str, n_items: int) -> list[int]:
+    """The items' numbers in the order that chance gave them.
+
+    Chance comes from hashes of seed, eval set and item: no library's next version changes the order.
+    """
+    drawn = f"ask/{rule.seed}/{evalset_sha256}/"
+    return sorted(range(n_items), key=lambda item: (hashlib.sha256(f"{drawn}{item}".encode()).digest(), item))
+
+
+def samples_in_order(plan: Plan) -> Iterable[int]:
+    """Every sample of the plan in the order in which they are asked; an item's repeats follow each other where the run
+    may stop early."""
+    if not isinstance(plan.until_decided, UntilDecided):
+        return range(plan.n_samples)
+    order = items_in_order(plan.until_decided, plan.evalset_sha256, plan.n_items)
+    return (repeat * plan.n_items + item for item in order for repeat in range(plan.repeats))
+
+
+def early_stopping(plan: Plan, spec: RubricSpec) -> EarlyStopping | PairedStopping | None:
+    """The rule that a plan stops by; None where it asks everything."""
+    rule = plan.until_decided
+    if not isinstance(rule, UntilDecided):
+        return None
+    order = items_in_order(rule, plan.evalset_sha256, plan.n_items)
+    if isinstance(rule.against, OtherRun):
+        return PairedStopping(order, plan.repeats, rule.error, rule.against, spec)
+    return EarlyStopping(order, plan.repeats, rule.error, spec)
+
+
+def early_decision(
+    plan: Plan,
+    spec: RubricSpec,
+    samples: Iterable[tuple[int, list[SampleFact]]],
+    derivation: int,
+    item_of: ItemOf = no_item,
+) -> Early | None:
+    """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
+    stopping = early_stopping(plan, spec)
+    if stopping is None:
+        return None
+    for sample, facts in samples:
+        history = read_history(facts, plan, spec, derivation, item_of(sample))
+        if is_finished(history):
+            stopping.add(sample, outcome_of(history))
+    return stopping.decision
+
+
+def items_that_decided(plan: Plan, early: Early | None) -> frozenset[int] | None:
+    """The items that numbers are made of; None for all of them."""
+    if early is None or not isinstance(plan.until_decided, UntilDecided):
+        return None
+    return frozenset(items_in_order(plan.until_decided, plan.evalset_sha256, plan.n_items)[: early.after_items])
+
+
+def early_stop_of(plan: Plan, early: Early | None, n_counted: int, n_after: int) -> EarlyStop | msgspec.UnsetType:
+    """For aggregates.json; nothing where the plan asks for all items."""
+    rule = plan.until_decided
+    if not isinstance(rule, UntilDecided):
+        return msgspec.UNSET
+    return EarlyStop(
+        decision=early.decision if isinstance(early, EarlyDecision) else None,
+        after_items=early.after_items if early else None,
+        n_items=plan.n_items,
+        error=rule.error,
+        seed=rule.seed,
+        method=rule.method,
+        gates=early.gates if isinstance(early, EarlyDecision) else (),
+        n_samples_counted=n_counted,
+        n_samples_after=n_after,
+        n_samples_not_asked=plan.n_samples - n_counted - n_after,
+        against=_paired_stop(rule.against, early) if isinstance(rule.against, OtherRun) else msgspec.UNSET,
+    )
+
+
+def _paired_stop(other: OtherRun, early: Early | None) -> PairedStop:
+    shown = early if isinstance(early, EarlyDifference) else None
+    return PairedStop(
+        run_id=other.run_id,
+        journal_sha256=other.journal_sha256,
+        verdict=None if shown is None else shown.verdict,
+        n_won=None if shown is None else shown.n_won,
+        n_lost=None if shown is None else shown.n_lost,
+        n_same=None if shown is None else shown.n_same,
+        n_open=None if shown is None else shown.n_open,
+    )
+
+
+def is_finished(history: SampleHistory) -> bool:
+    """Whether nothing is left to be asked of a sample."""
+    return isinstance(next_step(history), Done)
+
+
+def was_asked(facts: Sequence[SampleFact]) -> bool:
+    """Whether anybody was asked: an output that was recorded elsewhere is a fact, too."""
+    return any(fact.request_sha256 is not None for fact in facts)
+
+
+class StoppingRule:
+    """Looks at every sample that is finished: those that a journal has already, then those of this sitting."""
+
+    def __init__(self, plan: Plan, spec: RubricSpec, derivation: int, stop: Stop, item_of: ItemOf) -> None:
+        self._plan = plan
+        self._spec = spec
+        self._derivation = derivation
+        self._stopping = early_stopping(plan, spec)
+        self._stop = stop
+        self._item_of: ItemOf = item_of if spec.needs_item else no_item  # to find an item takes time
+
+    @property
+    def is_decided(self) -> bool:
+        return self._stopping is not None and self._stopping.decision is not None
+
+    def is_finished(self, facts: list[SampleFact]) -> bool:
+        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
+        item = self._item_of(facts[0].sample)
+        history = read_history(facts, self._plan, self._spec, self._derivation, item)
+        if not is_finished(history):
+            return False
+        self.add(facts[0].sample, history)
+        return True
+
+    def add(self, sample: int, history: SampleHistory) -> None:
+        """A finished sample. The first that decides ends the asking; what is under way comes to its end."""
+        if self._stopping is None or self.is_decided:
+            return
+        self._stopping.add(sample, outcome_of(history))
+        if self._stopping.decision is not None:
+            self._stop.because(self._stopping.decision.words)
 
 
 def endpoint_name(judge: int) -> str:

@@ -16,8 +16,8 @@ from benchbook.ask.starting import Roles
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets import Item
-from benchbook.evalsets.item_criteria import criteria_faults
 from benchbook.evalsets.items import item_from_json
+from benchbook.evalsets.requirements import criteria_faults
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.contract import (
     COST,
@@ -35,9 +35,8 @@ from benchbook.evaluators.contract import (
 )
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import RunVerdict, read_decision
-from benchbook.evaluators.kept_spec import kept_hashes
+from benchbook.evaluators.kept import kept_hashes, recorded_evalset
 from benchbook.evaluators.panels import PanelAnalysis
-from benchbook.evaluators.recorded_set import recorded_evalset
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion

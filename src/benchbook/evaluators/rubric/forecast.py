@@ -12,7 +12,7 @@ from benchbook.ask.requests import plan_sha256
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-from benchbook.evaluators.recorded_set import contents_words, part_words
+from benchbook.evaluators.kept import contents_words, part_words
 from benchbook.evaluators.rubric.needed import least_for_ready
 from benchbook.evaluators.rubric.plan import Requests, UntilDecided
 from benchbook.text import one_line, plural

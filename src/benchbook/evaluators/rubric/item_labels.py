@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from benchbook.evaluators.contract import LabelCriterion, LabelRows
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.record.facts import RunStarted

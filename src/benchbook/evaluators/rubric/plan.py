@@ -15,10 +15,9 @@ from benchbook.ask.requests import RolePlan, body_of, schema_asked
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evalsets.conversations import Message, transcript, with_answer
-from benchbook.evalsets.item_criteria import read_criteria
-from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests
+from benchbook.evalsets.requirements import read_criteria
+from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, PromptTemplate
 from benchbook.evaluators.panel_rules import PanelRule
-from benchbook.evaluators.prompt_templates import PromptTemplate
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.early_stop_pairs import OtherRun
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA

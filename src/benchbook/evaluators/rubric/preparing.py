@@ -27,14 +27,12 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.tables import table_form
-from benchbook.evaluators.candidate import chosen_part, four_params, model_settings
+from benchbook.evaluators.candidate import PromptTemplate, chosen_part, chosen_template, four_params, model_settings
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
+from benchbook.evaluators.kept import set_identity
 from benchbook.evaluators.measured import MEASURED_WORDS, measured_differences
-from benchbook.evaluators.prompt_templates import PromptTemplate, chosen_template
 from benchbook.evaluators.recorded_outputs import find_columns
-from benchbook.evaluators.recorded_set import set_identity
-from benchbook.evaluators.rubric.asking import RubricQuestions, endpoint_name
-from benchbook.evaluators.rubric.early_stop import early_decision
+from benchbook.evaluators.rubric.asking import RubricQuestions, early_decision, endpoint_name
 from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
 from benchbook.evaluators.rubric.forecast import RubricForecast, forecast_of

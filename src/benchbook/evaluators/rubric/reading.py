@@ -19,8 +19,7 @@ from typing import Any
 from benchbook.evaluators.costs import known_prices
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
-from benchbook.evaluators.kept_spec import check_kept, kept_files, kept_hashes, spec_inputs
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import check_kept, kept_files, kept_hashes, recorded_evalset, spec_inputs
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.criteria import Criterion, PassRule, PromptMessage
@@ -42,8 +41,7 @@ from benchbook.specs.fields import (
     read_name,
     said,
 )
-from benchbook.specs.folders import SPEC_FILE, read_generation, read_own, spec_text
-from benchbook.specs.messages import Texts, read_messages
+from benchbook.specs.folders import SPEC_FILE, Texts, read_generation, read_messages, read_own, spec_text
 from benchbook.text import quoted
 
 __all__ = [

@@ -18,7 +18,7 @@ from benchbook.canonical import JsonFault, StrictJsonError, parse_strict
 from benchbook.errors import InputError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evalsets.conversations import turn_text, with_answer
-from benchbook.evalsets.item_criteria import ItemCriterion, criteria_faults, read_criteria
+from benchbook.evalsets.requirements import ItemCriterion, criteria_faults, read_criteria
 from benchbook.evaluators.evidence_text import NormalisedText, Span, normalised
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.quotes import LengthRule, LocatedKind, excess_of, locate

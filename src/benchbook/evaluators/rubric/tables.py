@@ -15,16 +15,15 @@ import msgspec
 from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item
-from benchbook.evaluators.answer_signs import AnswerSigns
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import Confidence
 from benchbook.evaluators.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.exact import as_float, percentile
 from benchbook.evaluators.gates import Cap, Decision
-from benchbook.evaluators.recorded_set import recorded_evalset, set_warnings
+from benchbook.evaluators.kept import recorded_evalset, set_warnings
 from benchbook.evaluators.rubric.aggregates import aggregates_of
-from benchbook.evaluators.rubric.early_stop import Early, early_decision, early_stop_of, items_that_decided, was_asked
+from benchbook.evaluators.rubric.asking import Early, early_decision, early_stop_of, items_that_decided, was_asked
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
@@ -55,6 +54,7 @@ from benchbook.evaluators.rubric.warnings import (
     score_warnings,
     state_warnings,
 )
+from benchbook.evaluators.signs import AnswerSigns
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import RunStarted, SampleFact, cause_of
 from benchbook.record.folder import Record, write_file

@@ -12,10 +12,10 @@ from benchbook.ask.identity import Role, identity_caps, identity_warnings, self_
 from benchbook.ask.model_id import parse_model_id
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import Cap
-from benchbook.evaluators.rejections import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.rows import Ledger
 from benchbook.evaluators.rubric.steps import SampleHistory
+from benchbook.evaluators.signs import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.record.state import JournalState, Reported
 
 __all__ = [

@@ -19,7 +19,7 @@ from benchbook.evalsets import EvalSet
 from benchbook.evaluators.answers.rows import last_reply, predicted_text
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.derivation import derivation_of
-from benchbook.evaluators.recorded_set import recorded_evalset
+from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.scorers.outcome import outcome_of, raised_outcome
 from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
 from benchbook.record.facts import Outcome, Outcomes

@@ -26,8 +26,8 @@ from benchbook.evaluators.document import (
 )
 from benchbook.evaluators.exact import RepeatSummary
 from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.kept import items_of
 from benchbook.evaluators.panels import PanelAnalysis
-from benchbook.evaluators.recorded_set import items_of
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.evaluators.rubric.row import row_type
