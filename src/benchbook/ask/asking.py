@@ -240,12 +240,9 @@ class Asker:
         wait_s = named_s or backoff_s(server.refusals - 1, self.jitter)
         if failed.retry_after_s == 0:
             wait_s = min(wait_s, 1.0)
-        most_s = self.max_wait_ms / 1000
-        if wait_s > most_s:
-            asks = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
-            self.stop.because(asks, failed=True)
+        if self._is_too_long(call, wait_s):
             return "run", 0.0
-        if (silent_s := server.silent_s()) > _PATIENCE * most_s:
+        if (silent_s := server.silent_s()) > _PATIENCE * self.max_wait_ms / 1000:
             lets = f"the {call.whose}'s provider has let nobody in for {silent_s:.0f} s: {failed.detail}"
             self.stop.because(lets, failed=True)
             return "run", 0.0
@@ -288,11 +285,15 @@ class Asker:
             self.stop.note_unanswered(said, advice, in_a_row=failed.cause != "not_recorded")
             return "sitting", 0.0
         wait_s = failed.retry_after_s if failed.retry_after_s is not None else backoff_s(retries, self.jitter)
-        if wait_s * 1000 > self.max_wait_ms:
-            reason = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
-            self.stop.because(reason, failed=True)
-            return "run", 0.0
-        return "attempt", wait_s
+        return ("run", 0.0) if self._is_too_long(call, wait_s) else ("attempt", wait_s)
+
+    def _is_too_long(self, call: Call, wait_s: float) -> bool:
+        """Whether a wait is longer than the user allows, which stops the run."""
+        if wait_s * 1000 <= self.max_wait_ms:
+            return False
+        asks = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
+        self.stop.because(asks, failed=True)
+        return True
 
     def _write_reply(
         self, call: Call, answer: Answer, sha256: str, *, queue_ms: int, retry_ms: int, cached: bool = False

@@ -5,7 +5,7 @@ What its journal lacks is asked in sittings, within the limits, and how each end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,43 +20,20 @@ from benchbook.ask.model_id import PinCheck, parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import Means, RoleSettings, open_means
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
-from benchbook.ask.work import Job, Progress, ProgressHandler, Resume, Tell, Work, telling
+from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import UsageError
-from benchbook.record.facts import Interrupted, Reply, Resumed, RunEnded, RunStarted, SampleFact
+from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
-__all__ = ["Asks", "Opened", "Prepared", "Questions", "Roles", "RunResult", "resume", "start"]
+__all__ = ["Asks", "Opened", "Prepared", "Reopened", "Roles", "RunResult", "resume", "start"]
 
 Derived_co = TypeVar("Derived_co", covariant=True)
 Settings = TypeVar("Settings", bound=SittingSettings)
 
 # How each model is reached, and how it is asked, by what its endpoint is called.
 Roles = Mapping[str, tuple[RoleSettings, RolePlan]]
-
-
-class Questions(Job, Protocol):
-    """What a record still asks, for one sitting."""
-
-    def is_finished(self, facts: list[SampleFact]) -> bool:
-        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
-        ...
-
-    def endpoint_of(self, reply: Reply) -> str:
-        """Which endpoint a reply in the journal came from."""
-        ...
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether what was asked is enough, though samples are left."""
-        ...
-
-    def order(self, journal: JournalWriter, resume: Resume) -> Iterable[int]:
-        """Every sample's number, as it is to be asked; what is imported rather than asked is appended on the way."""
-        ...
-
-    def close(self) -> None: ...
 
 
 @runtime_checkable
@@ -79,6 +56,15 @@ class Opened(Protocol):
     @property
     def benchmark(self) -> bool: ...
     def questions(self, record: Record, stop: Stop) -> Questions: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A record's questions, for another sitting."""
+
+    roles: Roles
+    benchmark: bool
+    questions: Callable[[Record, Stop], Questions]
 
 
 class Prepared(Opened, Protocol):

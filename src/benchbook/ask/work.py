@@ -16,13 +16,14 @@ from typing import Any, Protocol, TypeVar
 from benchbook.ask.asking import Asker, Call
 from benchbook.ask.model_id import PinCheck
 from benchbook.record.facts import Failure, Reply, SampleFact
+from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
 __all__ = [
-    "Job",
     "OneCall",
     "Progress",
     "ProgressHandler",
+    "Questions",
     "Resume",
     "Steps",
     "Tell",
@@ -120,8 +121,8 @@ class Steps(Protocol):
         ...
 
 
-class Job(Protocol):
-    """What is to be asked: a plan's samples, numbered from 0."""
+class Questions(Protocol):
+    """What a record still asks, for one sitting: a plan's samples, numbered from 0."""
 
     @property
     def n_samples(self) -> int: ...
@@ -130,16 +131,35 @@ class Job(Protocol):
         """A sample with the facts that a journal has of it already."""
         ...
 
+    def is_finished(self, facts: list[SampleFact]) -> bool:
+        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
+        ...
+
+    def endpoint_of(self, reply: Reply) -> str:
+        """Which endpoint a reply in the journal came from."""
+        ...
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether what was asked is enough, though samples are left."""
+        ...
+
+    def order(self, journal: JournalWriter, resume: Resume) -> Iterable[int]:
+        """Every sample's number, as it is to be asked; what is imported rather than asked is appended on the way."""
+        ...
+
+    def close(self) -> None: ...
+
 
 class Work:
-    """Asks everything that a job still lacks, until it is done or there is a reason to stop.
+    """Asks everything that a record still lacks, until it is done or there is a reason to stop.
 
     `order` has every sample's number, in the order in which they are asked.
     """
 
     def __init__(
         self,
-        job: Job,
+        questions: Questions,
         order: Iterable[int],
         asker: Asker,
         resume: Resume,
@@ -149,7 +169,7 @@ class Work:
         max_seconds: int | None,
         on_sample: Callable[[], None],
     ) -> None:
-        self._job = job
+        self._questions = questions
         self._order = order
         self._asker = asker
         self._resume = resume
@@ -173,7 +193,7 @@ class Work:
             await self._ask(self._pending(again))
 
     async def _ask(self, pending: Iterator[int]) -> None:
-        count = min(self._workers, self._job.n_samples - self._resume.n_done)
+        count = min(self._workers, self._questions.n_samples - self._resume.n_done)
         try:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(count):
@@ -212,7 +232,7 @@ class Work:
     async def _sample(self, sample: int) -> bool:
         """Ask what this sample lacks, one step after the other; whether it is finished."""
         facts = list(self._resume.begun.pop(sample, ()))
-        steps = self._job.begin(sample, facts)
+        steps = self._questions.begin(sample, facts)
         cost = Decimal(0)
         fact: Reply | Failure | None = None
         try:

@@ -5,9 +5,9 @@ The record needs nothing else: the file and the folder may be gone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,15 +19,14 @@ from benchbook.evalsets.set_parts import SetPart
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.specs.folders import SPEC_FILE
+from benchbook.specs.folders import SPEC_FILE, Named, sha256_of_files
 from benchbook.text import quoted
 
 __all__ = [
-    "check_kept",
     "contents_words",
     "items_of",
-    "kept_files",
-    "kept_hashes",
+    "kept_own",
+    "kept_sha256",
     "part_words",
     "recorded_evalset",
     "set_identity",
@@ -113,6 +112,7 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 
+_Own = TypeVar("_Own", bound=Named)
 _KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
 
 
@@ -121,15 +121,20 @@ def spec_inputs(paths: Mapping[str, Path]) -> dict[str, Path]:
     return {f"{_KEPT}{name}": path for name, path in paths.items()}
 
 
-def kept_hashes(started: RunStarted) -> dict[str, str]:
+def _kept_hashes(started: RunStarted) -> dict[str, str]:
     """The hashes of a spec's files that a record keeps, by their names; whether they have still those bytes, `verify`
     tells."""
     return {name[len(_KEPT) :]: one for name, one in started.inputs.items() if name.startswith(_KEPT)}
 
 
-def kept_files(record: Record, started: RunStarted) -> tuple[dict[str, bytes], Path]:
+def kept_sha256(started: RunStarted) -> str:
+    """The hash that names a spec's files together, by those that the first fact names."""
+    return sha256_of_files(_kept_hashes(started))
+
+
+def _kept_files(record: Record, started: RunStarted) -> tuple[dict[str, bytes], Path]:
     """The files by their names, and where the record has spec.toml. Raises: RecordError where one is not there."""
-    hashes = kept_hashes(started)
+    hashes = _kept_hashes(started)
     if SPEC_FILE not in hashes:
         raise RecordError(f"{record.path}: its inputs have no {SPEC_FILE} of {started.spec[:80]!r}")
     for name in hashes:
@@ -142,7 +147,14 @@ def kept_files(record: Record, started: RunStarted) -> tuple[dict[str, bytes], P
     return files, record.input(hashes[SPEC_FILE])
 
 
-def check_kept(record: Record, started: RunStarted, spec_id: str) -> None:
-    """Raises: RecordError where the spec that a record keeps is another than it was made under."""
-    if spec_id != started.spec:
-        raise RecordError(f"{record.path}: was made under {started.spec[:80]!r}, and keeps the spec of {spec_id!r}")
+def kept_own(record: Record, started: RunStarted, read: Callable[[dict[str, bytes], Path, str], _Own]) -> _Own:
+    """A user's own spec, as `read` reads it from the files that the record keeps, the path of spec.toml, and the hash
+    that names these files together.
+
+    Raises: RecordError where one is not there, or is another spec than the record was made under; what `read` raises.
+    """
+    files, path = _kept_files(record, started)
+    own = read(files, path, kept_sha256(started))
+    if own.id != started.spec:
+        raise RecordError(f"{record.path}: was made under {started.spec[:80]!r}, and keeps the spec of {own.id!r}")
+    return own

@@ -31,6 +31,7 @@ from benchbook.record.reading import (
     segment_files,
     why_unreadable,
 )
+from benchbook.record.state import JournalState
 
 __all__ = [
     "Discrepancy",
@@ -42,6 +43,7 @@ __all__ = [
     "pretty_json",
     "reading_derived",
     "sha256_of",
+    "told_by_journal",
     "write_manifest",
 ]
 
@@ -75,6 +77,35 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     manifest_sha256: str  # of this manifest with this field empty: no byte of it changes unseen
     # Of the repository that holds the user's config; left out of records before derivation 3.
     project_version: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+def told_by_journal(state: JournalState, derived: dict[str, str]) -> dict[str, Any]:
+    """What every manifest says by its journal alone; `derived` are the hashes of the other derived files."""
+    from benchbook.record.tables import writer_version  # loads Arrow
+
+    started, ended = state.started, state.ended or state.interrupted
+    return {
+        "run_id": started.run_id,
+        "timestamp_utc": started.at,
+        "ended_utc": ended.at if ended else None,
+        "state": state.state,
+        "state_detail": state.interrupted.reason if state.interrupted and not state.ended else None,
+        "spec": started.spec,
+        "spec_sha256": started.spec_sha256,
+        "dataset_id": started.identity["dataset_id"],
+        "code_version": started.code_version,
+        "environment": started.environment,
+        "config": started.config,
+        "plan_sha256": started.plan_sha256,
+        "inputs": started.inputs,
+        "journal_segments": state.n_segments,
+        "journal_facts": state.n_facts,
+        "journal_sha256": state.last_sha256,
+        "derived": derived,
+        "derived_by": {"tables": writer_version()},
+        "manifest_sha256": "",
+        "project_version": started.identity.get("project_version", msgspec.UNSET),
+    }
 
 
 _HEAD = 1_025  # bytes: what tells a pointer from a segment

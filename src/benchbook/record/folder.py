@@ -27,35 +27,11 @@ class Record:
     """Paths of one record. Nothing is read until it is asked for."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-
-    @property
-    def run_id(self) -> str:
-        return self.path.name
-
-    @property
-    def journal(self) -> Path:
-        return self.path / "journal"
-
-    @property
-    def inputs(self) -> Path:
-        return self.path / "inputs"
-
-    @property
-    def manifest(self) -> Path:
-        return self.path / "manifest.json"
-
-    @property
-    def samples(self) -> Path:
-        return self.path / "samples.parquet"
-
-    @property
-    def aggregates(self) -> Path:
-        return self.path / "aggregates.json"
-
-    @property
-    def decision(self) -> Path:
-        return self.path / "decision.json"
+        self.path = path = Path(path)
+        self.run_id = path.name
+        self.journal, self.inputs = path / "journal", path / "inputs"
+        self.manifest, self.samples = path / "manifest.json", path / "samples.parquet"
+        self.aggregates, self.decision = path / "aggregates.json", path / "decision.json"
 
     def input(self, sha256: str) -> Path:
         return self.inputs / sha256

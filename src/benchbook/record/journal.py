@@ -7,10 +7,10 @@ import hashlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 import zstandard
 
@@ -27,10 +27,7 @@ SYNC_SECONDS = 0.05
 SYNC_FACTS = 256
 
 
-class LineHandler(Protocol):
-    """Called with each line that is already there when a journal is opened."""
-
-    def __call__(self, line: JournalLine, /) -> None: ...
+LineHandler = Callable[[JournalLine], None]  # called with each line that is already there when a journal is opened
 
 
 def utc_now(now: float | None = None) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "SPEC_FILE",
     "FilesBeside",
     "FrozenSpec",
+    "Named",
     "Role",
     "SpecKind",
     "Template",
@@ -181,12 +182,14 @@ def kind_of_spec(folder: str | Path) -> SpecKind:
     return "protocol" if "dimensions" in values else "checks"
 
 
-class _Named(Protocol):
+class Named(Protocol):
+    """A spec, as far as it is told apart."""
+
     @property
     def id(self) -> str: ...
 
 
-_Own = TypeVar("_Own", bound=_Named)
+_Own = TypeVar("_Own", bound=Named)
 
 
 def read_own(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 
 from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
-from benchbook.ask.starting import Opened, Roles, RunResult
+from benchbook.ask.starting import Opened, Reopened, RunResult
 from benchbook.ask.work import ProgressHandler
 from benchbook.canonical import ready
 from benchbook.evalsets import EvalSet, Item
@@ -87,7 +86,14 @@ class AnswersEvaluator(Evaluator):
         return "its predictions were read from a file"
 
     def reopen(self, record: Record, config: RunConfig) -> Opened:
-        return _Reopened(config, candidate_plan_of(record.started()), self.metric)
+        started = record.started()
+        plan = candidate_plan_of(started)
+
+        def questions(record: Record, stop: Stop) -> AnswerQuestions:
+            del stop
+            return AnswerQuestions(record, plan, recorded_evalset(record, started), self.metric)
+
+        return Reopened(roles_of_answers(config, plan), plan.benchmark, questions)
 
     # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,25 +126,6 @@ class AnswersEvaluator(Evaluator):
 
     def unavailable(self, started: RunStarted) -> str | None:
         return dry_run_reason(started)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reopened:
-    config: RunConfig
-    plan: CandidatePlan
-    metric: Metric
-
-    @property
-    def roles(self) -> Roles:
-        return roles_of_answers(self.config, self.plan)
-
-    @property
-    def benchmark(self) -> bool:
-        return self.plan.benchmark
-
-    def questions(self, record: Record, stop: Stop) -> AnswerQuestions:
-        del stop
-        return AnswerQuestions(record, self.plan, recorded_evalset(record, record.started()), self.metric)
 
 
 class _RequestCheck:

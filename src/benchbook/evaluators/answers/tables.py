@@ -38,11 +38,11 @@ from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.kept import recorded_evalset, set_warnings
 from benchbook.evaluators.settings import RunStatus
 from benchbook.evaluators.signs import AnswerSigns
-from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.record.derived_files import hashes_of, pretty_json, told_by_journal, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record, write_file
 from benchbook.record.state import JournalState, read_state
-from benchbook.record.tables import write_table, writer_version
+from benchbook.record.tables import write_table
 from benchbook.training.logs import training_files, training_warnings, write_training
 
 __all__ = ["DERIVED_FILES", "AnswersDerived", "Counted", "SampleCheck", "derive_answers", "dry_run_reason"]
@@ -319,20 +319,12 @@ def _with_the_missing(
 
 def _manifest(state: JournalState, counted: Counted, derived: dict[str, str]) -> msgspec.Struct:
     started, plan = state.started, counted.plan
-    last_at = state.ended or state.interrupted
     identity = started.identity
     return counted.metric.manifest_type(
-        run_id=started.run_id,
-        timestamp_utc=started.at,
-        ended_utc=last_at.at if last_at else None,
-        state=state.state,
-        state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
+        **told_by_journal(state, derived),
         run_status=counted.run_status,
         run_status_reason=identity["run_status_reason"],
         dry_run=identity["dry_run"],
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
-        dataset_id=identity["dataset_id"],
         dataset_version_or_hash=f"sha256:{plan.set_sha256}",
         n_items=plan.n_items,
         repeats=plan.repeats,
@@ -350,19 +342,7 @@ def _manifest(state: JournalState, counted: Counted, derived: dict[str, str]) ->
         generation_params_effective=plan.candidate.params,
         prediction_form=identity["prediction_form"],
         prediction_columns=identity["prediction_columns"],
-        code_version=started.code_version,
-        environment=started.environment,
         reasoning_tags=sorted(plan.candidate.reasoning_tags),
-        config=started.config,
-        plan_sha256=started.plan_sha256,
-        inputs=started.inputs,
-        journal_segments=state.n_segments,
-        journal_facts=state.n_facts,
-        journal_sha256=state.last_sha256,
-        derived=derived,
-        derived_by={"tables": writer_version()},
-        manifest_sha256="",
         part=plan.part_said,
-        project_version=identity.get("project_version", msgspec.UNSET),
         **counted.metric.identity,
     )

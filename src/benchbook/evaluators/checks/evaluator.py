@@ -40,10 +40,10 @@ from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.contract import COST, ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
-from benchbook.evaluators.kept import check_kept, kept_files, kept_hashes, spec_inputs
+from benchbook.evaluators.kept import kept_own, kept_sha256, spec_inputs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.specs import load_spec, sha256_of_files
+from benchbook.specs import load_spec
 from benchbook.specs.folders import SPEC_FILE
 from benchbook.text import quoted
 
@@ -125,15 +125,12 @@ def evaluator_kept_in(record: Record, started: RunStarted) -> ChecksEvaluator:
 
     Its hash is that of the files which the first fact names; whether they have still those bytes, `verify` tells.
     """
-    sha256 = sha256_of_files(kept_hashes(started))
-    return ChecksEvaluator(started.spec, partial(_kept, record, started), sha256)
+    return ChecksEvaluator(started.spec, partial(_kept, record, started), kept_sha256(started))
 
 
 def _kept(record: Record, started: RunStarted) -> ChecksMetric:
-    files, path = kept_files(record, started)
-    spec = read_spec_files(files, path)
-    check_kept(record, started, spec.id)
-    return ChecksMetric(spec, sha256_of_files(kept_hashes(started)))
+    spec = kept_own(record, started, lambda files, path, _: read_spec_files(files, path))
+    return ChecksMetric(spec, kept_sha256(started))
 
 
 # ── what scores answers ──────────────────────────────────────────────────────────────────────────────────────

@@ -6,20 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
-from benchbook.ask.starting import Roles
+from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
 from benchbook.evaluators.contract import DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
 from benchbook.evaluators.experiments import Experiment
-from benchbook.evaluators.kept import kept_hashes
+from benchbook.evaluators.kept import kept_sha256
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
@@ -42,7 +40,7 @@ from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.record.tables import read_rows
-from benchbook.specs import load_spec, sha256_of_files
+from benchbook.specs import load_spec
 
 if TYPE_CHECKING:
     import polars
@@ -162,8 +160,11 @@ class ProtocolEvaluator(Evaluator):
             return None
         return "its judgements were made elsewhere"
 
-    def reopen(self, record: Record, config: JudgingConfig) -> _Reopened:
-        return _Reopened(config, protocol_plan_of(record.started()))
+    def reopen(self, record: Record, config: JudgingConfig) -> Reopened:
+        plan = protocol_plan_of(record.started())
+        return Reopened(
+            roles_of_judges(config, plan), False, lambda record, stop: ProtocolQuestions(record, plan, stop)
+        )
 
     # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -234,20 +235,6 @@ class ProtocolEvaluator(Evaluator):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Reopened:
-    config: JudgingConfig
-    plan: ProtocolPlan
-    benchmark: bool = False
-
-    @property
-    def roles(self) -> Roles:
-        return roles_of_judges(self.config, self.plan)
-
-    def questions(self, record: Record, stop: Stop) -> ProtocolQuestions:
-        return ProtocolQuestions(record, self.plan, stop)
-
-
 class _Check:
     """Renders each request again, or reads each judgement again, and holds it against the fact."""
 
@@ -293,5 +280,5 @@ def evaluator_in(folder: str | Path) -> ProtocolEvaluator:
 
 def evaluator_kept_in(record: Record, started: RunStarted) -> ProtocolEvaluator:
     """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone."""
-    sha256 = sha256_of_files(kept_hashes(started))
+    sha256 = kept_sha256(started)
     return ProtocolEvaluator(started.spec, partial(kept_protocol, record, started), lambda: sha256)

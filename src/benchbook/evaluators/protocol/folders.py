@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from benchbook.errors import ConfigError
-from benchbook.evaluators.kept import check_kept, kept_files, kept_hashes, spec_inputs
+from benchbook.evaluators.kept import kept_own, spec_inputs
 from benchbook.evaluators.protocol.rows import ProtocolReadRow
 from benchbook.evaluators.protocol.spec import (
     PLACEHOLDERS,
@@ -30,7 +30,6 @@ from benchbook.evaluators.quotes import LengthRule
 from benchbook.evaluators.settings import is_spec_folder
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.specs import sha256_of_files
 from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import (
     NAME_WORDS,
@@ -312,7 +311,4 @@ def protocol_of(record: Record, started: RunStarted) -> Protocol:
 
 def kept_protocol(record: Record, started: RunStarted) -> Protocol:
     """The protocol in the files that a record keeps. Raises: RecordError, SpecError."""
-    files, path = kept_files(record, started)
-    protocol = read_protocol(files, path, sha256_of_files(kept_hashes(started)))
-    check_kept(record, started, protocol.id)
-    return replace(protocol, files=files)
+    return kept_own(record, started, lambda files, *others: replace(read_protocol(files, *others), files=files))

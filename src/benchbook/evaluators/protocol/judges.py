@@ -21,9 +21,9 @@ from benchbook.evaluators.protocol.reply import read_reply
 from benchbook.evaluators.protocol.rows import JudgeLedger, ProtocolManifest, Task
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.signs import REJECTED_IN_A_ROW, InARow, Rejection, explained
+from benchbook.record.derived_files import told_by_journal
 from benchbook.record.facts import Failure, Reply, cause_of
 from benchbook.record.state import JournalState, Reported
-from benchbook.record.tables import writer_version
 
 __all__ = ["JudgeCounts", "RejectedEvaluations", "last_failure", "manifest_of", "rejection_of_evaluation", "task_of"]
 
@@ -115,18 +115,9 @@ def manifest_of(
     derived: dict[str, str],
 ) -> ProtocolManifest:
     """`dates` are those that judgements made elsewhere bear, `derived` the hashes of the other derived files."""
-    started = state.started
-    last_at = state.ended or state.interrupted
     return ProtocolManifest(
-        run_id=started.run_id,
-        timestamp_utc=started.at,
-        ended_utc=last_at.at if last_at else None,
-        state=state.state,
-        state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
+        **told_by_journal(state, derived),
         prompt_sha256=protocol.prompt_sha256,
-        dataset_id=started.identity["dataset_id"],
         dataset_version_or_hash=f"sha256:{plan.set_sha256}",
         n_outputs=plan.n_outputs,
         repeats=plan.repeats,
@@ -134,19 +125,7 @@ def manifest_of(
         same_model=plan.same_model,
         judges={judge.plan.name: _judge(judge, plan) for judge in judges},
         judged_elsewhere=plan.judgements_sha256 is not None,
-        code_version=started.code_version,
-        environment=started.environment,
-        config=started.config,
-        plan_sha256=started.plan_sha256,
-        inputs=started.inputs,
-        journal_segments=state.n_segments,
-        journal_facts=state.n_facts,
-        journal_sha256=state.last_sha256,
-        derived=derived,
-        derived_by={"tables": writer_version()},
-        manifest_sha256="",
-        project_version=started.identity.get("project_version", msgspec.UNSET),
-        **_since_derivation_3(plan, dates, derivation_of(started)),
+        **_since_derivation_3(plan, dates, derivation_of(state.started)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import msgspec
 
 from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
-from benchbook.ask.starting import Roles
+from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets import Item
@@ -35,7 +34,7 @@ from benchbook.evaluators.contract import (
 )
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import RunVerdict, read_decision
-from benchbook.evaluators.kept import kept_hashes, recorded_evalset
+from benchbook.evaluators.kept import kept_sha256, recorded_evalset
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
@@ -57,7 +56,7 @@ from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_d
 from benchbook.record.facts import RunStarted, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
-from benchbook.specs import load_spec, sha256_of_files
+from benchbook.specs import load_spec
 
 if TYPE_CHECKING:
     import polars
@@ -108,9 +107,15 @@ class RubricEvaluator(Evaluator):
     def prepare(self, config: RunConfig) -> PreparedRun:
         return prepare(config)
 
-    def reopen(self, record: Record, config: RunConfig) -> _Reopened:
+    def reopen(self, record: Record, config: RunConfig) -> Reopened:
         until_decided_of(config)  # refuses a confidence beside it, in a later sitting as in the first
-        return _Reopened(config, plan_of(record.started()))
+        started = record.started()
+        plan = plan_of(started)
+
+        def questions(record: Record, stop: Stop) -> RubricQuestions:
+            return RubricQuestions(record, plan, recorded_evalset(record, started), stop)
+
+        return Reopened(roles_of_run(config, plan), plan.benchmark, questions)
 
     # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -201,23 +206,6 @@ class RubricEvaluator(Evaluator):
         return unanswered_why(columns)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reopened:
-    config: RunConfig
-    plan: Plan
-
-    @property
-    def roles(self) -> Roles:
-        return roles_of_run(self.config, self.plan)
-
-    @property
-    def benchmark(self) -> bool:
-        return self.plan.benchmark
-
-    def questions(self, record: Record, stop: Stop) -> RubricQuestions:
-        return RubricQuestions(record, self.plan, recorded_evalset(record, record.started()), stop)
-
-
 class _RequestCheck:
     """Renders each request again and holds its hash against the fact that names it."""
 
@@ -273,7 +261,7 @@ def evaluator_in(folder: str | Path) -> RubricEvaluator:
 
 def evaluator_kept_in(record: Record, started: RunStarted) -> RubricEvaluator:
     """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone."""
-    sha256 = sha256_of_files(kept_hashes(started))
+    sha256 = kept_sha256(started)
     return RubricEvaluator(started.spec, partial(kept_rubric, record, started), lambda: sha256)
 
 

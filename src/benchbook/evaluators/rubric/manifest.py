@@ -14,21 +14,23 @@ from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.rows import PanelJudge, PanelManifest, RubricManifest
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.warnings import roles_of
+from benchbook.record.derived_files import told_by_journal
 from benchbook.record.state import JournalState
-from benchbook.record.tables import writer_version
 
 __all__ = ["manifest_of", "refusal", "undeclared"]
+
+
+# Of what the journal tells, R7.1 requires these.
+_REQUIRED_OF_JOURNAL = ("run_id", "timestamp_utc", "dataset_id", "code_version", "environment")
 
 
 def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> RubricManifest:
     """The manifest, but for the hashes of the derived files and its own."""
     started = state.started
     version, *versions = _versions(state, plan)
-    last_at = state.ended or state.interrupted
+    told = told_by_journal(state, {})
     known: dict[str, Any] = {
-        "run_id": started.run_id,
-        "timestamp_utc": started.at,
-        "dataset_id": started.identity["dataset_id"],
+        **{name: told[name] for name in _REQUIRED_OF_JOURNAL},
         "dataset_version_or_hash": f"sha256:{plan.set_sha256}",
         "model_id": plan.candidate.model_id,
         "model_version": version,
@@ -38,19 +40,12 @@ def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> RubricMani
         "prompt_template_version_or_hash": f"sha256:{plan.prompt_template_sha256}" if plan.prompt_template_id else None,
         "evaluator_prompt_template_version_or_hash": f"sha256:{spec.prompt_sha256}",
         "generation_params": started.identity["generation_params"]["model"],
-        "code_version": started.code_version,
-        "environment": started.environment,
     }
     not_known = undeclared(plan, started.config.get("model_params", {})) if derivation_of(started) >= 3 else []
     # Outputs that were made elsewhere may be decided about without those; a benchmark may not (R7.1).
     optional = () if plan.benchmark else not_known
     return RubricManifest(
-        **known,
-        ended_utc=last_at.at if last_at else None,
-        state=state.state,
-        state_detail=state.interrupted.reason if state.interrupted and not state.ended else None,
-        spec=plan.spec,
-        spec_sha256=plan.spec_sha256,
+        **told | known,
         n_items=plan.n_items,
         repeats=plan.repeats,
         benchmark=plan.benchmark,
@@ -60,15 +55,6 @@ def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> RubricMani
         evaluator_generation_params_effective=plan.judge.params,
         unmeasured=list(plan.unmeasured),
         reasoning_tags=sorted({tag for role in (plan.candidate, *plan.judges) for tag in role.reasoning_tags}),
-        config=started.config,
-        plan_sha256=started.plan_sha256,
-        inputs=started.inputs,
-        journal_segments=state.n_segments,
-        journal_facts=state.n_facts,
-        journal_sha256=state.last_sha256,
-        derived={},
-        derived_by={"tables": writer_version()},
-        manifest_sha256="",
         panel=_panel(plan, versions),
         accepted_unanswered=True if state.ended is not None and state.ended.accepts_unanswered else msgspec.UNSET,
         missing_metadata=[
@@ -77,7 +63,6 @@ def manifest_of(state: JournalState, plan: Plan, spec: RubricSpec) -> RubricMani
         ],
         not_known=not_known or msgspec.UNSET,
         part=plan.part_said,
-        project_version=started.identity.get("project_version", msgspec.UNSET),
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from benchbook.evaluators.costs import known_prices
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
-from benchbook.evaluators.kept import check_kept, kept_files, kept_hashes, recorded_evalset, spec_inputs
+from benchbook.evaluators.kept import kept_own, recorded_evalset, spec_inputs
 from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Percentile
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.criteria import Criterion, PassRule, PromptMessage
@@ -29,7 +29,6 @@ from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1, w
 from benchbook.evaluators.rubric.steps import ItemOf, no_item
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.specs import sha256_of_files
 from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed
 from benchbook.specs.fields import (
     NAME_WORDS,
@@ -109,10 +108,7 @@ def rubric_of(record: Record) -> RubricSpec:
 
 def kept_rubric(record: Record, started: RunStarted) -> RubricSpec:
     """The rubric in the files that a record keeps. Raises: RecordError, SpecError."""
-    files, path = kept_files(record, started)
-    spec = read_rubric(files, path, sha256_of_files(kept_hashes(started)))
-    check_kept(record, started, spec.id)
-    return spec
+    return kept_own(record, started, read_rubric)
 
 
 # ── a user's own: spec.toml and the judge's prompt ───────────────────────────────────────────────────────────
