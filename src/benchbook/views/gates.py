@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from benchbook.evaluators.document import Cell, Columns, Kind, Reach, Span, Table, Tone, Value, table
-from benchbook.evaluators.gates import DecidedBy, Direction, Gate
+from benchbook.evaluators.gates import Decision, DecidedBy, Direction, Gate
 from benchbook.statistics.ground import REASONS
 from benchbook.views import numbers
 from benchbook.views.words import aggregate_word
@@ -97,18 +97,8 @@ def extremes(gate: Gate) -> str:
     return f"{gate_value(gate, gate.worst)} to {gate_value(gate, gate.best)}"
 
 
-class _Decided(Protocol):
-    """A decision by gates, of any evaluator."""
-
-    @property
-    def gates(self) -> Sequence[Gate]: ...
-
-    @property
-    def decided_by(self) -> DecidedBy | msgspec.UnsetType: ...
-
-
 def gates_table(
-    decision: _Decided,
+    decision: Decision,
     word: Callable[[str], tuple[str, Kind]] = lambda name: aggregate_word(name)[:2],
     *,
     unknown: str = "not measured",
