@@ -14,7 +14,7 @@ from benchbook.text import plural
 if TYPE_CHECKING:
     from benchbook.ask.starting import Roles
 
-__all__ = ["CallsForecast", "AskedModel", "Forecast", "asked_models", "most_cost"]
+__all__ = ["AskedModel", "CallsForecast", "Forecast", "asked_models", "most_cost"]
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English; only for this estimate, never for a score
 _MAX_TOKENS = 1024  # of an answer that has no limit of its own

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 
 from benchbook.evaluators.document import Cell, Columns, Kind, Reach, Span, Table, Tone, Value, table
-from benchbook.evaluators.gates import Decision, DecidedBy, Direction, Gate
+from benchbook.evaluators.gates import DecidedBy, Decision, Direction, Gate
 from benchbook.statistics.ground import REASONS
 from benchbook.views import numbers
 from benchbook.views.words import aggregate_word
