@@ -15,8 +15,8 @@ from typing import Any
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.statistics.ground import REASONS, WARNINGS
-from benchbook.views.answers.correctness import MISS_REASONS
 from benchbook.views.answers.report import ERRORS
+from benchbook.views.answers.terms import MISS_REASONS
 from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
 from benchbook.views.numbers import DECIMALS, MOST_DECIMALS, NO_INTERVAL
 from benchbook.views.protocol.tables import LOCATED, RULES, SHORT_REASONS, STANDINGS

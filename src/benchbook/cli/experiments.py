@@ -57,7 +57,7 @@ def plan(
 ) -> None:
     """Say how many items a comparison needs, or with --ready a release decision, before it is run."""
     from benchbook.evaluators.rubric.items_needed import items_needed
-    from benchbook.views.rubric.needed import plan_words
+    from benchbook.views.rubric.words import plan_words
 
     if ready:
         _plan_ready(confidence, as_json)
@@ -90,7 +90,7 @@ def _plan_ready(confidence: float | None, as_json: bool) -> None:
     from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
     from benchbook.evaluators.rubric.needed import least_by_gate
     from benchbook.evaluators.rubric.spec import rubric_v1
-    from benchbook.views.rubric.needed import ready_words
+    from benchbook.views.rubric.words import ready_words
 
     level = DEFAULT_CONFIDENCE if confidence is None else confidence
     by_gate = least_by_gate(rubric_v1(), level)

@@ -181,7 +181,7 @@ class Evaluator(ABC):
 
     id: str
     command: ClassVar[str]  # of the command line: it makes the evaluator's records, and resumes them
-    view: ClassVar[str] = "benchbook.views.any_evaluator"  # the module whose `VIEW` shows its records
+    view: ClassVar[str] = "benchbook.views.any_evaluator:VIEW"  # what shows its records: a module, and a name in it
     samples_are: ClassVar[SamplesAre] = "answers"
     may_change: ClassVar[frozenset[str]] = MAY_CHANGE
     repeats_in_record: ClassVar[bool] = True  # its plan has the setting `repeats`; else they are records of one plan

@@ -89,7 +89,8 @@ class View:
 
 def view_of(evaluator: Evaluator) -> View:
     """How an evaluator's runs are shown."""
-    view: View = import_module(evaluator.view).VIEW
+    module, _, name = evaluator.view.partition(":")
+    view: View = getattr(import_module(module), name)
     return view
 
 

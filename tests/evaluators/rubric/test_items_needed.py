@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchbook.errors import ConfigError
 from benchbook.evaluators.rubric.items_needed import items_needed
-from benchbook.views.rubric.needed import plan_words
+from benchbook.views.rubric.words import plan_words
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ __all__ = ["EVALUATORS", "ChecksEvaluator", "ChecksMetric", "derived_types", "ev
 class ChecksEvaluator(AnswersEvaluator):
     """Answers held against checks, without a judge. Its spec is read when it is first needed."""
 
-    view = "benchbook.views.answers.checks"
+    view = "benchbook.views.answers.terms:CHECKS"
 
     def __init__(self, spec_id: str, load: Callable[[], ChecksMetric], sha256: str) -> None:
         self.id = spec_id

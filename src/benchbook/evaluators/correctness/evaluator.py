@@ -71,7 +71,7 @@ class CorrectnessEvaluator(AnswersEvaluator):
     """Answers held against those that were expected, without a judge (SPEC A)."""
 
     id = SPEC_ID
-    view = "benchbook.views.answers.correctness"
+    view = "benchbook.views.answers.terms:CORRECTNESS"
     metric = METRIC
 
     @property

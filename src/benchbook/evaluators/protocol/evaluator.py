@@ -129,7 +129,7 @@ class ProtocolEvaluator(Evaluator):
     """Models judge each other's outputs, and their own, in strict JSON with quoted evidence (SPEC P)."""
 
     command = "judge run"
-    view = "benchbook.views.protocol.report"
+    view = "benchbook.views.protocol.report:VIEW"
     samples_are = "evaluations"
     files = DERIVED_FILES
 

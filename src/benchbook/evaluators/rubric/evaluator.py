@@ -78,7 +78,7 @@ class RubricEvaluator(Evaluator):
     """A judge scores answers by criteria, and a release is decided (SPEC R)."""
 
     command = "run"
-    view = "benchbook.views.rubric.report"
+    view = "benchbook.views.rubric.report:VIEW"
     may_change = MAY_CHANGE | {
         "model_base_url", "model_api_key_env", "model_path", "judge_base_url", "judge_api_key_env", "judge_path",
         "confidence",

@@ -27,7 +27,7 @@ class ScorerEvaluator(AnswersEvaluator):
     """Answers scored by a Python function of the user's own. The function is called when answers are scored, and never
     by whatever reads a record (F8)."""
 
-    view = "benchbook.views.answers.scorers"
+    view = "benchbook.views.answers.terms:SCORER"
 
     def __init__(self, metric: ScorerMetric) -> None:
         self.id = metric.id

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 
@@ -52,7 +52,7 @@ from benchbook.views.views import (
     run_facts,
     write_pieces,
 )
-from benchbook.views.words import asked_items, plural
+from benchbook.views.words import DecisionWord, asked_items, plural
 
 if TYPE_CHECKING:
     from benchbook.training.curves import Curve
@@ -75,24 +75,44 @@ _TIME_OUTS = ("timeout",)
 _FAILED: Mapping[str, str] = {"crashed": "The run crashed", "timed_out": "The run timed out"}
 
 
+def misses_by_run_or_item(row: Any) -> list[str]:
+    """Why an item that did not pass has no whole score, or none yet, by the spec's names.
+
+    A run that crashed is the one reason for all of its items.
+    """
+    if row.error is not None and row.error in _FAILED:
+        return [row.error]
+    return [name for name in (row.error, row.miss_reason, getattr(row, "candidate_error", None)) if name is not None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """What is the evaluator's own in a report of its runs.
 
-    `passed` is what an item is that has its whole score; `score_of` and `passed_of` name the two rows of the scorecard.
+    `passed` is what an item is that has its whole score, as `column` of its row says; `score_of` and `passed_of` name
+    the two rows of the scorecard.
     """
 
     passed: str
     score_of: str
     passed_of: str
     reasons: Mapping[str, str]  # in words
-    n_passed: Callable[[Any], int]  # of aggregates
-    interval: Callable[[Any], Interval]
-    why_missed: Callable[[Any], list[str]]  # of a row
-    is_missed: Callable[[Any], bool]
+    column: str = "passed"
+    n_passed: Callable[[Any], int] = lambda file: int(file.n_passed)
+    interval: Callable[[Any], Interval] = lambda file: file.intervals["primary_score"]
+    misses: Callable[[Any], list[str]] = misses_by_run_or_item  # of a row that did not pass
     warning: Callable[[Any], str | None] = lambda _: None  # that stands before all others
     tables: Callable[[Any], Iterable[Table]] = lambda _: ()  # after the scorecard, of the whole report
     decided: Callable[[Any], tuple[str, Tone] | None] = lambda _: None  # what a decision by gates comes to
+
+    def why_missed(self, row: Any) -> list[str]:
+        """Why an item did not pass, or has no score yet."""
+        return [] if getattr(row, self.column) else self.misses(row)
+
+    def is_missed(self, row: Any) -> bool:
+        """An item without a score yet is none."""
+        passed = getattr(row, self.column)
+        return passed is not None and not passed
 
 
 @dataclass(frozen=True)
@@ -110,13 +130,7 @@ class AnswersReport:
     loss: Callable[[], Curve | None]
 
 
-class _Headline(NamedTuple):
-    words: str
-    meaning: str
-    tone: Tone
-
-
-def _headline(report: AnswersReport) -> _Headline:
+def _headline(report: AnswersReport) -> DecisionWord:
     """The score, and apart from it how the run itself went: no word of the verdict can be taken for the score's (A3).
 
     Where the run did not hold, that comes first.
@@ -127,17 +141,17 @@ def _headline(report: AnswersReport) -> _Headline:
     score = f"{numbers.score(file.primary_score, unknown='no item is answered')} by {report.manifest.spec}"
     match verdict:
         case "unavailable":
-            return _Headline("Nothing was scored", f"Unavailable: {reason}.", "none")
+            return DecisionWord("Nothing was scored", f"Unavailable: {reason}.", "none")
         case "fail":
             words = _FAILED.get(report.manifest.run_status, "The run failed")
-            return _Headline(words, f"{reason}. Score {score}: {counted}.", "bad")
+            return DecisionWord(words, f"{reason}. Score {score}: {counted}.", "bad")
         case "incomplete":
-            return _Headline("The run is not complete", f"{reason}. Score so far {score}: {counted}.", "doubt")
+            return DecisionWord("The run is not complete", f"{reason}. Score so far {score}: {counted}.", "doubt")
         case "pass":
             span = numbers.interval("score", terms.interval(file))
             tone: Tone = "doubt" if terms.warning(file) else "none"
             words, tone = terms.decided(report.decision) or ("", tone)
-            return _Headline(
+            return DecisionWord(
                 f"Score {score}; the run itself completed", f"{counted}; the score is {span}.{words}", tone
             )
         case _:
@@ -152,16 +166,6 @@ def _notices(report: AnswersReport) -> list[str]:
     if report.decision.verdict == "incomplete":
         found.append(f"The run can be resumed: benchbook score --resume {report.manifest.run_id}")
     return found
-
-
-def misses_by_run_or_item(row: Any, why: str | None) -> list[str]:
-    """Why an item that did not pass has no whole score, or none yet, by the spec's names.
-
-    A run that crashed is the one reason for all of its items.
-    """
-    if row.error is not None and row.error in _FAILED:
-        return [row.error]
-    return [name for name in (row.error, why, getattr(row, "candidate_error", None)) if name is not None]
 
 
 def _misses_of(report: AnswersReport) -> list[tuple[str, str, int]]:
@@ -306,7 +310,7 @@ def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Doc
     manifest, file, top = report.manifest, report.aggregates, _headline(report)
     model = named_model("Model", manifest.model_id, manifest.model_version)
     opening = Opening(
-        top.words, top.tone, meaning=(top.meaning,), facts=(model, *run_facts(report)), quotes_others=True
+        top.headline, top.tone, meaning=(top.meaning,), facts=(model, *run_facts(report)), quotes_others=True
     )
     above, below = notices_around(report, _notices(report))
     asked = f"{manifest.dataset_id}, {asked_items(manifest)}; run {manifest.run_id}"
@@ -320,7 +324,7 @@ def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Doc
         none = Paragraph("No item missed.", only=HTML)
         blocks.append(Section("misses", "Why items missed", (written or none,)))
         blocks += [_missed_section(report, missed), _training(report), *end_sections(report)]
-    title = f"{top.words}: {manifest.model_id} on {manifest.dataset_id}"
+    title = f"{top.headline}: {manifest.model_id} on {manifest.dataset_id}"
     return Document(title, manifest.spec, blocks, FOOT, manifest.journal_sha256, _CONTENTS)
 
 

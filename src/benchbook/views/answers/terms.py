@@ -1,0 +1,145 @@
+"""What the evaluators that score answers one by one call things, and the tables that are an evaluator's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from benchbook.evaluators.checks.kind import REASONS
+from benchbook.evaluators.checks.rows import ChecksAggregates
+from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
+from benchbook.evaluators.gates import Decision, DecisionName, RunVerdict
+from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerRow
+from benchbook.text import shorten
+from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
+from benchbook.views.gates import gates_table
+
+__all__ = ["CHECKS", "CORRECTNESS", "MISS_REASONS", "SCORER"]
+
+
+# ── the one expected answer ──────────────────────────────────────────────────────────────────────────────────
+
+MISS_REASONS: Mapping[str, str] = {
+    "no_prediction": "no prediction",
+    "expected_inside_longer_text": "the expected answer stands inside a longer text",
+    "numerically_equal": "the same number, written otherwise",
+    "different": "another answer",
+}
+
+CORRECTNESS = view_over(
+    Terms(
+        passed="correct",
+        score_of="Score: mean correctness",
+        passed_of="Correct items",
+        reasons=MISS_REASONS,
+        column="correctness",
+        n_passed=lambda file: int(file.n_correct),
+        interval=lambda file: file.interval,
+        warning=lambda file: file.floor_warning,
+    )
+)
+
+
+# ── checks ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LABELS: Mapping[str, tuple[str, Kind]] = {
+    "primary_score": ("Score", "score"),
+    "pass_rate": ("Items that passed", "rate"),
+    "no_prediction_rate": ("Items without a prediction", "rate"),
+}
+_CHECKS_MISS: Mapping[str, str] = {str(name): words for name, words in REASONS.items()}
+_TONES: Mapping[DecisionName, Tone] = {"READY": "good", "NOT_READY": "bad", "INCONCLUSIVE": "doubt"}
+
+
+def _label(aggregate: str) -> tuple[str, Kind]:
+    """An aggregate in words, and what kind of number it is."""
+    return _LABELS.get(aggregate) or (f"Mean of {aggregate.removesuffix('_mean')}", "score")
+
+
+def _checks_tables(report: AnswersReport) -> Iterator[Table]:
+    """Of several checks each one's mean with its interval, and why it missed; the gates, where the spec has some."""
+    file: ChecksAggregates = report.aggregates
+    if len(file.checks) > 1:
+        yield from _of_checks(file)
+    if isinstance(report.decision, Decision):
+        yield gates_table(report.decision, _label, unknown="no value", in_full=False)
+
+
+def _of_checks(file: ChecksAggregates) -> Iterator[Table]:
+    means = [
+        (
+            name,
+            Value("score", one.mean),
+            Reach("score", file.intervals[f"{name}_mean"], bare=True),
+            sum(one.misses.values()),
+        )
+        for name, one in file.checks.items()
+    ]
+    yield table("Checks", {"Check": "text", "Mean": "score", "Interval": "number", "Items not full": "count"}, means)
+    misses = [
+        (name, reason, reason_words(_CHECKS_MISS, reason), n)
+        for name, one in file.checks.items()
+        for reason, n in one.misses.items()
+    ]
+    yield table("Why checks missed", {"Check": "text", "Name": "text", "Why": "text", "Items": "count"}, misses)
+
+
+def _decided(decision: Decision | RunVerdict) -> tuple[str, Tone] | None:
+    """What the gates come to, as the sentence that ends the headline's meaning."""
+    if isinstance(decision, RunVerdict):
+        return None
+    return f" By its gates {decision.decision}: {'; '.join(decision.reasons)}.", _TONES[decision.decision]
+
+
+CHECKS = view_over(
+    Terms(
+        passed="passed",
+        score_of="Score: mean over all items",
+        passed_of="Items that passed",
+        reasons=_CHECKS_MISS,
+        tables=_checks_tables,
+        decided=_decided,
+    )
+)
+
+
+# ── a function of the user's own ─────────────────────────────────────────────────────────────────────────────
+
+_SAID = 160  # characters of what the scorer said
+_values = msgspec.json.Decoder(dict[str, bool | int | float | str])
+
+
+def _scorer_tables(report: AnswersReport) -> Iterator[Table]:
+    """The means of the numbers that the scorer named, and why answers have no score."""
+    file: ScorerAggregates = report.aggregates
+    if file.values:
+        means = [(name, Value("score", one.mean), one.n) for name, one in file.values.items()]
+        yield table("What the scorer named", {"Name": "text", "Mean": "score", "Items": "count"}, means)
+    if file.unscored:
+        faults = [(shorten(one.why, _SAID), one.n_items) for one in file.unscored]
+        yield table("Answers without a score", {"Why": "text", "Items": "count"}, faults)
+
+
+def _scorer_misses(row: ScorerRow) -> list[str]:
+    """Why an item did not pass, and what the scorer said of it."""
+    if row.unscored is not None and row.score is None:
+        return [f"unscored: {shorten(row.unscored, _SAID)}"]
+    said = {} if row.values is None else _values.decode(row.values)
+    of_texts = (f"{name}: {shorten(words, _SAID)}" for name, words in said.items() if isinstance(words, str))
+    return [*misses_by_run_or_item(row), *of_texts]
+
+
+SCORER = view_over(
+    Terms(
+        passed="passed",
+        score_of="Score: mean over all items that have one",
+        passed_of="Items that passed",
+        reasons={
+            "no_prediction": "there is no answer, or nothing but white space",
+            "not_passed": "the scorer did not pass it",
+        },
+        misses=_scorer_misses,
+        tables=_scorer_tables,
+    )
+)
