@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -46,4 +47,18 @@ def test_how_many_items_ready_takes() -> None:
     found = json.loads(benchbook("plan", "--ready", "--confidence", "0.99", "--json").stdout)
     assert (found["n_items"], found["by_gate"]["pass_rate"]) == (90, 29)
     assert benchbook("plan", "--baseline", "0.7").returncode == 2
+    assert benchbook("plan", "--baseline", "0.7", "--detect", "0.1", "--spec", "rubric@v1").returncode == 2
     assert benchbook("plan", "--baseline", "0.7", "--detect", "0.1", "--confidence", "0.9").returncode == 2
+
+
+def test_how_many_items_ready_takes_of_checks(tmp_path: Path) -> None:
+    """0.9 ** 28 is 0.0523, 0.9 ** 29 is 0.0471: 29 that pass show that nine of ten do, and of 0.5 it takes 5."""
+    spec = """name = "own"\nversion = 1\nabout = "a"\n[[checks]]\nname = "right"\nkind = "contains"
+expected = "{{item.expected_answer}}"\ncompare = "whole"\n[[gates]]\naggregate = "pass_rate"\nat_least = 0.9
+[[gates]]\naggregate = "no_prediction_rate"\nat_most = 0.5\n"""
+    (tmp_path / "own@v1").mkdir()
+    (tmp_path / "own@v1" / "spec.toml").write_text(spec, encoding="utf-8")
+    found = json.loads(benchbook("plan", "--ready", "--spec", "own@v1", "--json", cwd=tmp_path).stdout)
+    assert (found["n_items"], found["by_gate"]) == (29, {"pass_rate": 29, "no_prediction_rate": 5})
+    none = benchbook("plan", "--ready", "--spec", "contains@v1")
+    assert (none.returncode, b"contains@v1: has no gate" in none.stderr) == (2, True)

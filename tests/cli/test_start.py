@@ -119,7 +119,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_doctor_takes_any_evaluator(tmp_path: Path) -> None:
-    """Without a judge there is one to ask, once an item; three of 1,024 tokens at $1,000 a million cost $3.07."""
+    """Without a judge there is one to ask, once an item: three answers of 1,024 tokens, at $1,000 a million."""
     write_items(tmp_path / "items.jsonl", 3)
     with running(always_good) as server:
         words = ["--evalset", "items.jsonl", "--model", "openai/m@2026-01-01", "--model-base-url", server.base_url]

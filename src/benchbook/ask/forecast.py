@@ -14,7 +14,7 @@ from benchbook.text import plural
 if TYPE_CHECKING:
     from benchbook.ask.starting import Roles
 
-__all__ = ["AskedModel", "CallsForecast", "Forecast", "asked_models", "most_cost"]
+__all__ = ["AskedModel", "Forecast", "Workload", "asked_models", "most_cost"]
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English; only for this estimate, never for a score
 _MAX_TOKENS = 1024  # of an answer that has no limit of its own
@@ -53,8 +53,8 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
         return ()
 
 
-class CallsForecast(NamedTuple):
-    """The calls to one endpoint, and the tokens that they send."""
+class Workload(NamedTuple):
+    """All that one endpoint is asked."""
 
     calls: int
     input_tokens: int
@@ -71,7 +71,7 @@ def asked_models(roles: Roles, names: Iterable[str] = ()) -> tuple[AskedModel, .
     )
 
 
-def most_cost(roles: Roles, asked: Mapping[str, CallsForecast]) -> str | None:
+def most_cost(roles: Roles, asked: Mapping[str, Workload]) -> str | None:
     """Dollars, every answer as long as it may be; None where no price is set."""
     prices = [price for role, _ in roles.values() for price in (role.config.input_price, role.config.output_price)]
     if all(price is None for price in prices):

@@ -38,6 +38,7 @@ _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often each run asks every item.")
 @click.option("--within", type=float, metavar="S", help="The part of the variance that is within an item, 0 to 1.")
 @click.option("--ready", is_flag=True, help="Say how many items it takes to be READY at all; no comparison.")
+@click.option("--spec", help="With --ready: the evaluator with the gates; by default that of `benchbook run`.")
 @click.option("--confidence", type=_CONFIDENCE, help="With --ready: what is to be shown at; by default 0.95.")
 @json_option
 def plan(
@@ -52,16 +53,19 @@ def plan(
     repeats: int,
     within: float | None,
     ready: bool,
+    spec: str | None,
     confidence: float | None,
     as_json: bool,
 ) -> None:
     """Say how many items a comparison needs, or with --ready a release decision, before it is run."""
-    from benchbook.evaluators.rubric.items_needed import items_needed
-    from benchbook.views.rubric.words import plan_words
+    from benchbook.comparison.items_needed import items_needed
+    from benchbook.views.several_runs import plan_words
 
     if ready:
-        _plan_ready(confidence, as_json)
+        _plan_ready(spec, confidence, as_json)
         return
+    if spec is not None:
+        raise click.UsageError("--spec goes with --ready: what a comparison needs hangs on no evaluator")
     if confidence is not None:
         raise click.UsageError("--confidence goes with --ready; of a comparison, --alpha is its counterpart")
     if baseline is None or detect is None:
@@ -86,14 +90,16 @@ def plan(
         click.echo(line)
 
 
-def _plan_ready(confidence: float | None, as_json: bool) -> None:
+def _plan_ready(spec: str | None, confidence: float | None, as_json: bool) -> None:
     from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-    from benchbook.evaluators.rubric.needed import least_by_gate
-    from benchbook.evaluators.rubric.spec import rubric_v1
-    from benchbook.views.rubric.words import ready_words
+    from benchbook.evaluators.registry import evaluator_asked_for
+    from benchbook.evaluators.settings import RUN_SPEC
+    from benchbook.views.several_runs import ready_words
 
     level = DEFAULT_CONFIDENCE if confidence is None else confidence
-    by_gate = least_by_gate(rubric_v1(), level)
+    evaluator = evaluator_asked_for(spec or RUN_SPEC)
+    if not (by_gate := evaluator.least_for_ready(level)):
+        raise UsageError(f"{evaluator.id}: has no gate that a number of items can show to hold")
     if as_json:
         print_json({"n_items": max(by_gate.values()), "confidence": level, "by_gate": by_gate})
         return

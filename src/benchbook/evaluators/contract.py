@@ -266,6 +266,12 @@ class Evaluator(ABC):
         del target, confidence
         raise UsageError(f"{record.path}: {self.id} has no release gates; ask with --min-score, or --baseline")
 
+    def least_for_ready(self, confidence: float) -> Mapping[str, int]:
+        """The least number of samples, or of clusters of them, with which each gate can be shown to hold: all of them
+        as good as can be. Empty where it has no gates, or none that a number shows."""
+        del confidence
+        return {}
+
     def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
         """What a judge's reply is worth outside a record: `case` has an `id`, the `reply`, and what it is held against.
 

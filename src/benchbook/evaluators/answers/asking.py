@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from benchbook.ask.asking import Call
-from benchbook.ask.forecast import BYTES_PER_TOKEN, CallsForecast, Forecast, asked_models, most_cost
+from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_models, most_cost
 from benchbook.ask.identity import (
     check_code_is_named,
     code_version,
@@ -145,7 +145,7 @@ class PreparedAnswers:
                 *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
                 *chain(*contents_words(self.evalset.contents, judge_sees=())),
             ),
-            most_cost_usd=most_cost(roles, {"candidate": CallsForecast(plan.n_samples, bodies // BYTES_PER_TOKEN)}),
+            most_cost_usd=most_cost(roles, {"candidate": Workload(plan.n_samples, bodies // BYTES_PER_TOKEN)}),
         )
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:

@@ -17,7 +17,7 @@ from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED, Sums
 from benchbook.evaluators.answers.tables import Counted, derive_answers
-from benchbook.evaluators.checks.gates import Gated, decision_of, thresholds_of
+from benchbook.evaluators.checks.gates import Gated, decision_of, least_by_gate, thresholds_of
 from benchbook.evaluators.checks.kind import REASONS, Expected, ItemError
 from benchbook.evaluators.checks.reading import read_spec_files, read_spec_folder
 from benchbook.evaluators.checks.rows import (
@@ -73,6 +73,9 @@ class ChecksEvaluator(AnswersEvaluator):
             return super().gated(record, target, confidence)
         metric = self.metric if confidence is None else self.metric.deciding_at(confidence)
         return derive_answers(record, target, metric)
+
+    def least_for_ready(self, confidence: float) -> Mapping[str, int]:
+        return least_by_gate(thresholds_of(self.metric.spec.gates), confidence)
 
     @property
     def compared(self) -> ComparedColumns:

@@ -29,7 +29,7 @@ from benchbook.evaluators.gates import (
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.clusters import least_to_show
 
-__all__ = ["Gated", "decision_of", "thresholds_of"]
+__all__ = ["Gated", "decision_of", "least_by_gate", "thresholds_of"]
 
 
 def thresholds_of(gates: tuple[GateSpec, ...]) -> tuple[Threshold, ...]:
@@ -42,6 +42,18 @@ def thresholds_of(gates: tuple[GateSpec, ...]) -> tuple[Threshold, ...]:
         )
         found += [Threshold(gate.aggregate, side, in_nano(limit)) for side, limit in limits if limit is not None]
     return tuple(found)
+
+
+def least_by_gate(thresholds: Sequence[Threshold], confidence: float) -> dict[str, int]:
+    """How many items it takes at least to show that each aggregate keeps its limits. Left out is one that asks for the
+    best value there is: of no number of items it follows that all others are as good."""
+    least: dict[str, int] = {}
+    for one in thresholds:
+        share = one.limit if one.direction == "at_least" else 1 - one.limit
+        if share < 1:
+            needed = least_to_show(share, confidence) if share > 0 else 1
+            least[one.aggregate] = max(needed, least.get(one.aggregate, 1))
+    return least
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +147,7 @@ def _by_rule(
     thresholds: Sequence[Threshold], data: Sequence[GateData | None], confidence: float, *, holds: bool
 ) -> Reason:
     """What the values alone come to, and what keeps that from being shown: too few items, or clusters of them."""
-    shares = (one.limit if one.direction == "at_least" else 1 - one.limit for one in thresholds)
-    least = max((least_to_show(share, confidence) for share in shares if 0 < share < 1), default=1)
+    least = max(least_by_gate(thresholds, confidence).values(), default=1)
     counts = [(one.worst.n_clusters or one.worst.n, one.worst.n_clusters is not None) for one in data if one]
     n, are_clusters = min(counts, default=(least, False))
     return values_alone("by_values", holds=holds, n=n, one="group" if are_clusters else "item", least=least)

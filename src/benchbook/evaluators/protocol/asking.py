@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from benchbook.ask.asking import Call
-from benchbook.ask.forecast import BYTES_PER_TOKEN, CallsForecast, Forecast, asked_models, most_cost
+from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_models, most_cost
 from benchbook.ask.identity import first_fact, floating_ids, project_identity, storable_config
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
@@ -186,7 +186,7 @@ class PreparedJudging:
             endpoint = endpoint_name(judge_of(plan, sample))
             calls[endpoint] += times
             read[endpoint] += times * len(requests.body(samples[sample]))
-        asked = {name: CallsForecast(calls[name], read[name] // BYTES_PER_TOKEN) for name in roles}
+        asked = {name: Workload(calls[name], read[name] // BYTES_PER_TOKEN) for name in roles}
         return JudgingForecast(
             samples=plan.n_samples,
             calls=plan.n_samples,

@@ -40,6 +40,7 @@ from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.item_labels import MET, item_label_rows
+from benchbook.evaluators.rubric.needed import least_by_gate
 from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
@@ -116,6 +117,9 @@ class RubricEvaluator(Evaluator):
             return RubricQuestions(record, plan, recorded_evalset(record, started), stop)
 
         return Reopened(roles_of_run(config, plan), plan.benchmark, questions)
+
+    def least_for_ready(self, confidence: float) -> Mapping[str, int]:
+        return least_by_gate(self.spec, confidence)
 
     # ── its records ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchbook.ask.forecast import BYTES_PER_TOKEN, CallsForecast, Forecast, asked_models, most_cost
+from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_models, most_cost
 from benchbook.ask.requests import plan_sha256
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.conversations import Message
@@ -78,7 +78,7 @@ def forecast_of(prepared: PreparedRun) -> RubricForecast:
         ready = _ready(prepared, evalset)
     n, read = plan.n_samples, bodies * plan.repeats // BYTES_PER_TOKEN
     longest = int(plan.candidate.params.get("max_tokens", 1024))
-    judged = CallsForecast(n, read + (longest + _PROMPT_TOKENS) * n)
+    judged = Workload(n, read + (longest + _PROMPT_TOKENS) * n)
     return RubricForecast(
         samples=n,
         calls=len(roles) * n,
@@ -93,7 +93,7 @@ def forecast_of(prepared: PreparedRun) -> RubricForecast:
             *chain(*contents_words(prepared.evalset.contents, judge_sees=spec.judge_sees)),
         ),
         stops=_stops(prepared),
-        most_cost_usd=most_cost(roles, dict.fromkeys(roles, judged) | {"candidate": CallsForecast(n, read)}),
+        most_cost_usd=most_cost(roles, dict.fromkeys(roles, judged) | {"candidate": Workload(n, read)}),
     )
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbook.comparison.items_needed import items_needed
 from benchbook.errors import ConfigError
-from benchbook.evaluators.rubric.items_needed import items_needed
-from benchbook.views.rubric.words import plan_words
+from benchbook.views.several_runs import plan_words
 
 
 @pytest.mark.parametrize(

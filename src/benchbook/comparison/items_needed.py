@@ -9,8 +9,8 @@ import msgspec
 
 from benchbook.errors import ConfigError
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-from benchbook.evaluators.rubric.needed import least_for_ready
-from benchbook.evaluators.rubric.spec import rubric_v1
+from benchbook.evaluators.registry import evaluator_named
+from benchbook.evaluators.settings import RUN_SPEC
 from benchbook.statistics import design_effect, sample_size_mid_p, sample_size_two_proportions
 
 __all__ = ["FORMULAS", "Discordance", "ItemsNeeded", "items_needed"]
@@ -99,7 +99,7 @@ def items_needed(
     return ItemsNeeded(
         n_items=found.n,
         n_answers=2 * found.n * repeats,
-        n_for_ready=least_for_ready(rubric_v1(), DEFAULT_CONFIDENCE),
+        n_for_ready=max(evaluator_named(RUN_SPEC).least_for_ready(DEFAULT_CONFIDENCE).values()),
         baseline=baseline,
         detect=detect,
         power=power,
