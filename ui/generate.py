@@ -20,7 +20,7 @@ from benchbook.views.answers.terms import MISS_REASONS
 from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
 from benchbook.views.numbers import DECIMALS, MOST_DECIMALS, NO_INTERVAL
 from benchbook.views.protocol.tables import LOCATED, RULES, SHORT_REASONS, STANDINGS
-from benchbook.views.rubric.words import FAIL_REASONS
+from benchbook.views.rubric.words import FAIL_ENDINGS, FAIL_REASONS
 from benchbook.views.words import AGGREGATES, OF_CRITERIA, VERDICTS
 
 SOURCE = Path(__file__).parent / "src"
@@ -116,6 +116,7 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "AGGREGATES": ("An aggregate's label, and how its value is written.", LABELS),
     "OF_CRITERIA": ("What is shown of a criterion: how its name ends, and what is said of it.", OF_CRITERIA),
     "FAIL_REASONS": ("Why a sample did not pass (R5.1).", FAIL_REASONS),
+    "FAIL_ENDINGS": ("The same of a criterion: how its reason ends, and what is said of it.", FAIL_ENDINGS),
     "MISS_REASONS": ("Why an item missed (A4).", {**MISS_REASONS, **ERRORS}),
     "VERDICTS": ("What is said of a run itself, and not of its score (A3).", VERDICTS),
     "REASONS": ("Why there is no value, or no interval.", REASONS),

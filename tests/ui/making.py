@@ -26,6 +26,7 @@ from own_scorers import scored
 from panels import replies_of, run_panel
 from running import config
 from scripted_server import always_good, running
+from talked import talked_run
 
 Replies = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 
@@ -53,8 +54,9 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 def make_records(folder: Path) -> None:
     """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
-    and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `experiment`, and `shop` by a
-    protocol of its own; `scored`, by a function; `refused` and `judge-refused`, which servers stopped.
+    and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `talked`, of one that asks for all
+    there is; `experiment`, and `shop` by a protocol of its own; `scored`, by a function; `refused` and
+    `judge-refused`, which servers stopped.
     """
     items = [
         {
@@ -75,6 +77,7 @@ def make_records(folder: Path) -> None:
     own = own_run(folder / "own", [{"sources": None, "clear": "yes"}, {"sources": 2, "clear": "no"}], OWN).record
     shutil.move(own.path, folder / "runs" / "own")
     sample_labels(Record(folder / "runs" / "own"), folder / "runs" / "own-labels", n=1, stratify=(), seed=1)
+    talked_run(folder)
     make_set(folder)
     _experiment(folder, "experiment", _judge)
     with running(by_shop) as server:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from benchbook.text import visible
+from talked import MARKUP
 from ui.making import HOSTILE, N_ITEMS, N_MANY
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -24,6 +25,7 @@ PAGES = {
     "runs": "/",
     "run": "/runs/judged?sample=0&at=0",
     "run of a panel": "/runs/panel",
+    "run of a rubric of one's own": "/runs/talked?sample=0&at=0",
     "run of predictions": "/runs/base?sample=5&at=5",
     "compare": "/compare?run=base&run=tuned&at=1&item=1",
     "compare three": "/compare?run=base&run=tuned&run=third",
@@ -277,6 +279,24 @@ def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:
     expect(panel.locator(".quotes .lost")).to_contain_text("nobody wrote this <b>here</b>")
     page.get_by_role("button", name=re.compile("Evaluations of m, base")).click()
     assert (query(page)["target"], query(page)["variant"]) == (["m"], ["base"])
+
+
+def test_a_sample_says_what_its_judge_said_of_it(open_page: Open) -> None:
+    page = open_page("/runs/talked?sample=0&at=0")
+    panel = page.get_by_label("Sample", exact=True)
+    expect(panel.get_by_label("Turn 1").locator("mark")).to_have_text("📦 parcel1")
+    expect(panel.get_by_label("Turn 1")).to_contain_text(MARKUP)
+    expect(panel.locator("h4").filter(has_text="tool, result of c1")).to_have_text("3 tool, result of c1")
+    criteria = panel.locator(".criteria > div")
+    expect(criteria.locator(".outcome")).to_have_text(["cold", "does not apply", "1", "0.1250"])
+    expect(criteria.nth(0).locator(".found")).to_contain_text("✓ stands in turn 1, characters 13 to 20")
+    expect(criteria.nth(2).locator(".lost")).to_contain_text("nobody <b onclick='window.ran = 3'>said</b> this")
+    expect(criteria.nth(2).locator(".lost")).to_contain_text("✕ it does not stand in the answer")
+    expect(panel.locator(".met-list li").nth(2)).to_contain_text("met, weight -4, takes away 4 of 8: It does.")
+    expect(panel.get_by_role("row").filter(has_text="Cost")).to_contain_text("$0.00108")
+    expect(panel.locator("img, script, b")).to_have_count(0)
+    page.keyboard.press("j")
+    expect(panel.get_by_label("Answer").locator("mark")).to_have_text(["We do1,2", "dear Ann1"])
 
 
 def test_judges_by_a_protocol_of_ones_own_have_its_dimensions_and_points(open_page: Open) -> None:

@@ -30,7 +30,7 @@ describe("names", () => {
   it("has words for what is shown of any criterion", () => expect([aggregate("tone_mean"), aggregate("safe_failure_rate"), aggregate("is_clear_full_credit_rate")]).toEqual([["Tone, mean", "grade"], ["Safe failure rate", "rate"], ["Is clear, full credit", "rate"]]));
   it("knows the spec's words", () => expect([words("sample_score"), words("some_new_name"), words("FORMAT_COMPLIANCE")]).toEqual(["Sample score", "Some new name", "Format compliance"]));
   it("knows why samples failed and items missed", () =>
-    expect(["latency_above_maximum", "expected_inside_longer_text", "parse_error", "toString"].map(reasonWords)).toEqual(["too slow", "the expected answer stands inside a longer text", "parse error", "tostring"]));
+    expect(["latency_above_maximum", "score_below_minimum", "well_put_below_minimum", "tone_unscored", "expected_inside_longer_text", "parse_error", "toString"].map(reasonWords)).toEqual(["too slow", "sample score below the minimum", "well put below the minimum", "tone not scored", "the expected answer stands inside a longer text", "parse error", "tostring"]));
 });
 
 it("a time that is none is null", () => {

@@ -1,7 +1,7 @@
 /** Names, times and counted things as people read them. Null is never shown as zero. */
 import type { RunRow } from "./api/types";
 import { count, hasWord, interval, NOTHING } from "./numbers";
-import { AGGREGATES, FAIL_REASONS, MISS_REASONS, OF_CRITERIA, type Kind } from "./words";
+import { AGGREGATES, FAIL_ENDINGS, FAIL_REASONS, MISS_REASONS, OF_CRITERIA, type Kind } from "./words";
 
 const compact = new Intl.NumberFormat("en", { maximumSignificantDigits: 3, notation: "compact" });
 
@@ -21,6 +21,7 @@ export function aggregate(name: string): Word {
 /** Why a sample did not pass, or an item missed. */
 export function reasonWords(code: string): string {
   if (hasWord(FAIL_REASONS, code)) return FAIL_REASONS[code];
+  for (const [ending, said] of Object.entries(FAIL_ENDINGS)) if (code.endsWith(ending)) return `${code.slice(0, -ending.length).replaceAll("_", " ")}${said}`;
   return hasWord(MISS_REASONS, code) ? MISS_REASONS[code] : words(code).toLowerCase();
 }
 

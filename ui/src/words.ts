@@ -45,10 +45,6 @@ export const OF_CRITERIA = {
 
 /** Why a sample did not pass (R5.1). */
 export const FAIL_REASONS = {
-  accuracy_below_minimum: "accuracy below the minimum",
-  accuracy_unscored: "accuracy not scored",
-  faithfulness_below_minimum: "faithfulness below the minimum",
-  faithfulness_unscored: "faithfulness not scored",
   latency_above_maximum: "too slow",
   latency_unmeasured: "latency not measured",
   tokens_above_maximum: "too many tokens",
@@ -58,6 +54,12 @@ export const FAIL_REASONS = {
   score_below_minimum: "sample score below the minimum",
   too_few_criteria: "too few criteria at their minimum",
   no_answer: "no answer passes",
+} as const;
+
+/** The same of a criterion: how its reason ends, and what is said of it. */
+export const FAIL_ENDINGS = {
+  _below_minimum: " below the minimum",
+  _unscored: " not scored",
 } as const;
 
 /** Why an item missed (A4). */

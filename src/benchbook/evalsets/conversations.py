@@ -19,6 +19,7 @@ __all__ = [
     "check_messages",
     "said",
     "transcript",
+    "turn_head",
     "turn_text",
     "with_answer",
 ]
@@ -117,9 +118,14 @@ def transcript(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _turn(number: int, message: Mapping[str, Any]) -> str:
+    return "\n".join(filter(None, [f"[{number}] {turn_head(message)}:", turn_text(message)]))
+
+
+def turn_head(message: Mapping[str, Any]) -> str:
+    """Whose turn it is: `user`, `tool, result of call_1`."""
     name = f" {message['name']}" if message.get("name") else ""
     result = f", result of {message['tool_call_id']}" if message.get("tool_call_id") else ""
-    return "\n".join(filter(None, [f"[{number}] {message['role']}{name}{result}:", turn_text(message)]))
+    return f"{message['role']}{name}{result}"
 
 
 def turn_text(message: Mapping[str, Any]) -> str:

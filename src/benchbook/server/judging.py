@@ -18,7 +18,6 @@ from benchbook.server.judging_types import (
     EvaluationEvidence,
     EvaluationFault,
     EvaluationsPage,
-    EvaluationSpan,
     EvaluationSummary,
     ExperimentList,
     JudgesOfRun,
@@ -33,7 +32,7 @@ from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList
 from benchbook.server.services import FoundRun, Services
 from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices
-from benchbook.views.views import table_json
+from benchbook.views.views import table_json, text_spans
 
 if TYPE_CHECKING:
     import polars
@@ -116,19 +115,13 @@ def get_evaluation(call: Request) -> EvaluationDetail:
 
 
 def _evidence(row: Any, text: str) -> tuple[EvaluationEvidence, ...]:
-    """With its spans in UTF-16, which browsers count in: a code point beyond U+FFFF counts twice."""
-    plain = text.isascii()
-
-    def unit(place: int) -> int:
-        return place if plain else len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
-
     return tuple(
         EvaluationEvidence(
             dimension=one.dimension,
             quote=one.quote,
             reason=one.reason,
             located=one.located,
-            spans=tuple(EvaluationSpan(start=unit(span.start), end=unit(span.end)) for span in one.spans),
+            spans=text_spans(text, [(span.start, span.end) for span in one.spans]),
         )
         for one in row.evidence
     )

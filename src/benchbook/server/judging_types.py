@@ -10,14 +10,13 @@ import msgspec
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panels import PanelAnalysis
-from benchbook.views.views import TableWords
+from benchbook.views.views import TableWords, TextSpan
 
 __all__ = [
     "DimensionOfProtocol",
     "EvaluationDetail",
     "EvaluationEvidence",
     "EvaluationFault",
-    "EvaluationSpan",
     "EvaluationSummary",
     "EvaluationsPage",
     "ExperimentList",
@@ -115,19 +114,12 @@ class EvaluationsPage(msgspec.Struct, frozen=True, kw_only=True):
     next_cursor: str | None
 
 
-class EvaluationSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the judged text, half-open, in UTF-16 code units: what a browser counts in."""
-
-    start: int
-    end: int
-
-
 class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
     dimension: str | None
     quote: str | None
     reason: str | None
     located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
-    spans: tuple[EvaluationSpan, ...]
+    spans: tuple[TextSpan, ...]
 
 
 class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.evalsets import EvalSet, Item
+from benchbook.evalsets.conversations import turn_head, turn_text, with_answer
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
@@ -20,7 +21,8 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
 from benchbook.server.row_lists import RowList, contains
 from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage
+from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
+from benchbook.views.views import JudgedWords, view_of
 
 if TYPE_CHECKING:
     import polars
@@ -54,9 +56,9 @@ def get_sample(call: Request) -> SampleDetail:
 
     row = pl.scan_parquet(_table_of(found)).slice(place, 1).collect().to_dicts()[0]
     shown = frame[place].to_dicts()[0]
-    asked: dict[str, Any] = dict(_asked(call.services, found, row))
-    values = shown | asked | {"reasons": tuple(shown["reasons"])}
-    return SampleDetail(**values, judge_replies=_replies(row), row=row)
+    values: dict[str, Any] = shown | {"reasons": tuple(shown["reasons"])}
+    asked = _asked(call.services, found, row, shown["text"])
+    return SampleDetail(**values, **asked, judge_replies=_replies(row), row=row)
 
 
 def _replies(row: Mapping[str, Any]) -> tuple[JudgeReplyRow, ...]:
@@ -172,14 +174,41 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _asked(services: Services, found: FoundRun, row: dict[str, Any]) -> dict[str, str | None]:
-    """Prompt, context and expected answer of a sample: from its row, or from the eval set that the record keeps."""
+def _asked(services: Services, found: FoundRun, row: dict[str, Any], answer: str | None) -> dict[str, Any]:
+    """Prompt, context and expected answer of a sample, out of the eval set that the record keeps; the turns of a
+    conversation, and what a judge said of the answer."""
     if "evalset" not in found.record.started().inputs:  # judges of outputs were asked something else
         return {"prompt": None, "context": None, "expected": None}
     item = _item(services, found, row["sample"])
     context = item.context
     shown = context if context is None or isinstance(context, str) else canonical_json(context).decode("utf-8")
-    return {"prompt": item.prompt, "context": shown, "expected": item.expected_answer}
+    judged = _judged(found, row, item)
+    names_turns = judged is not None and any(one.quote and one.quote.turn for one in judged.criteria)
+    return {
+        "prompt": item.prompt,
+        "context": shown,
+        "expected": item.expected_answer,
+        "turns": _turns(item, answer) if item.messages is not None or names_turns else msgspec.UNSET,
+        "judged": msgspec.UNSET if judged is None else judged,
+    }
+
+
+def _judged(found: FoundRun, row: dict[str, Any], item: Item) -> JudgedWords | None:
+    evaluator = evaluator_of(found.record)
+    judged = view_of(evaluator).judged
+    if judged is None:
+        return None
+    row_type = evaluator.tables(found.record.started())["samples.parquet"]
+    return judged(found.record, msgspec.convert(row, ready(row_type)), item)
+
+
+def _turns(item: Item, answer: str | None) -> tuple[Turn, ...]:
+    """The turns of the transcript that a judge is shown. The last is the answer, where there is one."""
+    turns = with_answer(item.messages, item.prompt, answer or "")
+    shown = turns if answer is not None else turns[:-1]
+    return tuple(
+        Turn(number=number, head=turn_head(one), text=turn_text(one)) for number, one in enumerate(shown, start=1)
+    )
 
 
 def _item(services: Services, found: FoundRun, sample: int) -> Item:

@@ -9,7 +9,7 @@ import msgspec
 from benchbook.evaluators.contract import SamplesAre
 from benchbook.evaluators.document import Tone
 from benchbook.evaluators.gates import Decision, RunVerdict
-from benchbook.views.views import GateWords, TableWords
+from benchbook.views.views import GateWords, JudgedWords, TableWords
 
 __all__ = [
     "Appended",
@@ -42,6 +42,7 @@ __all__ = [
     "Submission",
     "Tags",
     "TrainingMetrics",
+    "Turn",
     "VerdictOfRun",
     "VerificationAnswer",
     "WhoAmI",
@@ -207,12 +208,26 @@ class JudgeReplyRow(msgspec.Struct, frozen=True, kw_only=True):
     detail: str | None
 
 
-class SampleDetail(SampleRow, frozen=True, kw_only=True):
-    """One sample, whole. `row` is its row of samples.parquet."""
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of a conversation, by the number that judges know it by. `head` says whose it is."""
 
-    prompt: str | None
+    number: int
+    head: str
+    text: str  # what was said, then each call of a tool
+
+
+class SampleDetail(SampleRow, frozen=True, kw_only=True):
+    """One sample, whole. `row` is its row of samples.parquet.
+
+    `turns` are there of a conversation, and where a quote names one; the answer is the last. `judged` is there where a
+    judge scored answers by criteria.
+    """
+
+    prompt: str | None  # of a conversation: what people and judges read
     context: str | None  # canonical JSON where it is no text
     expected: str | None
+    turns: tuple[Turn, ...] | msgspec.UnsetType = msgspec.UNSET
+    judged: JudgedWords | msgspec.UnsetType = msgspec.UNSET
     judge_replies: tuple[JudgeReplyRow, ...]
     row: dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from benchbook.errors import RecordError
+from benchbook.evalsets import Item
 from benchbook.evaluators import document
 from benchbook.evaluators.contract import DerivedFiles, Evaluator
 from benchbook.evaluators.document import (
@@ -31,19 +32,25 @@ from benchbook.evaluators.document import (
     Tone,
     table,
 )
+from benchbook.evaluators.evidence_text import Span
 from benchbook.evaluators.gates import Gate
 from benchbook.record.folder import Record
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.gates import gate_rule, gate_state, gate_value
-from benchbook.views.words import aggregate_word, asked_items, plural
+from benchbook.views.words import aggregate_word, asked_items
 
 __all__ = [
     "FOOT",
     "ColumnWords",
+    "CriterionWords",
     "GateWords",
+    "JudgedWords",
+    "MetWords",
+    "QuoteWords",
     "Rows",
     "TableWords",
+    "TextSpan",
     "View",
     "end_sections",
     "gate_words",
@@ -53,6 +60,7 @@ __all__ = [
     "opening_of",
     "run_facts",
     "table_json",
+    "text_spans",
     "view_of",
     "write_pieces",
 ]
@@ -85,6 +93,8 @@ class View:
     opening: Callable[[DerivedFiles], Opening] | None = None
     # Why a row's sample did not pass, as the spec's words; nothing where it did.
     fail_reasons: Callable[[Any], Sequence[str]]
+    # What its judge said of a row's sample, whose item is the last; None where nobody judges by criteria.
+    judged: Callable[[Record, Any, Item], JudgedWords] | None = None
 
 
 def view_of(evaluator: Evaluator) -> View:
@@ -252,3 +262,74 @@ def gate_words(gate: Gate, n: int | None = None) -> GateWords:
     word = aggregate_word(gate.aggregate)
     value, reach = gate_value(gate, gate.value), numbers.interval(word.kind, gate.interval)
     return GateWords(word.label, gate_rule(gate), value, n, reach, *gate_state(gate))
+
+
+# ── what a judge said of one sample ──────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """A part of a text, half-open, in UTF-16 code units: what a browser counts in."""
+
+    start: int
+    end: int
+
+
+def text_spans(text: str, spans: Iterable[Span]) -> tuple[TextSpan, ...]:
+    """Spans in code points as those in UTF-16, where a code point beyond U+FFFF counts twice."""
+    if text.isascii():
+        return tuple(TextSpan(start, end) for start, end in spans)
+    return tuple(TextSpan(_units(text[:start]), _units(text[:end])) for start, end in spans)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteWords:
+    """What the judge quoted for a criterion; `words` say how and where it stands, or that it does not.
+
+    `spans` are in the answer, or in the turn of this number.
+    """
+
+    quote: str
+    found: bool
+    words: str
+    turn: int | None
+    spans: tuple[TextSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionWords:
+    """What was given for a criterion: a score, a grade's name, or why there is none. `scale` says what may be given,
+    what passes and what it weighs; `tone` whether it passes, none where any score does."""
+
+    title: str
+    question: str
+    scale: str
+    given: str
+    tone: Tone
+    quote: QuoteWords | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetWords:
+    """One of an item's own criteria, by its number from 1: whether it is met, and what it adds to the item's score."""
+
+    number: int
+    text: str
+    met: bool
+    tone: Tone
+    weight: str
+    adds: str
+    rationale: str | None  # null: the rubric asks for none
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWords:
+    """What the judge said of one answer, and what else is known of it, as reports say it."""
+
+    criteria: tuple[CriterionWords, ...]
+    item_criteria: tuple[MetWords, ...]
+    facts: TableWords

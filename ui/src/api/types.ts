@@ -478,6 +478,19 @@ export interface CriterionTrial {
 }
 
 /**
+ * What was given for a criterion: a score, a grade's name, or why there is none. `scale` says what may be given,
+ * what passes and what it weighs; `tone` whether it passes, none where any score does.
+ */
+export interface CriterionWords {
+  title: string;
+  question: string;
+  scale: string;
+  given: string;
+  tone: "bad" | "doubt" | "good" | "none";
+  quote: QuoteWords | null;
+}
+
+/**
  * What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
  * test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
  * another question, whether the run is better or worse than another, and its gates decide nothing.
@@ -684,7 +697,7 @@ export interface EvaluationEvidence {
   quote: string | null;
   reason: string | null;
   located: string | null;
-  spans: EvaluationSpan[];
+  spans: TextSpan[];
 }
 
 export interface EvaluationFault {
@@ -692,12 +705,6 @@ export interface EvaluationFault {
   code: string;
   field: string;
   message: string;
-}
-
-/** A part of the judged text, half-open, in UTF-16 code units: what a browser counts in. */
-export interface EvaluationSpan {
-  start: number;
-  end: number;
 }
 
 /** One evaluation in a list. The identifiers are those that were asked about, never those that a reply claims. */
@@ -1018,6 +1025,13 @@ export interface JudgeResults {
   n_probes_open: number;
 }
 
+/** What the judge said of one answer, and what else is known of it, as reports say it. */
+export interface JudgedWords {
+  criteria: CriterionWords[];
+  item_criteria: MetWords[];
+  facts: TableWords;
+}
+
 /** aggregates.json of an experiment, and what its judges score. */
 export interface JudgesAnswer {
   spec: string;
@@ -1229,6 +1243,17 @@ export interface Measured {
 export interface MeasuredPart {
   name: "evalset" | "generation_params" | "judge" | "prompt_template" | "spec";
   leaves: LeafDifference[];
+}
+
+/** One of an item's own criteria, by its number from 1: whether it is met, and what it adds to the item's score. */
+export interface MetWords {
+  number: number;
+  text: string;
+  met: boolean;
+  tone: "bad" | "doubt" | "good" | "none";
+  weight: string;
+  adds: string;
+  rationale: string | null;
 }
 
 /** How many evaluations there are by one method, and what became of them (P4.2: the invalid ones are counted). */
@@ -1523,6 +1548,19 @@ export interface QuestionDrift {
   n_pairs: number;
 }
 
+/**
+ * What the judge quoted for a criterion; `words` say how and where it stands, or that it does not.
+ *
+ * `spans` are in the answer, or in the turn of this number.
+ */
+export interface QuoteWords {
+  quote: string;
+  found: boolean;
+  words: string;
+  turn: number | null;
+  spans: TextSpan[];
+}
+
 /** `last_look_s`: seconds since the folder of records was last looked through. */
 export interface Ready {
   status: "ready";
@@ -1686,7 +1724,12 @@ export interface RunsPage {
   next_cursor: string | null;
 }
 
-/** One sample, whole. `row` is its row of samples.parquet. */
+/**
+ * One sample, whole. `row` is its row of samples.parquet.
+ *
+ * `turns` are there of a conversation, and where a quote names one; the answer is the last. `judged` is there where a
+ * judge scored answers by criteria.
+ */
 export interface SampleDetail {
   sample: number;
   repeat: number;
@@ -1701,6 +1744,8 @@ export interface SampleDetail {
   prompt: string | null;
   context: string | null;
   expected: string | null;
+  turns?: Turn[];
+  judged?: JudgedWords;
   judge_replies: JudgeReplyRow[];
   row: Record<string, unknown>;
 }
@@ -1944,6 +1989,12 @@ export interface TargetVariant {
   verdict_shares: Record<string, number | null>;
 }
 
+/** A part of a text, half-open, in UTF-16 code units: what a browser counts in. */
+export interface TextSpan {
+  start: number;
+  end: number;
+}
+
 /**
  * What would settle a gate, if its value stayed what it is. Numbers are of samples that count for it; None, with a
  * reason, where none can be told (`WHY_NOT`).
@@ -1966,6 +2017,13 @@ export interface TrainingMetrics {
   run_id: string;
   names: string[];
   curves: MetricCurve[];
+}
+
+/** One turn of a conversation, by the number that judges know it by. `head` says whose it is. */
+export interface Turn {
+  number: number;
+  head: string;
+  text: string;
 }
 
 /** One cause that kept samples without an answer. `detail` is what the server said, the first time. */

@@ -5,13 +5,15 @@ export interface Span {
   end: number;
 }
 
+export type Quotes = readonly (readonly Span[])[]; // of each quote its spans; none where it is not in this text
+
 export interface MarkedPiece {
   text: string;
   quotes: readonly number[]; // which quotes cover it
 }
 
 /** The text in pieces, each with the numbers of the quotes that cover it. Spans are in UTF-16 code units. */
-export function markedPieces(text: string, quotes: readonly (readonly Span[])[]): MarkedPiece[] {
+export function markedPieces(text: string, quotes: Quotes): MarkedPiece[] {
   const held = (place: number) => Math.min(Math.max(place, 0), text.length);
   const covers = quotes.flatMap((spans, number) => spans.map((span) => ({ number, start: held(span.start), end: held(span.end) })));
   const edges = [...new Set([0, text.length, ...covers.flatMap((one) => [one.start, one.end])])].toSorted((a, b) => a - b);

@@ -41,7 +41,7 @@ from benchbook.evaluators.rubric.rows import (
 )
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.folder import Record
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
 from benchbook.views.gates import gates_table
@@ -51,10 +51,10 @@ from benchbook.views.rubric import tables
 from benchbook.views.rubric.digest import Digest, RunReport, digest_of, plots
 from benchbook.views.rubric.junit import junit_report
 from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
-from benchbook.views.rubric.samples import shown_samples
+from benchbook.views.rubric.samples import judged_words, shown_samples
 from benchbook.views.rubric.words import decided_lines, decided_word, settling_lines
 from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
-from benchbook.views.words import aggregate_word, asked_items, plural, reason
+from benchbook.views.words import aggregate_word, asked_items, reason
 
 __all__ = ["VIEW", "html_report", "markdown_report", "run_document", "write_reports"]
 
@@ -332,4 +332,5 @@ VIEW = View(
     write=write_reports,
     opening=_first_words,
     fail_reasons=lambda row: row.fail_reasons,
+    judged=judged_words,
 )

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
+from benchbook.evalsets import Item
+from benchbook.evalsets.conversations import turn_text, with_answer
 from benchbook.evaluators.document import (
     HTML,
     MARKDOWN,
     Block,
     Cell,
+    Columns,
     ItemBlock,
     Paragraph,
     Quote,
     Said,
     Section,
     Table,
+    Tone,
     Value,
     table,
 )
+from benchbook.evaluators.exact import NANO
+from benchbook.evaluators.rubric.criteria import Criterion
+from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.row import MetRow, QuoteRow, scores_of
 from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
 from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.labels.state import NOT_APPLYING
+from benchbook.record.folder import Record
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.rubric.digest import Digest, RunReport, SampleQuestion
-from benchbook.views.rubric.words import fail_reason, score_kind, scores_words, unscored_because
+from benchbook.views.rubric.words import does_not_apply, fail_reason, given_words, scores_words, unscored_because
+from benchbook.views.views import CriterionWords, JudgedWords, MetWords, QuoteWords, TextSpan, table_json, text_spans
 from benchbook.views.words import criterion_word, plural
 
-__all__ = ["shown_samples"]
+__all__ = ["judged_words", "shown_samples"]
 
 
 def shown_samples(report: RunReport, digest: Digest) -> Iterator[Block]:
@@ -75,7 +86,7 @@ def _sample(row: RubricRow, asked: SampleQuestion | None, report: RunReport) -> 
     manifest = report.manifest
     repeat = f", repeat {row.repeat + 1}" if manifest.repeats > 1 else ""
     scores = zip(_letters(report.spec).values(), report.spec.criteria, scores_of(row, report.spec), strict=True)
-    short = "  ".join(f"{letter} {numbers.show(score_kind(one), score)}" for letter, one, score in scores)
+    short = "  ".join(f"{letter} {given_words(one, score, row)}" for letter, one, score in scores)
     unscored = row.evaluator_error
     return ItemBlock(
         f"{shorten(row.item_id, 80)}{repeat}",
@@ -115,8 +126,13 @@ def _quotes(row: RubricRow, asked: SampleQuestion | None) -> Iterator[Quote]:
     if row.error_detail:
         yield Quote("What the failed call said", row.error_detail)
     yield Quote("Judge's rationale", row.rationale, "none")
-    for one in getattr(row, "quotes", ()):
+    for one in _quotes_of(row):
         yield Quote(f"Judge's quote for {one.criterion}: {_where(one)}", shorten(one.quote, 600))
+
+
+def _quotes_of(row: RubricRow) -> Sequence[QuoteRow]:
+    found: Sequence[QuoteRow] = getattr(row, "quotes", ())
+    return found
 
 
 _FOUND = {
@@ -142,19 +158,30 @@ def _reply(reply: JudgeReply, row: RubricRow) -> Said:
 
 def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
     """What is known of one sample, but for its texts."""
+    rows = [*_score_facts(row, spec), *_met_facts(row), *_other_facts(row, spec)]
+    return table(f"Sample {row.sample}", _FACTS, rows, titled=True)
+
+
+_FACTS: Columns = {"What": "text", "Value": "text"}
+
+
+def _score_facts(row: RubricRow, spec: RubricSpec) -> Iterator[tuple[Cell, ...]]:
+    """What was given for each criterion."""
     unscored = row.evaluator_error or "not scored"
     no_claim = "made no claim" if row.score_origin else unscored
+    for one, score in zip(spec.criteria, scores_of(row, spec), strict=True):
+        unknown = no_claim if one.no_answer is None else unscored
+        given = _not_given(one, row, unknown) if score is None else given_words(one, score, row)
+        yield criterion_word(one.name), given
+
+
+def _other_facts(row: RubricRow, spec: RubricSpec) -> list[tuple[Cell, ...]]:
+    unscored = row.evaluator_error or "not scored"
     rows: list[tuple[Cell, ...]] = [
-        *(
-            (
-                criterion_word(one.name),
-                Value(score_kind(one), score, unknown=no_claim if one.no_answer is None else unscored),
-            )
-            for one, score in zip(spec.criteria, scores_of(row, spec), strict=True)
-        ),
         ("Sample score", Value("score", row.sample_score, unknown=unscored)),
         ("Latency end to end", _with(numbers.milliseconds(row.latency_e2e_ms), "timed out", row.timed_out)),
         ("Tokens in + out", _tokens(row)),
+        *([("Cost", Value("usd", row.cost_usd, unknown="its tokens are not known"))] if spec.measures_cost else ()),
         ("Waited in queue", Value("ms", row.queue_ms, unknown="not measured")),
         ("Retries", _retries(row)),
         ("Finish reason", _with(one_line(row.finish_reason or numbers.DASH), "cut", row.truncated)),
@@ -163,20 +190,44 @@ def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
     ]
     if isinstance(row, PanelRow):
         rows += [(f"Judge {vote.name}", _vote(vote, spec)) for vote in row.votes]
-    for one in getattr(row, ITEM_CRITERIA, ()):
-        rows.append((f"{one.number}. {shorten(one.text, 200)}", _met(one)))
     if row.cached:
         rows.append(("From the cache", "yes"))
     tags = [(name, getattr(row, name)) for name in ("section", "category", "difficulty", "group")]
     if shown := ", ".join(f"{name} {one_line(value)}" for name, value in tags if value is not None):
         rows.append(("Slices", shown))
-    return table(f"Sample {row.sample}", {"What": "text", "Value": "text"}, rows, titled=True)
+    return rows
 
 
-def _met(one: MetRow) -> str:
-    """`met, weight 5: …`"""
-    why = f": {shorten(one.rationale, 400)}" if one.rationale else ""
-    return f"{'met' if one.met else 'not met'}, weight {one.weight:g}{why}"
+def _met_facts(row: RubricRow) -> Iterator[tuple[Cell, ...]]:
+    """`met, weight 5, adds 5 of 8: …` of each of the item's own criteria."""
+    for one in _met_words(row):
+        why = f": {shorten(one.rationale, 400)}" if one.rationale else ""
+        met = "met" if one.met else "not met"
+        yield f"{one.number}. {shorten(one.text, 200)}", f"{met}, weight {one.weight}, {one.adds}{why}"
+
+
+def _met_words(row: RubricRow) -> tuple[MetWords, ...]:
+    """The item's own criteria, and what each adds: its weight, of the sum of all that are positive."""
+    found: Sequence[MetRow] = getattr(row, ITEM_CRITERIA, ())
+    best = _weight(sum(one.weight for one in found if one.weight > 0))
+    return tuple(
+        MetWords(one.number, one.text, one.met, _met_tone(one), _weight(one.weight), _adds(one, best), one.rationale)
+        for one in found
+    )
+
+
+def _met_tone(one: MetRow) -> Tone:
+    return "none" if not one.met else "good" if one.weight > 0 else "bad"
+
+
+def _adds(one: MetRow, best: str) -> str:
+    if not one.met:
+        return f"adds 0 of {best}"
+    return f"{'adds' if one.weight > 0 else 'takes away'} {_weight(abs(one.weight))} of {best}"
+
+
+def _weight(found: float) -> str:
+    return f"{found:.9g}"
 
 
 def _vote(vote: PanelVote, spec: RubricSpec) -> str:
@@ -199,3 +250,58 @@ def _retries(row: RubricRow) -> str:
 
 def _with(text: str, remark: str, applies: bool) -> str:
     return f"{text} ({remark})" if applies else text
+
+
+def _not_given(one: Criterion, row: RubricRow, unknown: str) -> str:
+    return NOT_APPLYING if does_not_apply(one, row) else numbers.nothing(unknown)
+
+
+# ── one sample by itself ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def judged_words(record: Record, row: RubricRow, item: Item) -> JudgedWords:
+    """What a sample's judge said of it. Raises: RecordError, SpecError for a rubric that the record does not hold."""
+    spec = rubric_of(record)
+    given = numbers.cells(table("", _FACTS, _score_facts(row, spec)))
+    quotes = {one.criterion: _quote_words(one, row, item) for one in _quotes_of(row)}
+    criteria = tuple(
+        CriterionWords(title, one.question, _scale(one), words, _tone(one, score), quotes.get(one.name))
+        for one, (title, words), score in zip(spec.criteria, given, scores_of(row, spec), strict=True)
+    )
+    facts = table("What was measured, and how it went", _FACTS, _other_facts(row, spec))
+    return JudgedWords(criteria, _met_words(row), table_json(facts))
+
+
+def _scale(one: Criterion) -> str:
+    """`0 to 2; at least 1 passes; weight 2`."""
+    if one.by_item:
+        scale, least = "0 to 1", None if one.at_least is None else f"{one.at_least / NANO:.9g}"
+    else:
+        scale = ", ".join(one.grades) or f"{one.lowest} to {one.highest}"
+        least = None if one.at_least is None else str(one.given[one.at_least - one.lowest])
+    return f"{scale}; {'any' if least is None else f'at least {least}'} passes; weight {one.weight}"
+
+
+def _tone(one: Criterion, score: float | None) -> Tone:
+    if score is None or one.at_least is None:
+        return "none"
+    return "good" if (round(score * NANO) if one.by_item else score) >= one.at_least else "bad"
+
+
+def _quote_words(one: QuoteRow, row: RubricRow, item: Item) -> QuoteWords:
+    text = row.candidate_answer or ""
+    if one.turn is not None:
+        text = turn_text(with_answer(item.messages, item.prompt, text)[one.turn - 1])
+    return QuoteWords(one.quote, bool(one.spans), _where(one), one.turn, _marks(one, text))
+
+
+# Half of a surrogate pair is one character of an answer, and the six of its escape in the table.
+_ESCAPED_HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
+
+
+def _marks(one: QuoteRow, text: str) -> tuple[TextSpan, ...]:
+    """Where a quote is to be marked; nowhere in a text of which its places can't be told any more."""
+    if _ESCAPED_HALF.search(text) is None:
+        return text_spans(text, [(span.start, span.end) for span in one.spans])
+    start = text.find(one.quote) if one.found == "exact" else -1
+    return () if start < 0 else text_spans(text, [(start, start + len(one.quote))])

@@ -9,14 +9,15 @@ import msgspec
 from benchbook.evaluators.document import Cell, Column, Columns, Reach, Share, Span, Table, Value, table
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import table_of
+from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.rows import AggregatesFile, Cases, EarlyStop, Ledger, PairedStop, VarianceSplit
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.ground import REASONS, WARNINGS
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.rubric.digest import Digest
 from benchbook.views.rubric.words import fail_reason
-from benchbook.views.words import AGGREGATES, AggregateWord, aggregate_word, criterion_word, listed, plural
+from benchbook.views.words import AGGREGATES, AggregateWord, aggregate_word, criterion_word, listed
 
 __all__ = [
     "aggregates_table",
@@ -119,8 +120,14 @@ def scores_table(file: AggregatesFile, spec: RubricSpec) -> Table:
     counts = [getattr(file, f"{one.name}_counts") for one in spec.asked]
     scores = sorted({score for one in spec.asked for score in one.scores}, reverse=True)
     rows = [(str(score), *(_given(one, str(score)) for one in counts)) for score in scores]
-    columns: Columns = {"Score": "text", **{criterion_word(one.name): "number" for one in spec.asked}}
+    columns: Columns = {"Score": "text", **{_with_grades(one): "number" for one in spec.asked}}
     return table("How often each score was given", columns, rows)
+
+
+def _with_grades(one: Criterion) -> str:
+    """`Tone (0 rude, 1 kind)`: a criterion, and what its scores are called."""
+    grades = ", ".join(f"{score} {grade}" for score, grade in zip(one.scores, one.grades, strict=False))
+    return f"{criterion_word(one.name)} ({grades})" if grades else criterion_word(one.name)
 
 
 def _given(counts: Mapping[str, int], score: str) -> Cell:

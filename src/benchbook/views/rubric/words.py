@@ -6,23 +6,26 @@ from collections.abc import Mapping
 
 import msgspec
 
-from benchbook.evaluators.document import Kind
 from benchbook.evaluators.gates import WHY_NOT, Decision, ToSettle
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.row import scores_of
 from benchbook.evaluators.rubric.rows import PanelVote, RubricRow
 from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.labels.state import NOT_APPLYING
 from benchbook.statistics.ground import REASONS
+from benchbook.text import plural
 from benchbook.views import numbers
 from benchbook.views.gates import by_bounds
-from benchbook.views.words import DecisionWord, aggregate_word, decision_word, plural
+from benchbook.views.words import DecisionWord, aggregate_word, decision_word
 
 __all__ = [
+    "FAIL_ENDINGS",
     "FAIL_REASONS",
     "decided_lines",
     "decided_word",
+    "does_not_apply",
     "fail_reason",
-    "score_kind",
+    "given_words",
     "scores_words",
     "settling",
     "settling_lines",
@@ -31,10 +34,6 @@ __all__ = [
 
 
 FAIL_REASONS: Mapping[str, str] = {
-    "accuracy_below_minimum": "accuracy below the minimum",
-    "accuracy_unscored": "accuracy not scored",
-    "faithfulness_below_minimum": "faithfulness below the minimum",
-    "faithfulness_unscored": "faithfulness not scored",
     "latency_above_maximum": "too slow",
     "latency_unmeasured": "latency not measured",
     "tokens_above_maximum": "too many tokens",
@@ -47,8 +46,16 @@ FAIL_REASONS: Mapping[str, str] = {
 }
 
 
+# The same of a criterion, whatever it is called: how its reason ends, and what is said of it.
+FAIL_ENDINGS: Mapping[str, str] = {"_below_minimum": " below the minimum", "_unscored": " not scored"}
+
+
 def fail_reason(name: str) -> str:
     """Why a sample did not pass (R5.1), in words."""
+    if name not in FAIL_REASONS:
+        for ending, words in FAIL_ENDINGS.items():
+            if name.endswith(ending):
+                return f"{name.removesuffix(ending).replace('_', ' ')}{words}"
     return FAIL_REASONS.get(name, name)
 
 
@@ -66,12 +73,23 @@ def unscored_because(row: RubricRow) -> tuple[str, str] | None:
 def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:
     """`accuracy 2, faithfulness 1`."""
     scores = zip(spec.criteria, scores_of(row, spec), strict=True)
-    return ", ".join(f"{one.name} {numbers.show(score_kind(one), score)}" for one, score in scores)
+    return ", ".join(f"{one.name} {given_words(one, score, row)}" for one, score in scores)
 
 
-def score_kind(one: Criterion) -> Kind:
-    """How a criterion's scores are written: what an item's own criteria come to is a share of 1."""
-    return "score" if one.by_item else "count"
+def given_words(one: Criterion, score: float | None, row: RubricRow | PanelVote) -> str:
+    """A score as its judge gave it: by the grade's name, where it has one. What an item's own criteria come to is a
+    share of 1."""
+    if score is None:
+        return NOT_APPLYING if does_not_apply(one, row) else numbers.DASH
+    if one.grades:
+        return one.grades[int(score) - one.lowest]
+    return numbers.show("score" if one.by_item else "count", score)
+
+
+def does_not_apply(one: Criterion, row: RubricRow | PanelVote) -> bool:
+    """Of a criterion without a score: no panel is asked by one that need not apply."""
+    scored = isinstance(row, RubricRow) and row.sample_score is not None and row.score_origin is None
+    return one.may_not_apply and scored
 
 
 def decided_word(decision: Decision | None) -> DecisionWord:

@@ -1,14 +1,12 @@
 import { useMemo } from "react";
 import { address } from "../../api/client";
-import type { EvaluationDetail, EvaluationEvidence, ProtocolOfRun } from "../../api/types";
+import type { EvaluationDetail, ProtocolOfRun } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { words } from "../../format";
 import { sentence } from "../../numbers";
 import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
-import { Inline, ModelText, Pieces } from "../../text/model-text";
-import { markedPieces } from "../../text/marks";
-import { lineEnds } from "../../text/visible";
+import { Inline, ModelText, Quoted } from "../../text/model-text";
 import { LOCATED } from "../../words";
 import { Score, Verdict } from "./verdict";
 
@@ -34,6 +32,7 @@ export function EvaluationPanel({ run, evaluation, protocol, onClose, onMove }: 
 }
 
 function Whole({ found, protocol }: { found: EvaluationDetail; protocol: ProtocolOfRun | null }) {
+  const quotes = useMemo(() => found.evidence.map((one) => one.spans), [found.evidence]);
   return (
     <>
       <p className="small">
@@ -63,10 +62,13 @@ function Whole({ found, protocol }: { found: EvaluationDetail; protocol: Protoco
         <ModelText text={found.task} label="Task" />
       </details>
       <h4>Judged text, with what the judge quotes</h4>
-      <Marked text={found.text} evidence={found.evidence} />
+      <ModelText text={found.text} label="Judged text" quotes={quotes} />
       <ol className="quotes">
         {found.evidence.map((one, number) => (
-          <Quote key={number} one={one} number={number + 1} />
+          <Quoted key={number} number={number + 1} quote={one.quote ?? ""} found={one.spans.length > 0} words={sentence(LOCATED, one.located ?? "no_quote")}>
+            {" "}· <Inline text={words(one.dimension ?? "no dimension")} />
+            {one.reason !== null && <>: <Inline text={one.reason} /></>}
+          </Quoted>
         ))}
       </ol>
       <details>
@@ -74,40 +76,5 @@ function Whole({ found, protocol }: { found: EvaluationDetail; protocol: Protoco
         <ModelText text={found.raw_reply} label="Raw reply" />
       </details>
     </>
-  );
-}
-
-function Marked({ text, evidence }: { text: string; evidence: readonly EvaluationEvidence[] }) {
-  const pieces = useMemo(() => markedPieces(text, evidence.map((one) => one.spans)), [text, evidence]);
-  return (
-    <div className="model-text" dir="auto" role="group" aria-label="Judged text" tabIndex={0}>
-      {pieces.map((piece, place) =>
-        piece.quotes.length === 0 ? (
-          <Pieces key={place} text={lineEnds(piece.text)} />
-        ) : (
-          <mark key={place}>
-            <Pieces text={lineEnds(piece.text)} />
-            <sup>{piece.quotes.map((number) => number + 1).join(",")}</sup>
-          </mark>
-        ),
-      )}
-    </div>
-  );
-}
-
-const isFound = (one: EvaluationEvidence): boolean => one.spans.length > 0;
-
-function Quote({ one, number }: { one: EvaluationEvidence; number: number }) {
-  const there = isFound(one);
-  return (
-    <li className={there ? "found" : "lost"}>
-      <p>
-        <sup>{number}</sup> <q><Inline text={one.quote ?? ""} /></q>
-      </p>
-      <p className="small">
-        <strong>{there ? "✓" : "✕"} {sentence(LOCATED, one.located ?? "no_quote")}</strong> · <Inline text={words(one.dimension ?? "no dimension")} />
-        {one.reason !== null && <>: <Inline text={one.reason} /></>}
-      </p>
-    </li>
   );
 }

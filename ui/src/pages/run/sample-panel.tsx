@@ -1,11 +1,14 @@
+import { useMemo } from "react";
 import { address } from "../../api/client";
 import type { SampleDetail } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { reasonWords, words } from "../../format";
 import { Panel } from "../../parts/panel";
+import { ReportTableView } from "../../parts/report-table";
 import { Failed, Loading } from "../../parts/states";
 import { Inline, ModelText } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
+import { Judged, quotesOf, spansIn, Turns } from "./judged";
 
 interface Props {
   id: string;
@@ -16,7 +19,7 @@ interface Props {
 }
 
 // What stands in the panel under a heading of its own.
-const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "votes", "rationale", "reasoning"]);
+const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "votes", "rationale", "reasoning", "quotes", "item_criteria"]);
 
 /** One sample, whole: what was asked, what came back, what the judge said of it, and all the rest. */
 export function SamplePanel({ id, sample, judged, onClose, onMove }: Props) {
@@ -34,10 +37,19 @@ export function SamplePanel({ id, sample, judged, onClose, onMove }: Props) {
 function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
   const rationale = found.row["rationale"];
   const reasoning = found.row["reasoning"];
+  const quotes = useMemo(() => quotesOf(found.judged), [found.judged]);
+  const asked = found.text === null ? found.turns : found.turns?.slice(0, -1);
+  const last = found.turns?.length ?? null; // the answer, where it is a turn
   return (
     <>
-      <h4>Prompt</h4>
-      <ModelText text={found.prompt} label="Prompt" />
+      {asked === undefined ? (
+        <>
+          <h4>Prompt</h4>
+          <ModelText text={found.prompt} label="Prompt" />
+        </>
+      ) : (
+        <Turns turns={asked} quotes={quotes} />
+      )}
       {found.context !== null && (
         <>
           <h4>Context</h4>
@@ -46,8 +58,8 @@ function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
       )}
       <h4>{judged ? "Reference answer" : "Expected answer"}</h4>
       <ModelText text={found.expected} label="Reference" />
-      <h4>Answer</h4>
-      <ModelText text={found.text} label="Answer" />
+      <h4>{last !== null && found.text !== null && <span className="turn">{last}</span>} Answer</h4>
+      <ModelText text={found.text} label="Answer" quotes={spansIn(quotes, null, last)} />
       {typeof reasoning === "string" && (
         <details>
           <summary>Reasoning before the answer</summary>
@@ -59,12 +71,14 @@ function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
           {found.reasons.map(reasonWords).join(", ")}
         </p>
       )}
+      {found.judged !== undefined && <Judged found={found.judged} />}
       {typeof rationale === "string" && (
         <>
           <h4>Rationale of the judge</h4>
           <ModelText text={rationale} label="Rationale" />
         </>
       )}
+      {found.judged !== undefined && <ReportTableView table={found.judged.facts} />}
       {found.judge_replies.map((reply, place) => (
         <details key={place} open={found.judge_replies.length === 1}>
           <summary>
