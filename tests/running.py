@@ -66,7 +66,10 @@ def benchbook(
 def benchbook_here(
     *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """The same in this process, for commands that look or refuse: to start a process takes longer than they do."""
+    """The same in this process: to start one takes longer than most commands do.
+
+    `benchbook` is for what only a process has: its start, its streams, its locale, its death, another beside it.
+    """
     program = importlib.import_module("benchbook.cli.main")  # `benchbook.cli` has a function of this name
     encoding = os.environ.get("PYTHONIOENCODING", locale.getencoding())
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "backslashreplace", write_through=True) for _ in range(2))

@@ -19,7 +19,7 @@ from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.tables import read_rows
 from rubric_v1 import ROW
-from running import benchbook, options, run, write_items
+from running import benchbook_here, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
 ANSWER = Answer(text="Seven.", finish_reason="stop", latency_e2e_ms=12, input_tokens=20, output_tokens=2)
@@ -196,7 +196,7 @@ def test_a_file_that_is_no_cache_is_named(tmp_path: Path, kind: str) -> None:
 def test_a_cache_that_can_not_be_used_is_told_before_a_record_exists(tmp_path: Path, kind: str) -> None:
     write_items(tmp_path / "items.jsonl", 2)
     with running(always_good) as server:
-        found = benchbook("run", *options(tmp_path, server, cache=broken_cache(tmp_path, kind)))
+        found = benchbook_here("run", *options(tmp_path, server, cache=broken_cache(tmp_path, kind)))
     assert found.returncode == 2
     assert not (tmp_path / "runs").exists()
 

@@ -27,7 +27,7 @@ from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
 from rubric_v1 import ROW
-from running import benchbook, options, run, write_items
+from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
 SAMPLES, KILLS = 600, 30
@@ -209,7 +209,7 @@ def test_the_second_interrupt_ends_at_once_and_the_record_resumes(tmp_path: Path
         process.send_signal(signal.SIGTERM)  # another number: two of the same may arrive as one
         assert process.wait() == 3
         hangs.clear()
-        resumed = benchbook("run", "--resume", str(tmp_path / "runs" / "run"), "--quiet", "--reports", "none")
+        resumed = benchbook_here("run", "--resume", str(tmp_path / "runs" / "run"), "--quiet", "--reports", "none")
         assert resumed.returncode == 0, resumed.stderr
         assert len(server.asked["candidate"]) == 4, "an answer that was there was asked for again"
     assert verify(Record(tmp_path / "runs" / "run")).holds
@@ -329,5 +329,5 @@ def test_a_kill_before_the_first_fact_leaves_a_way_on(tmp_path: Path) -> None:
         words = options(tmp_path, server)
         assert subprocess.run([sys.executable, "-c", DIE_BEFORE_THE_FIRST_FACT, "run", *words]).returncode == 9
         path = tmp_path / "runs" / "run"
-        found = benchbook("run", *(["--resume", str(path)] if path.exists() else words))
+        found = benchbook_here("run", *(["--resume", str(path)] if path.exists() else words))
     assert found.returncode == 0, found.stderr

@@ -14,7 +14,7 @@ from benchbook.ask.requests import RolePlan
 from benchbook.evaluators.rubric.plan import Plan
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
-from running import benchbook, options, run, write_items
+from running import benchbook_here, options, run, write_items
 from scripted_server import always_good, running
 
 PINNED = "openai/j@1"
@@ -101,7 +101,7 @@ def test_the_message_says_what_to_write(tmp_path: Path) -> None:
 
     write_items(tmp_path / "items.jsonl", 20)
     with running(nameless) as server:
-        found = benchbook("run", *options(tmp_path, server, model="openai/m"), "--quiet")
+        found = benchbook_here("run", *options(tmp_path, server, model="openai/m"), "--quiet")
     assert found.returncode == 2
     assert "openai/m: neither the id nor the provider tells a version; write openai/m@version" in found.stderr.decode()
 
@@ -112,7 +112,7 @@ def test_the_message_does_not_offer_what_can_not_help(tmp_path: Path) -> None:
 
     write_items(tmp_path / "items.jsonl", 2)
     with running(nameless) as server:
-        found = benchbook("run", *options(tmp_path, server, model="openai/m"), "--quiet")
+        found = benchbook_here("run", *options(tmp_path, server, model="openai/m"), "--quiet")
     assert b"--resume" not in found.stderr
 
 

@@ -56,27 +56,27 @@ def test_a_run_and_what_follows_from_it(tmp_path: Path, server: ScriptedServer) 
     names = {path.name for path in (tmp_path / "reports" / "run").iterdir()}
     assert names == {"report.html", "report.md", "junit.xml", "samples.csv"}
     runs = ["--runs", str(tmp_path / "runs")]
-    assert benchbook("gate", *runs).returncode == 1  # eight samples settle nothing
-    assert benchbook("gate", "run", *runs, "--confidence", "none").returncode == 0
-    by_rule = benchbook("gate", "run", *runs, "--by-rule")
+    assert benchbook_here("gate", *runs).returncode == 1  # eight samples settle nothing
+    assert benchbook_here("gate", "run", *runs, "--confidence", "none").returncode == 0
+    by_rule = benchbook_here("gate", "run", *runs, "--by-rule")
     assert (by_rule.returncode, b"Gated by the rubric's rule" in by_rule.stdout) == (0, True)
-    assert json.loads(benchbook("gate", "run", *runs, "--by-rule", "--json").stdout)["gated_by"] == "rule"
-    verified = json.loads(benchbook("verify", "run", *runs, "--json").stdout)
+    assert json.loads(benchbook_here("gate", "run", *runs, "--by-rule", "--json").stdout)["gated_by"] == "rule"
+    verified = json.loads(benchbook_here("verify", "run", *runs, "--json").stdout)
     assert verified["holds"]
-    assert benchbook("verify", "run", *runs, "--expect", verified["sha256"]).returncode == 0
-    assert benchbook("verify", "run", *runs, "--expect", "0" * 64).returncode == 1
-    listed = json.loads(benchbook("runs", *runs, "--json").stdout)
+    assert benchbook_here("verify", "run", *runs, "--expect", verified["sha256"]).returncode == 0
+    assert benchbook_here("verify", "run", *runs, "--expect", "0" * 64).returncode == 1
+    listed = json.loads(benchbook_here("runs", *runs, "--json").stdout)
     assert [row["decision"] for row in listed] == ["INCONCLUSIVE"]
-    shown = json.loads(benchbook("show", *runs, "--json").stdout)
+    shown = json.loads(benchbook_here("show", *runs, "--json").stdout)
     assert shown["decision"]["release_ready"] is True
-    assert json.loads(benchbook("show", *runs, "--sample", "3", "--json").stdout)["item_id"] == "i3"
+    assert json.loads(benchbook_here("show", *runs, "--sample", "3", "--json").stdout)["item_id"] == "i3"
     said = benchbook("show", *runs, "--sample", "3").stdout
     said = said.replace(b"\\u2013", "–".encode())  # as an encoding without the dash shows it
     assert "prompt:\n    What is 3 + 1?\ncontext: –\nexpected_answer:\n    4\ncandidate_answer: ".encode() in said
     assert b"judge reply 1" in said
-    assert benchbook("show", *runs, "--failed").stdout == b""
+    assert benchbook_here("show", *runs, "--failed").stdout == b""
     before = {path: path.read_bytes() for path in (tmp_path / "runs").rglob("*") if path.is_file()}
-    assert benchbook("rescore", *runs, "--reports", "none").returncode == 0
+    assert benchbook_here("rescore", *runs, "--reports", "none").returncode == 0
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -88,7 +88,7 @@ def test_a_config_file_says_the_same_as_options(tmp_path: Path, server: Scripted
         "model_params = {max_tokens = 7}\n",
         encoding="utf-8",
     )
-    done = benchbook("run", str(tmp_path / "run.toml"), "--model-params", "seed=null", "--run-id", "x", "--json")
+    done = benchbook_here("run", str(tmp_path / "run.toml"), "--model-params", "seed=null", "--run-id", "x", "--json")
     assert done.returncode == 0, done.stderr
     params = json.loads(done.stdout)["manifest"]["generation_params_effective"]
     assert params == {"temperature": 0, "top_p": 1, "max_tokens": 1024}  # the option wins, whole
@@ -97,11 +97,11 @@ def test_a_config_file_says_the_same_as_options(tmp_path: Path, server: Scripted
 
 def test_init_writes_a_config_that_reads(tmp_path: Path) -> None:
     path = tmp_path / "benchbook.toml"
-    assert benchbook("init", str(path)).returncode == 0
-    dry = benchbook("run", str(path), "--dry-run", "--json")
+    assert benchbook_here("init", str(path)).returncode == 0
+    dry = benchbook_here("run", str(path), "--dry-run", "--json")
     assert dry.returncode == 0, dry.stderr
     assert json.loads(dry.stdout)["samples"] == 16
-    assert benchbook("init", str(path)).returncode == 2
+    assert benchbook_here("init", str(path)).returncode == 2
     # With every example switched on, each name and form is one that the config takes.
     text = re.sub(r"^# (?=[a-z_]+ = )", "", path.read_text("utf-8"), flags=re.MULTILINE)
     from benchbook.evaluators.settings import config_from_mapping, read_config_file
@@ -164,21 +164,21 @@ def test_a_folder_that_is_read_only_is_told(tmp_path: Path, server: ScriptedServ
         (tmp_path / "runs").mkdir()
         (tmp_path / "runs").chmod(stat.S_IRUSR | stat.S_IXUSR)
     write_items(tmp_path / "items.jsonl", 2)
-    found = benchbook("run", *options(tmp_path, server))
+    found = benchbook_here("run", *options(tmp_path, server))
     assert found.returncode == 3
     assert b"can't be written" in found.stderr
 
 
 def test_a_run_id_that_is_taken_is_refused(tmp_path: Path, server: ScriptedServer) -> None:
     run(tmp_path, server, 2)
-    found = benchbook("run", *options(tmp_path, server))
+    found = benchbook_here("run", *options(tmp_path, server))
     assert (found.returncode, b"already" in found.stderr) == (2, True)
 
 
 def test_a_run_in_which_nothing_was_scored_does_not_exit_0(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 2)
     with running(lambda role, n, request: {"status": 200, "content": "no JSON" if role == "judge" else "3"}) as server:
-        assert benchbook("run", *options(tmp_path, server)).returncode == 1
+        assert benchbook_here("run", *options(tmp_path, server)).returncode == 1
 
 
 def test_a_key_is_in_no_record_report_or_message(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
-from running import benchbook, options, write_items
+from running import benchbook_here, options, write_items
 from scripted_server import always_good, running
 
 SAMPLES = 300
@@ -49,7 +49,7 @@ def test_a_run_stops_with_a_message_and_resumes_without_asking_twice(folder: Pat
         asked = {role: len(requests) for role, requests in server.asked.items()}
         kept = [line.fact for line in read_journal(record.journal) if isinstance(line.fact, Reply)]
         assert (record.journal / "000001.jsonl").read_bytes().endswith(b"}\n"), "the last line is cut"
-        resumed = benchbook("run", "--resume", str(record.path), "--quiet", "--reports", "none")
+        resumed = benchbook_here("run", "--resume", str(record.path), "--quiet", "--reports", "none")
         assert resumed.returncode == 0, resumed.stderr
         for role, before in asked.items():
             finished = sum(fact.role == role for fact in kept)
@@ -83,7 +83,7 @@ def test_a_disk_too_full_for_the_record_leaves_nothing(folder: Path, kib: int) -
 
 def test_a_disk_too_full_for_a_report_leaves_no_half_of_one(folder: Path) -> None:
     with running(always_good) as server:
-        assert benchbook("run", *options(folder, server), "--quiet").returncode == 0
+        assert benchbook_here("run", *options(folder, server), "--quiet").returncode == 0
     reports = folder / "reports"
     words = ["rescore", "run", "--runs", str(folder / "runs"), "--reports", str(reports)]
     found = on_a_small_disk(64, *words)
@@ -102,5 +102,5 @@ def test_a_cache_on_a_full_disk_does_not_lose_the_run(folder: Path) -> None:
     with running(always_good) as server:
         addresses = ["--model-base-url", server.base_url, "--judge-base-url", server.base_url]
         words = ["run", "--resume", str(folder / "runs" / "run"), "--quiet", "--reports", "none", *addresses]
-        assert benchbook(*words).returncode == 0
+        assert benchbook_here(*words).returncode == 0
     assert verify(Record(folder / "runs" / "run")).holds

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
     """An experiment with a sound judge, j, and one that says nothing, k."""
     make_set(tmp_path)
     with running(reply) as server:
-        found = benchbook("judge", "run", str(config(tmp_path, server)), "--quiet", cwd=tmp_path)
+        found = benchbook_here("judge", "run", str(config(tmp_path, server)), "--quiet", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, b"")
     return tmp_path
 
@@ -101,7 +101,7 @@ def test_the_archive_is_written_again_byte_for_byte_and_changes_are_named(folder
 def test_another_kind_of_record_has_no_archive(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text('{"item_id": "golden-001", "predicted": "x"}\n', encoding="utf-8")
     words = ["--evalset", "@golden_v1", "--run-status", "crashed", "--reason", "x", "--run-id", "a"]
-    benchbook("score", *words, "--runs", str(tmp_path / "runs"), "--reports", "none")
+    benchbook_here("score", *words, "--runs", str(tmp_path / "runs"), "--reports", "none")
     found = benchbook_here("judge", "archive", "a", "--runs", str(tmp_path / "runs"))
     assert found.returncode == 2
     assert b"only records under a judge protocol have an archive" in found.stderr
@@ -110,7 +110,7 @@ def test_another_kind_of_record_has_no_archive(tmp_path: Path) -> None:
 def test_a_run_without_a_valid_evaluation_ends_with_1(tmp_path: Path) -> None:
     make_set(tmp_path)
     with running(lambda role, n, request: {"status": 200, "content": "No."}) as server:
-        found = benchbook("judge", "run", str(config(tmp_path, server)), "--json", cwd=tmp_path)
+        found = benchbook_here("judge", "run", str(config(tmp_path, server)), "--json", cwd=tmp_path)
     assert found.returncode == 1
     told = json.loads(found.stdout)
     assert told["aggregates"]["n_valid"] == 0
@@ -126,11 +126,11 @@ def test_a_limit_stops_and_the_command_says_how_to_go_on(tmp_path: Path) -> None
     with running(priced) as server:
         path = config(tmp_path, server, max_cost_usd='"2.5"', max_connections="1")
         path.write_text(path.read_text(encoding="utf-8") + 'output_price = "1000000"\n', encoding="utf-8")
-        found = benchbook("judge", "run", str(path), "--quiet", cwd=tmp_path)
+        found = benchbook_here("judge", "run", str(path), "--quiet", cwd=tmp_path)
         assert found.returncode == 3
         record = "runs/run"
         assert f"Resume: benchbook judge run --resume {record}" in found.stderr.decode("utf-8")
-        again = benchbook("judge", "run", "--resume", record, "--max-cost-usd", "100", "--quiet", cwd=tmp_path)
+        again = benchbook_here("judge", "run", "--resume", record, "--max-cost-usd", "100", "--quiet", cwd=tmp_path)
         assert (again.returncode, again.stderr) == (0, b"")
         assert len(server.asked["candidate"]) == 16
 
@@ -145,18 +145,20 @@ def test_a_judge_that_is_down_is_asked_again(tmp_path: Path) -> None:
         return {"status": 400} if away else {"status": 200, "content": sound_reply(request)}
 
     with running(sometimes) as server:
-        first = benchbook("judge", "run", str(config(tmp_path, server)), cwd=tmp_path)
+        first = benchbook_here("judge", "run", str(config(tmp_path, server)), cwd=tmp_path)
         assert first.returncode == 3, first.stderr
         assert (
             first.stdout.decode("utf-8").lstrip().startswith("! 4 of 16 samples are unanswered: the judge k's server")
         )
-        as_it_is = benchbook("judge", "run", "--resume", "runs/run", "--accept-unanswered", "--json", cwd=tmp_path)
+        as_it_is = benchbook_here("judge", "run", "--resume", "runs/run", "--accept-unanswered", "--json", cwd=tmp_path)
         told = json.loads(as_it_is.stdout)["aggregates"]
         assert (as_it_is.returncode, told["n_unanswered"], told["n_invalid"]) == (0, 4, 0)
-        second = benchbook("judge", "run", str(config(tmp_path, server)), "--run-id", "again", "--quiet", cwd=tmp_path)
+        second = benchbook_here(
+            "judge", "run", str(config(tmp_path, server)), "--run-id", "again", "--quiet", cwd=tmp_path
+        )
         assert second.returncode == 3
         before, down = len(server.asked["candidate"]), False
-        resumed = benchbook("judge", "run", "--resume", "runs/again", "--json", cwd=tmp_path)
+        resumed = benchbook_here("judge", "run", "--resume", "runs/again", "--json", cwd=tmp_path)
         told = json.loads(resumed.stdout)["aggregates"]
         assert (resumed.returncode, told["n_unanswered"], told["n_valid"]) == (0, 0, 16)
         assert len(server.asked["candidate"]) - before == 4
@@ -192,7 +194,7 @@ def test_an_unknown_task_is_said_in_every_report(tmp_path: Path) -> None:
     make_set(tmp_path)
     with running(reply) as server:
         path = without_prompts(config(tmp_path, server))
-        found = benchbook("judge", "run", str(path), "--task", "unknown", cwd=tmp_path)
+        found = benchbook_here("judge", "run", str(path), "--task", "unknown", cwd=tmp_path)
     assert found.returncode == 0, found.stderr
     told = json.loads(benchbook_here("show", "run", "--json", cwd=tmp_path).stdout)
     assert (told["aggregates"]["task"], told["manifest"]["task"]) == ("unknown", "unknown")
@@ -241,7 +243,7 @@ def test_what_is_not_told_of_an_endpoint_is_not_known(tmp_path: Path) -> None:
         path = config(tmp_path, server)
         with path.open("a", encoding="utf-8") as file:
             file.write('tools = ["search"]\nweb_access = true\n')  # of the last judge, k
-        assert benchbook("judge", "run", str(path), "--quiet", cwd=tmp_path).returncode == 0
+        assert benchbook_here("judge", "run", str(path), "--quiet", cwd=tmp_path).returncode == 0
     log = json.loads((tmp_path / "reports/run/archive/run_log.json").read_text("utf-8"))["log"]
     assert [(one["tools"], one["web_access"]) for one in log["judges"]] == [(None, None), (["search"], True)]
     analysis = (tmp_path / "reports/run/archive/results_analysis.md").read_text("utf-8")

@@ -17,7 +17,7 @@ from benchbook.cli.label import label
 from benchbook.errors import UsageError
 from benchbook.labels.labels import open_labels
 from labelled import judged_run
-from running import benchbook
+from running import benchbook_here
 
 SCORES = [(2, 0 if n % 10 == 0 else 2) if n % 3 else (1, 2) for n in range(40)]
 
@@ -218,5 +218,5 @@ def test_no_label_yet(at: Path, tmp_path: Path) -> None:
 
 
 def test_both_are_commands(folder: Path) -> None:
-    assert benchbook("label", "--help").returncode == 0
-    assert benchbook("calibrate", "run", cwd=folder).returncode == 2
+    assert benchbook_here("label", "--help").returncode == 0
+    assert benchbook_here("calibrate", "run", cwd=folder).returncode == 2

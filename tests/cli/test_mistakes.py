@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.record.folder import Record
-from running import benchbook, benchbook_here, options, run, write_items
+from running import benchbook_here, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
 
@@ -234,18 +234,18 @@ def test_a_reports_folder_that_can_not_be_made_is_told_and_the_record_is_whole(t
     write_items(tmp_path / "items.jsonl", 2)
     (tmp_path / "a-file").write_text("x", encoding="utf-8")
     with running(always_good) as server:
-        found = benchbook("run", *options(tmp_path, server, reports=tmp_path / "a-file"))
+        found = benchbook_here("run", *options(tmp_path, server, reports=tmp_path / "a-file"))
     assert found.returncode == 3
     assert b"a-file/run: can't be written" in found.stderr
     assert b"Traceback" not in found.stderr
-    assert benchbook("verify", "--runs", str(tmp_path / "runs")).returncode == 0
+    assert benchbook_here("verify", "--runs", str(tmp_path / "runs")).returncode == 0
 
 
 def test_a_run_id_that_is_taken_leaves_that_record_as_it_is(record: Record, tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 2)
     before = {path: path.read_bytes() for path in record.path.rglob("*") if path.is_file()}
     with running(always_good) as server:
-        found = benchbook("run", *options(tmp_path, server))
+        found = benchbook_here("run", *options(tmp_path, server))
         check_nobody_was_asked(server)
     assert found.returncode == 2
     assert "there is a record already; resume it, or choose another run id" in one_line(found.stderr)

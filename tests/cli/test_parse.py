@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.registry import evaluator_named
-from running import benchbook
+from running import benchbook, benchbook_here
 from support import cases
 
 GOOD = '{"accuracy_score": 2, "faithfulness_score": 1, "rationale": "Agrees."}'
@@ -26,7 +26,8 @@ LOCALES = [
 def parsed(folder: Path, content: bytes, **env: str) -> tuple[int, list[dict[str, Any]], str]:
     path = folder / "replies.jsonl"
     path.write_bytes(content)
-    found = benchbook("parse", "rubric@v1", str(path), env=env)
+    started = benchbook if env else benchbook_here
+    found = started("parse", "rubric@v1", str(path), env=env)
     text = found.stdout.decode(env.get("PYTHONIOENCODING", "utf-8"))
     assert "Traceback" not in found.stderr.decode("utf-8")
     return found.returncode, [json.loads(line) for line in text.split("\n") if line], found.stderr.decode("utf-8")
@@ -169,7 +170,7 @@ BAD_PROTOCOL_LINES = [
 def test_a_bad_line_does_not_stop_the_judge_protocol_either(tmp_path: Path, bad: bytes, names: str) -> None:
     path = tmp_path / "replies.jsonl"
     path.write_bytes(bad + b"\n" + line(id="good", reply="{}", output_text="text"))
-    found = benchbook("parse", "judge_protocol@v1", str(path), "--json")
+    found = benchbook_here("parse", "judge_protocol@v1", str(path), "--json")
     told, good = (json.loads(text) for text in found.stdout.splitlines())
     assert found.returncode == 2
     assert (told["valid"], told["flags"], told["verdict"]) == (False, [], None)

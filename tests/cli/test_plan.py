@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from running import benchbook
+from running import benchbook, benchbook_here
 
 
 def test_words() -> None:
@@ -20,7 +20,7 @@ def test_words() -> None:
 
 
 def test_json() -> None:
-    done = benchbook(
+    done = benchbook_here(
         "plan", "--baseline", "0.7", "--detect", "0.05", "--unpaired", "--clusters", "10", "--icc", "0.1", "--json"
     )
     found = json.loads(done.stdout)
@@ -28,27 +28,29 @@ def test_json() -> None:
 
 
 def test_wrong_use_ends_with_2() -> None:
-    done = benchbook("plan", "--baseline", "0.98", "--detect", "0.05")
+    done = benchbook_here("plan", "--baseline", "0.98", "--detect", "0.05")
     assert done.returncode == 2
     assert b"detect: found 0.05" in done.stderr
 
 
 def test_repeats_lessen_what_is_within_an_item() -> None:
     alone = ["plan", "--baseline", "0.7", "--detect", "0.05", "--discordance", "0.15", "--json"]
-    once, thrice = (json.loads(benchbook(*alone, *more).stdout) for more in ([], ["--repeats", "3", "--within", "0.6"]))
+    once, thrice = (
+        json.loads(benchbook_here(*alone, *more).stdout) for more in ([], ["--repeats", "3", "--within", "0.6"])
+    )
     assert thrice["n_items"] == pytest.approx(once["n_items"] * (0.4 + 0.6 / 3), rel=0.02)
     assert thrice["n_answers"] == 2 * 3 * thrice["n_items"]
-    assert b"within: found nothing" in benchbook(*alone, "--repeats", "3").stderr
+    assert b"within: found nothing" in benchbook_here(*alone, "--repeats", "3").stderr
 
 
 def test_how_many_items_ready_takes() -> None:
-    done = benchbook("plan", "--ready")
+    done = benchbook_here("plan", "--ready")
     assert done.stdout.startswith(b"59 items at least, to be READY at 95 % confidence")
-    found = json.loads(benchbook("plan", "--ready", "--confidence", "0.99", "--json").stdout)
+    found = json.loads(benchbook_here("plan", "--ready", "--confidence", "0.99", "--json").stdout)
     assert (found["n_items"], found["by_gate"]["pass_rate"]) == (90, 29)
-    assert benchbook("plan", "--baseline", "0.7").returncode == 2
-    assert benchbook("plan", "--baseline", "0.7", "--detect", "0.1", "--spec", "rubric@v1").returncode == 2
-    assert benchbook("plan", "--baseline", "0.7", "--detect", "0.1", "--confidence", "0.9").returncode == 2
+    assert benchbook_here("plan", "--baseline", "0.7").returncode == 2
+    assert benchbook_here("plan", "--baseline", "0.7", "--detect", "0.1", "--spec", "rubric@v1").returncode == 2
+    assert benchbook_here("plan", "--baseline", "0.7", "--detect", "0.1", "--confidence", "0.9").returncode == 2
 
 
 def test_how_many_items_ready_takes_of_checks(tmp_path: Path) -> None:
@@ -58,7 +60,7 @@ expected = "{{item.expected_answer}}"\ncompare = "whole"\n[[gates]]\naggregate =
 [[gates]]\naggregate = "no_prediction_rate"\nat_most = 0.5\n"""
     (tmp_path / "own@v1").mkdir()
     (tmp_path / "own@v1" / "spec.toml").write_text(spec, encoding="utf-8")
-    found = json.loads(benchbook("plan", "--ready", "--spec", "own@v1", "--json", cwd=tmp_path).stdout)
+    found = json.loads(benchbook_here("plan", "--ready", "--spec", "own@v1", "--json", cwd=tmp_path).stdout)
     assert (found["n_items"], found["by_gate"]) == (29, {"pass_rate": 29, "no_prediction_rate": 5})
-    none = benchbook("plan", "--ready", "--spec", "contains@v1")
+    none = benchbook_here("plan", "--ready", "--spec", "contains@v1")
     assert (none.returncode, b"contains@v1: has no gate" in none.stderr) == (2, True)

@@ -54,14 +54,14 @@ def test_a_score_and_what_follows_from_it(tmp_path: Path) -> None:
 
 
 def test_json_for_programs(tmp_path: Path) -> None:
-    made = benchbook(*words_of(tmp_path, "--runs", str(tmp_path / "runs"), "--reports", "none", "--json"))
+    made = benchbook_here(*words_of(tmp_path, "--runs", str(tmp_path / "runs"), "--reports", "none", "--json"))
     found = json.loads(made.stdout)
     assert (found["aggregates"]["n_correct"], found["decision"]["verdict"], found["reports"]) == (2, "pass", [])
 
 
 def test_a_crashed_run_ends_with_1(tmp_path: Path) -> None:
     words = words_of(tmp_path, "--runs", str(tmp_path / "runs"), "--reports", "none")
-    made = benchbook(*words, "--run-status", "crashed", "--reason", "out of memory")
+    made = benchbook_here(*words, "--run-status", "crashed", "--reason", "out of memory")
     assert made.returncode == 1
     assert b"The run crashed\nthe run crashed: out of memory. Score 0.0000 by answer_correctness@v1" in made.stdout
     assert b"crashed      5" in made.stdout
@@ -81,14 +81,14 @@ def test_a_crashed_run_ends_with_1(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_ends_with_2(more: tuple[str, ...], says: bytes, tmp_path: Path) -> None:
-    made = benchbook(*words_of(tmp_path, "--runs", str(tmp_path / "runs"), *more))
+    made = benchbook_here(*words_of(tmp_path, "--runs", str(tmp_path / "runs"), *more))
     assert (made.returncode, says in made.stderr) == (2, True), made.stderr
     assert not (tmp_path / "runs").exists()
 
 
 def test_a_dry_run_says_that_its_samples_are_unavailable(tmp_path: Path) -> None:
     runs = str(tmp_path / "runs")
-    made = benchbook(*words_of(tmp_path, "--runs", runs, "--reports", str(tmp_path / "reports"), "--dry-run"))
+    made = benchbook_here(*words_of(tmp_path, "--runs", runs, "--reports", str(tmp_path / "reports"), "--dry-run"))
     assert (made.returncode, b"Nothing was scored" in made.stdout) == (0, True)
     for more in (("--failed",), ("--sample", "0")):
         shown = benchbook_here("show", "one", "--runs", runs, *more)

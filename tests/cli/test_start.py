@@ -15,7 +15,7 @@ import pytest
 
 from benchbook.cli.main import COMMANDS
 from benchbook.cli.main import benchbook as main_group
-from running import benchbook, options, run, write_items
+from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import OK_JUDGE, always_good, running
 
 HEAVY = {"polars", "scipy", "numpy", "pyarrow", "aiohttp", "httptools", "msgspec", "rich", "uvloop", "asyncio", "ssl"}
@@ -81,7 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_command_prints_one_json_object(folder: Path, words: list[str], keys: set[str]) -> None:
-    found = benchbook(*words, "--json", cwd=folder)
+    found = benchbook_here(*words, "--json", cwd=folder)
     assert found.stderr == b""
     assert keys <= json.loads(found.stdout).keys()
 
@@ -90,7 +90,7 @@ def test_a_command_prints_one_json_object(folder: Path, words: list[str], keys: 
     "words", [["runs"], ["show", "run", "--failed"], ["evalset", "list"]], ids=lambda words: "-".join(words)
 )
 def test_a_command_prints_one_json_list(folder: Path, words: list[str]) -> None:
-    found = benchbook(*words, "--json", cwd=folder)
+    found = benchbook_here(*words, "--json", cwd=folder)
     assert isinstance(json.loads(found.stdout), list)
 
 
@@ -109,7 +109,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 3)
     with running(always_good) as server:
         words = [*options(tmp_path, server), "--dry-run", "--model-output-price", "1", "--repeats", "2"]
-        found, shown = benchbook("run", *words, "--json"), benchbook("run", *words)
+        found, shown = benchbook_here("run", *words, "--json"), benchbook_here("run", *words)
         assert server.asked == {"candidate": [], "judge": []}
     told = json.loads(found.stdout)
     assert (told["samples"], told["calls"]) == (6, 12)
@@ -191,7 +191,7 @@ def mute(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
 def test_how_a_run_exits(tmp_path: Path, server_does: Any, more: list[str], code: int) -> None:
     write_items(tmp_path / "items.jsonl", 8)
     with running(server_does) as server:
-        found = benchbook("run", *options(tmp_path, server), *more)
+        found = benchbook_here("run", *options(tmp_path, server), *more)
     assert found.returncode == code, found.stderr
     assert b"Traceback" not in found.stderr
 
@@ -200,7 +200,7 @@ def test_a_run_that_a_limit_stopped_exits_with_3_and_says_how_to_go_on(tmp_path:
     write_items(tmp_path / "items.jsonl", 8)
     limits = ["--max-connections", "1", "--max-cost-usd", "2", "--model-output-price", "500000"]
     with running(always_good) as server:
-        found = benchbook("run", *options(tmp_path, server), *limits, "--quiet")
+        found = benchbook_here("run", *options(tmp_path, server), *limits, "--quiet")
         assert len(server.asked["candidate"]) == 2
         assert found.returncode == 3
         record = tmp_path / "runs" / "run"
@@ -208,7 +208,7 @@ def test_a_run_that_a_limit_stopped_exits_with_3_and_says_how_to_go_on(tmp_path:
             "benchbook: stopped: the cost limit: 2.0000 of 2 dollars are spent. "
             f"Resume: benchbook run --resume {record}\n"
         )
-        again = benchbook("run", "--resume", str(record), "--max-cost-usd", "100", "--quiet", "--reports", "none")
+        again = benchbook_here("run", "--resume", str(record), "--max-cost-usd", "100", "--quiet", "--reports", "none")
     assert (again.returncode, again.stderr) == (0, b"")
 
 
@@ -255,7 +255,7 @@ def test_nothing_of_a_terminal_is_written_to_a_pipe(tmp_path: Path) -> None:
 def test_looking_at_a_record_needs_no_server(folder: Path) -> None:
     """Showing, gating, verifying and rescoring read the record alone. Its server is gone by now."""
     for words in (["show"], ["gate", "--by-rule"], ["verify"], ["rescore", "--reports", "none"]):
-        assert benchbook(words[0], "run", *words[1:], "--runs", str(folder / "runs")).returncode == 0
+        assert benchbook_here(words[0], "run", *words[1:], "--runs", str(folder / "runs")).returncode == 0
 
 
 def test_the_newest_record_is_meant_where_none_is_named(tmp_path: Path) -> None:
@@ -266,9 +266,9 @@ def test_the_newest_record_is_meant_where_none_is_named(tmp_path: Path) -> None:
             record = run(tmp_path, server, 2, run_id=name).record
             os.utime(record.journal, (1_000 + number, 1_000 + number))
     runs = str(tmp_path / "runs")
-    shown = json.loads(benchbook("show", "--runs", runs, "--json").stdout)
+    shown = json.loads(benchbook_here("show", "--runs", runs, "--json").stdout)
     assert shown["manifest"]["run_id"] == "a"
-    listed = json.loads(benchbook("runs", "--runs", runs, "--json").stdout)
+    listed = json.loads(benchbook_here("runs", "--runs", runs, "--json").stdout)
     assert [one["run"] for one in listed] == ["a", "b"]
     assert listed[0]["hash"] == shown["manifest"]["journal_sha256"]
 
@@ -299,6 +299,6 @@ def test_a_dry_run_says_whether_ready_can_be_had(
     models = ["--model", "openai/m@2026-01-01", "--judge", "openai/j@2026-01-01"]
     for role in ("model", "judge"):
         models += [f"--{role}-base-url", "http://127.0.0.1:9/v1"]
-    found = benchbook("run", "--evalset", str(tmp_path / "items.jsonl"), *models, *more, "--dry-run")
+    found = benchbook_here("run", "--evalset", str(tmp_path / "items.jsonl"), *models, *more, "--dry-run")
     assert found.returncode == 0, found.stderr
     assert b"can't be READY" not in found.stdout if says is None else says in found.stdout

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from benchbook.errors import InputError
 from benchbook.labels.position import PairVerdict, Winner, position_trials, read_pair_verdicts
-from running import benchbook
+from running import benchbook_here
 from support import shared_data
 
 # Which answer a judge prefers when answer 1 is shown first, and when answer 2 is; and people's.
@@ -90,7 +90,7 @@ def test_a_gap_as_pandas_writes_it_is_none(tmp_path: Path) -> None:
 def test_ties_are_shown_apart(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("judge,item,winner_ab,winner_ba\nx,a,tie,tie\nx,b,1,tie\nx,c,A,B\n", encoding="utf-8")
-    head, row = benchbook("position", str(path)).stdout.decode("utf-8").splitlines()[1:]
+    head, row = benchbook_here("position", str(path)).stdout.decode("utf-8").splitlines()[1:]
     cells = dict(zip(re.split(r"  +", head.strip()), re.split(r"  +", row.strip()), strict=True))
     assert {name: cells[name] for name in ("Pairs", "Tied in both", "First place", "Second place", "Tied in one")} == {
         "Pairs": "3", "Tied in both": "1", "First place": "2", "Second place": "0", "Tied in one": "1",
@@ -151,9 +151,9 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
     ]
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    shown = benchbook("position", str(path), "--by", "strategy")
+    shown = benchbook_here("position", str(path), "--by", "strategy")
     assert shown.returncode == 0, shown.stderr
     assert b"33.3 % [9.7, 70.0]" in shown.stdout
     assert b"\x1b" not in shown.stdout
-    (told,) = json.loads(benchbook("position", str(path), "--json").stdout)
+    (told,) = json.loads(benchbook_here("position", str(path), "--json").stdout)
     assert (told["n_first"], told["n_second"], told["group"]) == (3, 1, [])

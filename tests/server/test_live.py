@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 import running
-from running import benchbook
+from running import benchbook, benchbook_here
 from scored import PREDICTIONS, scored
 from scripted_server import always_good
 from scripted_server import running as scripted
@@ -177,20 +177,20 @@ def test_a_client_that_goes_away_breaks_nothing(tmp_path: Path) -> None:
 
 def test_tokens_by_the_command_line(tmp_path: Path) -> None:
     runs = str(tmp_path / "runs")
-    made = benchbook(
+    made = benchbook_here(
         "token", "create", "--name", "ann", "--scope", "read", "--scope", "label", "--runs", runs, "--json"
     )
     token = json.loads(made.stdout)
     assert token["scopes"] == ["read", "label"]
-    assert benchbook("token", "create", "--name", "bob", "--runs", runs).stdout.startswith(b"bb_")
-    listed = benchbook("token", "list", "--runs", runs)
+    assert benchbook_here("token", "create", "--name", "bob", "--runs", runs).stdout.startswith(b"bb_")
+    listed = benchbook_here("token", "list", "--runs", runs)
     assert [line.split()[1] for line in listed.stdout.decode().splitlines()] == ["read,label", "read"]
     assert token["token"].encode() not in listed.stdout
     with serving(tmp_path / "runs", "--host", "0.0.0.0") as (address, process):
         headers = {"authorization": f"Bearer {token['token']}"}
         assert httpx.get(f"{address}/api/v1/runs", timeout=60).status_code == 401
         assert httpx.get(f"{address}/api/v1/runs", headers=headers, timeout=60).status_code == 200
-        revoked = json.loads(benchbook("token", "revoke", token["token_id"], "--runs", runs, "--json").stdout)
+        revoked = json.loads(benchbook_here("token", "revoke", token["token_id"], "--runs", runs, "--json").stdout)
         assert revoked["revoked_utc"] is not None
         assert httpx.get(f"{address}/api/v1/runs", headers=headers, timeout=60).status_code == 401
         code, log = ended(process)

@@ -17,7 +17,7 @@ from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
-from running import benchbook, write_items
+from running import benchbook_here, write_items
 from scored import scored
 from scripted_server import ScriptedServer, running
 
@@ -89,18 +89,18 @@ def test_what_was_not_answered_is_asked_again_or_given_up(tmp_path: Path) -> Non
         evalset = str(write_items(tmp_path / "items.jsonl", 4))
         asks = ["--model", "openai/m@2026-01-01", "--model-base-url", server.base_url, "--run-id", "one"]
         words = ["--runs", str(tmp_path / "runs"), "--reports", "none"]
-        made = benchbook("score", "--evalset", evalset, *asks, *words, "--json")
+        made = benchbook_here("score", "--evalset", evalset, *asks, *words, "--json")
         found = json.loads(made.stdout)
         assert (made.returncode, found["decision"]["verdict"], found["manifest"]["state"]) == (
             3, "incomplete", "interrupted"
         )  # fmt: skip
         assert (found["aggregates"]["n_unanswered"], found["aggregates"]["primary_score"]) == (1, 0.666666667)
-        ended = benchbook("score", "--resume", "one", "--accept-unanswered", *words, "--json")
+        ended = benchbook_here("score", "--resume", "one", "--accept-unanswered", *words, "--json")
         found = json.loads(ended.stdout)
     assert (ended.returncode, found["decision"]["verdict"], found["manifest"]["state"]) == (1, "fail", "complete")
     assert (found["aggregates"]["n_unanswered"], found["aggregates"]["primary_score"]) == (1, 0.5)
     assert found["aggregates"]["misses"]["unanswered"] == 1
-    assert benchbook("verify", "one", "--runs", str(tmp_path / "runs")).returncode == 0
+    assert benchbook_here("verify", "one", "--runs", str(tmp_path / "runs")).returncode == 0
 
 
 def test_a_request_that_is_not_the_plan_s_is_named(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_request_that_is_not_the_plan_s_is_named(tmp_path: Path) -> None:
             if isinstance(fact, Reply) and fact.sample == 2:
                 fact.request_sha256 = "0" * 64
             writer.append(fact)
-    benchbook("rescore", str(made.record.path), "--reports", "none")
+    benchbook_here("rescore", str(made.record.path), "--reports", "none")
     (found,) = verify(made.record).findings
     assert "sample 2: inputs and template render to another request" in found.what
 
@@ -137,7 +137,7 @@ def test_each_command_resumes_its_own(tmp_path: Path) -> None:
     record = scored(tmp_path).record
     with pytest.raises(UsageError, match="there is nothing to resume"):
         run_async(resume_run(record))
-    found = benchbook("run", "--resume", str(record.path))
+    found = benchbook_here("run", "--resume", str(record.path))
     assert found.returncode == 2
     assert b"`benchbook score --resume` goes on with it" in found.stderr
 
@@ -146,13 +146,13 @@ def test_the_command_line_and_python_ask_too(tmp_path: Path) -> None:
     with running(adds_one) as server:
         evalset = write_items(tmp_path / "items.jsonl", 4)
         words = ["--model", "openai/m@2026-01-01", "--model-base-url", server.base_url, "--max-connections", "2"]
-        made = benchbook(
+        made = benchbook_here(
             "score", "answer_correctness@v1", "--evalset", str(evalset), *words, "--out", str(tmp_path / "runs"),
             "--run-id", "asked", "--reports", "none",
         )  # fmt: skip
         assert made.returncode == 0, made.stderr
         assert b"2 of 4 items correct" in made.stdout
-        again = benchbook("score", "--resume", str(tmp_path / "runs" / "asked"), "--reports", "none", "--json")
+        again = benchbook_here("score", "--resume", str(tmp_path / "runs" / "asked"), "--reports", "none", "--json")
         assert json.loads(again.stdout)["aggregates"]["n_correct"] == 2
         run = bb.score(evalset, model="openai/m@2026-01-01", model_base_url=server.base_url, runs=tmp_path / "runs")
     assert (run.aggregates.n_correct, run.stopped) == (2, None)
@@ -174,5 +174,5 @@ def test_the_command_line_and_python_ask_too(tmp_path: Path) -> None:
     ],
 )
 def test_words_that_do_not_go_together_end_with_2(words: list[str], says: bytes, tmp_path: Path) -> None:
-    made = benchbook("score", "answer_correctness@v1", *words, cwd=tmp_path)
+    made = benchbook_here("score", "answer_correctness@v1", *words, cwd=tmp_path)
     assert (made.returncode, says in made.stderr) == (2, True), made.stderr

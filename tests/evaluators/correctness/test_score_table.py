@@ -10,7 +10,7 @@ import pytest
 
 from benchbook.errors import BenchbookError
 from benchbook.evaluators.correctness.columns import score_table
-from running import benchbook
+from running import benchbook_here
 from scored import ITEMS, PREDICTIONS, scored, write_lines
 
 COLUMNS = ["item_id", "expected", "predicted", "correctness", "miss_reason", "eval_time_ms", "section", "difficulty"]
@@ -69,7 +69,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     evalset, predictions = parquet_items(tmp_path), write_lines(tmp_path / "p.jsonl", PREDICTIONS)
     files = {"--evalset": evalset, "--predictions": predictions, "--table": tmp_path / "o.parquet"}
     words = ["score", *(word for name, path in files.items() for word in (name, str(path)))]
-    made = benchbook(*words)
+    made = benchbook_here(*words)
     assert (made.returncode, made.stdout.splitlines()[0]) == (0, b"0.4: 2 of 5 items correct; 1 without a prediction")
-    refused = benchbook(*words, "--run-id", "x")
+    refused = benchbook_here(*words, "--run-id", "x")
     assert (refused.returncode, b"--run-id: nothing is recorded" in refused.stderr) == (2, True)

@@ -24,7 +24,7 @@ from benchbook.statistics.bounded import rescaled
 from benchbook.statistics.clusters import mean_of_clusters
 from benchbook.views.rubric.report import VIEW, html_report, markdown_report
 from rubric_v1 import ROW
-from running import benchbook, run
+from running import benchbook_here, run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
 
 BEFORE = Path(__file__).parent / "record_of_before"
@@ -199,7 +199,7 @@ def test_a_record_of_before_verifies_byte_for_byte_and_keeps_what_it_had(tmp_pat
 def test_a_record_of_before_is_shown_and_gated(tmp_path: Path) -> None:
     folder = tmp_path / "record"
     shutil.copytree(BEFORE, folder)
-    shown = benchbook("gate", str(folder), "--confidence", "0.99", "--json")
+    shown = benchbook_here("gate", str(folder), "--confidence", "0.99", "--json")
     assert shown.returncode == 1
     assert all("n_to_settle" in gate for gate in json.loads(shown.stdout)["decision"]["gates"])
-    assert benchbook("show", str(folder)).returncode == 0
+    assert benchbook_here("show", str(folder)).returncode == 0

@@ -25,7 +25,7 @@ from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
 from panels import Said, replies_of, run_panel
 from rubric_v1 import PANEL_ROW
-from running import benchbook, benchbook_here, write_items
+from running import benchbook_here, write_items
 from scripted_server import running
 
 GOOD = (2, 2)
@@ -238,13 +238,15 @@ def test_the_command_line_makes_a_panel_of_several_judges(tmp_path: Path) -> Non
         '[[judges]]\nmodel = "scripted/b@1"\npath = "judge.json"\n',
         encoding="utf-8",
     )
-    ran = benchbook("run", "panel.toml", cwd=tmp_path)
+    ran = benchbook_here("run", "panel.toml", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert b"2 judges, worst: the lowest of their scores." in ran.stdout
-    told = benchbook("run", "panel.toml", "--judge", "openai/x@1", "--judge", "openai/y@1", "--dry-run", cwd=tmp_path)
+    told = benchbook_here(
+        "run", "panel.toml", "--judge", "openai/x@1", "--judge", "openai/y@1", "--dry-run", cwd=tmp_path
+    )
     assert b"3 samples: 9 calls" in told.stdout, told.stderr
     assert b"openai/x@1" in told.stdout
-    one = benchbook("run", "panel.toml", "--judge", "openai/x@1", "--dry-run", cwd=tmp_path)
+    one = benchbook_here("run", "panel.toml", "--judge", "openai/x@1", "--dry-run", cwd=tmp_path)
     assert one.returncode == 2
     assert b"panel_rule" in one.stderr
 

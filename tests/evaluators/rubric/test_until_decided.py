@@ -24,7 +24,7 @@ from benchbook.record.facts import Interrupted, Reply, RunEnded
 from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_rows
 from rubric_v1 import ROW
-from running import benchbook, options, run, write_items
+from running import benchbook_here, options, run, write_items
 from scripted_server import GOOD_VERDICT, OK_JUDGE, ScriptedServer, always_good, running
 
 
@@ -255,8 +255,8 @@ def test_the_command_line_tells_what_was_saved(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 150)
     with running(always_good) as server:
         words = options(tmp_path, server, reports=tmp_path / "reports")
-        found = benchbook("run", *words, "--until-decided", "--error", "0.1", "--json")
-        shown = benchbook("gate", "run", "--runs", str(tmp_path / "runs"))
+        found = benchbook_here("run", *words, "--until-decided", "--error", "0.1", "--json")
+        shown = benchbook_here("gate", "run", "--runs", str(tmp_path / "runs"))
     assert (found.returncode, shown.returncode) == (0, 0), found.stderr
     told = json.loads(found.stdout)["aggregates"]["early_stop"]
     assert (told["decision"], told["error"]) == ("READY", 0.1)

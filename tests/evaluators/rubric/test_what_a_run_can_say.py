@@ -13,7 +13,7 @@ from benchbook.ask.starting import RunResult
 from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.verify import verify
-from running import benchbook, options, run, write_items
+from running import benchbook_here, options, run, write_items
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
 
 
@@ -95,7 +95,7 @@ def test_a_run_in_which_nothing_was_scored_says_so_and_does_not_exit_0(
 ) -> None:
     write_items(tmp_path / "items.jsonl", 3)
     with running(lambda role, n, request: judge_says if role == "judge" else always_good(role, n, request)) as server:
-        found = benchbook("run", *options(tmp_path, server), "--json")
+        found = benchbook_here("run", *options(tmp_path, server), "--json")
     told = json.loads(found.stdout)
     assert found.returncode == 1
     assert told["aggregates"]["ledger"]["unscored_by_reason"] == {reason: 3}
@@ -152,8 +152,8 @@ def test_an_incomplete_run_is_inconclusive_whatever_it_found(tmp_path: Path, pai
     assert decision(result) == "INCONCLUSIVE"
     assert result.derived.decision is not None
     assert "incomplete: 4 of 12 samples, the run is interrupted" in result.derived.decision.reasons
-    assert benchbook("gate", str(result.record.path)).returncode == 1
-    assert benchbook("gate", str(result.record.path), "--by-rule").returncode == 1
+    assert benchbook_here("gate", str(result.record.path)).returncode == 1
+    assert benchbook_here("gate", str(result.record.path), "--by-rule").returncode == 1
 
 
 def test_a_run_that_was_resumed_to_its_end_is_decided_like_any_other(tmp_path: Path) -> None:
