@@ -10,7 +10,7 @@ import msgspec
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panels import PanelAnalysis
-from benchbook.views.views import TableWords, TextSpan
+from benchbook.views.views import MarkedSpan, TableWords
 
 __all__ = [
     "DimensionOfProtocol",
@@ -119,7 +119,7 @@ class EvaluationEvidence(msgspec.Struct, frozen=True, kw_only=True):
     quote: str | None
     reason: str | None
     located: str | None  # exact, normalised, fragments, not_found, empty (P4.1)
-    spans: tuple[TextSpan, ...]
+    spans: tuple[MarkedSpan, ...]
 
 
 class EvaluationFault(msgspec.Struct, frozen=True, kw_only=True):

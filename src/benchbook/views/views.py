@@ -46,11 +46,11 @@ __all__ = [
     "CriterionWords",
     "GateWords",
     "JudgedWords",
+    "MarkedSpan",
     "MetWords",
     "QuoteWords",
     "Rows",
     "TableWords",
-    "TextSpan",
     "View",
     "end_sections",
     "gate_words",
@@ -268,18 +268,18 @@ def gate_words(gate: Gate, n: int | None = None) -> GateWords:
 
 
 @dataclass(frozen=True, slots=True)
-class TextSpan:
+class MarkedSpan:
     """A part of a text, half-open, in UTF-16 code units: what a browser counts in."""
 
     start: int
     end: int
 
 
-def text_spans(text: str, spans: Iterable[Span]) -> tuple[TextSpan, ...]:
+def text_spans(text: str, spans: Iterable[Span]) -> tuple[MarkedSpan, ...]:
     """Spans in code points as those in UTF-16, where a code point beyond U+FFFF counts twice."""
     if text.isascii():
-        return tuple(TextSpan(start, end) for start, end in spans)
-    return tuple(TextSpan(_units(text[:start]), _units(text[:end])) for start, end in spans)
+        return tuple(MarkedSpan(start, end) for start, end in spans)
+    return tuple(MarkedSpan(_units(text[:start]), _units(text[:end])) for start, end in spans)
 
 
 def _units(text: str) -> int:
@@ -297,7 +297,7 @@ class QuoteWords:
     found: bool
     words: str
     turn: int | None
-    spans: tuple[TextSpan, ...]
+    spans: tuple[MarkedSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)

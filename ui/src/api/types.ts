@@ -697,7 +697,7 @@ export interface EvaluationEvidence {
   quote: string | null;
   reason: string | null;
   located: string | null;
-  spans: TextSpan[];
+  spans: MarkedSpan[];
 }
 
 export interface EvaluationFault {
@@ -1220,6 +1220,12 @@ export interface LoginAnswer {
   scopes: string[];
 }
 
+/** A part of a text, half-open, in UTF-16 code units: what a browser counts in. */
+export interface MarkedSpan {
+  start: number;
+  end: number;
+}
+
 /**
  * A mean, a share, a difference or a coefficient, with its interval.
  *
@@ -1558,7 +1564,7 @@ export interface QuoteWords {
   found: boolean;
   words: string;
   turn: number | null;
-  spans: TextSpan[];
+  spans: MarkedSpan[];
 }
 
 /** `last_look_s`: seconds since the folder of records was last looked through. */
@@ -1987,12 +1993,6 @@ export interface TargetVariant {
   overall: Measured;
   verdicts: Record<string, number>;
   verdict_shares: Record<string, number | null>;
-}
-
-/** A part of a text, half-open, in UTF-16 code units: what a browser counts in. */
-export interface TextSpan {
-  start: number;
-  end: number;
 }
 
 /**

@@ -36,7 +36,7 @@ from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.rubric.digest import Digest, RunReport, SampleQuestion
 from benchbook.views.rubric.words import does_not_apply, fail_reason, given_words, scores_words, unscored_because
-from benchbook.views.views import CriterionWords, JudgedWords, MetWords, QuoteWords, TextSpan, table_json, text_spans
+from benchbook.views.views import CriterionWords, JudgedWords, MarkedSpan, MetWords, QuoteWords, table_json, text_spans
 from benchbook.views.words import criterion_word, plural
 
 __all__ = ["judged_words", "shown_samples"]
@@ -299,7 +299,7 @@ def _quote_words(one: QuoteRow, row: RubricRow, item: Item) -> QuoteWords:
 _ESCAPED_HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 
 
-def _marks(one: QuoteRow, text: str) -> tuple[TextSpan, ...]:
+def _marks(one: QuoteRow, text: str) -> tuple[MarkedSpan, ...]:
     """Where a quote is to be marked; nowhere in a text of which its places can't be told any more."""
     if _ESCAPED_HALF.search(text) is None:
         return text_spans(text, [(span.start, span.end) for span in one.spans])
