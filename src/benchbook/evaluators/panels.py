@@ -14,7 +14,16 @@ from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
 
-__all__ = ["JudgeAlone", "JudgePairAgreement", "PanelAgreement", "PanelAnalysis", "Split", "rank_of"]
+__all__ = [
+    "JudgeAlone",
+    "JudgePairAgreement",
+    "JudgesScores",
+    "Marks",
+    "PanelAgreement",
+    "PanelAnalysis",
+    "Split",
+    "rank_of",
+]
 
 
 class JudgeAlone(Made, frozen=True, kw_only=True):
@@ -82,17 +91,28 @@ class PanelAnalysis(Made, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class PanelAgreement:
-    """`scores` has, for each criterion, a row a judge and a column a sample; None where a judge gave none. `scales` are
-    the scores that can be given, by criterion.
+class JudgesScores:
+    """What the judges gave by one criterion: a row a judge, a column for each thing that they scored, and None where
+    one gave nothing. `scale` are the scores that can be given.
 
-    `clusters` says what each sample shares with others; None where every sample stands for itself. The rest is of the
-    intervals, by resampling.
+    `clusters` says what each column shares with others; None where every one stands for itself.
     """
 
-    scales: Mapping[str, tuple[int, ...]]
-    scores: Mapping[str, Sequence[Sequence[int | None]]]
+    scale: tuple[int, ...]
+    given: Sequence[Sequence[int | None]]
     clusters: Sequence[str] | None
+
+
+Marks = tuple[int | None, ...]  # all that a judge gave one sample
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAgreement:
+    """`marks` has a row a judge and a column a sample; None where a judge gave none. The rest is of the intervals, by
+    resampling."""
+
+    criteria: Mapping[str, JudgesScores]
+    marks: Sequence[Sequence[Marks | None]]
     confidence: float
     seed: int
     n_resamples: int
@@ -101,13 +121,13 @@ class PanelAgreement:
         """Of all judges together."""
         return {
             name: krippendorff_alpha(
-                self.scores[name],
-                clusters=self.clusters,
+                one.given,
+                clusters=one.clusters,
                 confidence=self.confidence,
                 seed=self.seed,
                 n_resamples=self.n_resamples,
             )
-            for name in self.scales
+            for name, one in self.criteria.items()
         }
 
     def pairs(self, names: Sequence[str]) -> list[JudgePairAgreement]:
@@ -115,30 +135,24 @@ class PanelAgreement:
         return [self._pair(names, a, b) for a, b in combinations(range(len(names)), 2)]
 
     def _pair(self, names: Sequence[str], a: int, b: int) -> JudgePairAgreement:
-        one, other = ([self.scores[name][judge] for name in self.scales] for judge in (a, b))
-        # A judge of a panel gives all scores or none, so one of them tells.
-        both = [place for place, pair in enumerate(zip(one[0], other[0], strict=True)) if None not in pair]
-        same = sum(all(x[place] == y[place] for x, y in zip(one, other, strict=True)) for place in both)
+        both = [pair for pair in zip(self.marks[a], self.marks[b], strict=True) if None not in pair]
         return JudgePairAgreement(
             judge_a=names[a],
             judge_b=names[b],
             n=len(both),
-            same_scores=as_float(ratio(same, len(both))),
-            kappa={
-                name: self._kappa(scale, x, y, both)
-                for (name, scale), x, y in zip(self.scales.items(), one, other, strict=True)
-            },
+            same_scores=as_float(ratio(sum(one == other for one, other in both), len(both))),
+            kappa={name: self._kappa(one, a, b) for name, one in self.criteria.items()},
         )
 
-    def _kappa(
-        self, scale: tuple[int, ...], a: Sequence[int | None], b: Sequence[int | None], both: Sequence[int]
-    ) -> Agreement:
+    def _kappa(self, criterion: JudgesScores, a: int, b: int) -> Agreement:
+        one, other, clusters = criterion.given[a], criterion.given[b], criterion.clusters
+        both = [place for place, pair in enumerate(zip(one, other, strict=True)) if None not in pair]
         return cohens_kappa(
-            [a[place] for place in both],
-            [b[place] for place in both],
-            scale,
+            [one[place] for place in both],
+            [other[place] for place in both],
+            criterion.scale,
             weights="quadratic",
-            clusters=None if self.clusters is None else [self.clusters[place] for place in both],
+            clusters=None if clusters is None else [clusters[place] for place in both],
             confidence=self.confidence,
             seed=self.seed,
             n_resamples=self.n_resamples,

@@ -12,20 +12,24 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from krippendorff import alpha
 
-from benchbook.ask.settings import ModelConfig
 from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
-from benchbook.errors import ConfigError, InputError, UsageError
+from benchbook.errors import InputError, UsageError
 from benchbook.evalsets import Item
 from benchbook.evalsets.requirements import ItemCriterion, criteria_faults
 from benchbook.evaluators.exact import NANO
-from benchbook.evaluators.registry import evaluator_asked_for
+from benchbook.evaluators.panel_rules import PanelRule
+from benchbook.evaluators.registry import evaluator_asked_for, evaluator_of
 from benchbook.evaluators.rubric.plan import JudgePrompt, reply_schema
 from benchbook.evaluators.rubric.reading import read_rubric
-from benchbook.evaluators.rubric.reply import Judged, Met, Parsed, parse_reply, score_of
+from benchbook.evaluators.rubric.reply import Judged, Met, Parsed, met_by_panel, parse_reply, score_of
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.verify import verify
+from benchbook.record.tables import read_rows
+from own_rubric import BY_ITEM, met
+from own_rubric import own_run as by_item_run
 from running import benchbook_here, run
 from scripted_server import JUDGE_WORDS, OK_CANDIDATE, OK_JUDGE, running
 
@@ -394,14 +398,82 @@ def test_an_item_without_them_is_told_before_anything_is_asked(tmp_path: Path, i
     assert (done.returncode, says in done.stderr.decode()) == (2, True), done.stderr
 
 
-def test_no_panel_scores_them(tmp_path: Path) -> None:
-    spec = written(tmp_path / "own")
-    with running(judge(MET)) as server:
-        judges = tuple(
-            ModelConfig(model=f"openai/{name}@2026-01-01", name=name, base_url=server.base_url) for name in "jk"
-        )
-        with pytest.raises(ConfigError, match="a panel, under own@v1"):
-            own_run(tmp_path, server, spec, judge=None, judge_base_url=None, judges=judges, panel_rule="mean")
+@pytest.mark.parametrize(
+    ("given_by_judges", "rule", "found"),
+    [
+        (["TFF", "TTT", "FTF"], "majority", "TTF"),
+        (["TFF", "TTT", "FTF"], "mean", "TTF"),
+        (["TFF", "TTT", "FTF"], "worst", "FFT"),  # what should not be is met where one says so
+        (["TFF", "FFT"], "majority", "FFT"),  # of two the lower: not met, and met of what should not be
+        (["TTF", "TTF", None], "majority", "TTF"),
+        (["TFF", "TTF", None], "majority", None),  # the third decides the second
+        (["FFT", None], "worst", "FFT"),
+        (["TFT", None], "worst", None),
+        ([None, None], "mean", None),
+    ],
+)
+def test_what_a_panel_finds_met(given_by_judges: list[str | None], rule: PanelRule, found: str | None) -> None:
+    criteria = weighted(5, 3, -4)
+    given = [
+        None if said is None else [Met(one, mark == "T", said) for one, mark in zip(criteria, said, strict=True)]
+        for said in given_by_judges
+    ]
+    panel = met_by_panel(given, rule)
+    assert (None if panel is None else "".join("FT"[one.met] for one in panel)) == found
+    for number, one in enumerate(panel or ()):  # in the words of the first who says so
+        said = [words for words in given_by_judges if words is not None and words[number] == "FT"[one.met]]
+        assert one.rationale == said[0]
+
+
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Of a the judges say TFF, TTT and FTF, so the panel TTF; of b all T; of c TF, TT, TF, where the second should
+    not be."""
+    said = [["TFF", "TTT", "FTF"], ["T", "T", "T"], ["TF", "TT", "TF"]]
+    verdicts = [[met(*(mark == "T" for mark in one)) for one in item] for item in said]
+    criteria = [CRITERIA, CRITERIA[:1], CRITERIA[1:]]
+    return by_item_run(tmp_path_factory.mktemp("panel"), verdicts, BY_ITEM, criteria=criteria)
+
+
+def test_a_panel_scores_them_criterion_by_criterion(panel: Any) -> None:
+    rows = pl.read_parquet(panel.record.samples)
+    assert rows["item_criteria_score"].to_list() == [1.0, 1.0, 1.0]
+    assert [[one["met"] for one in row] for row in rows["item_criteria"].to_list()] == [
+        [True, True, False], [True], [True, False],
+    ]  # fmt: skip
+    votes = rows["votes"].to_list()
+    assert [vote["item_criteria_score"] for vote in votes[0]] == [0.625, 0.5, 0.375]
+    assert [[one["met"] for one in vote["item_criteria"]] for vote in votes[2]] == [
+        [True, False],
+        [True] * 2,
+        [True, False],
+    ]
+    assert rows["spread"].to_list() == [3, 0, 1]
+    assert rows["n_dissenting"].to_list() == [3, 0, 1]
+    assert rows["rationale"].to_list() == [None, "It is so.", "It is so."]  # of a nobody says what the panel does
+    assert panel.derived.aggregates.aggregates.item_criteria_negative_met == 0
+    assert verify(panel.record).holds
+
+
+def test_what_a_panel_over_them_says(panel: Any) -> None:
+    """Each judge's share of c is 1, 0 (3 less 4 of 3, clipped) and 1."""
+    record = panel.record
+    evaluator = evaluator_of(record)
+    found = evaluator.panel(
+        panel.derived, read_rows(record.samples, evaluator.tables(record.started())["samples.parquet"])
+    )
+    assert found is not None
+    means = [judge.item_criteria_mean for judge in found.judges]
+    assert means == pytest.approx([2.625 / 3, 1.5 / 3, 2.375 / 3])
+    assert [judge.same_as_panel for judge in found.judges] == pytest.approx([2 / 3, 1 / 3, 2 / 3])
+    assert [split.item_criteria_scores for split in found.splits] == [[0.625, 0.5, 0.375], [1.0, 0.0, 1.0]]
+    assert [(pair.n, pair.same_scores) for pair in found.pairs] == [(3, pytest.approx(n / 3)) for n in (1, 2, 1)]
+    marks = [[1, 0, 0, 1, 1, 0], [1, 1, 1, 1, 1, 1], [0, 1, 0, 1, 1, 0]]
+    expected = alpha(reliability_data=marks, level_of_measurement="ordinal")
+    assert found.alpha["item_criteria_score"].estimate == pytest.approx(float(expected))
+    done = benchbook_here("panel", str(record.path))
+    assert (done.returncode, b"0.625 0.5 0.375" in done.stdout) == (0, True), done.stderr
+    assert benchbook_here("show", str(record.path), "--sample", "0").returncode == 0
 
 
 def test_replies_are_parsed_with_their_item(tmp_path: Path) -> None:

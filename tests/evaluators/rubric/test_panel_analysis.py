@@ -15,8 +15,8 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
+from benchbook.evaluators.rubric.outcomes import outcome_in
 from benchbook.evaluators.rubric.panel import panel_analysis
-from benchbook.evaluators.rubric.row import outcome_in
 from benchbook.evaluators.rubric.scoring import score_sample
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows

@@ -19,6 +19,7 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.recorded_outputs import imported_samples
 from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision, EarlyStopping
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference, OtherRun, PairedStopping
+from benchbook.evaluators.rubric.outcomes import outcome_of
 from benchbook.evaluators.rubric.plan import Plan, Requests, UntilDecided
 from benchbook.evaluators.rubric.reading import spec_of
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
@@ -31,7 +32,6 @@ from benchbook.evaluators.rubric.steps import (
     SampleHistory,
     next_step,
     no_item,
-    outcome_of,
     read_history,
 )
 from benchbook.evaluators.rubric.warnings import RejectedReplies, judge_names

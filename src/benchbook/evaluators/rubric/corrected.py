@@ -10,7 +10,7 @@ import msgspec
 from benchbook.evaluators.correctable import Correctable, JudgeCost, JudgeWork, MeanOfScores, SampleCounts, Worth
 from benchbook.evaluators.rubric.aggregate_kinds import OfSamples
 from benchbook.evaluators.rubric.aggregates import table_of
-from benchbook.evaluators.rubric.row import outcome_in
+from benchbook.evaluators.rubric.outcomes import outcome_in
 from benchbook.evaluators.rubric.rows import AggregatesFile, EarlyStop, RubricRow
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec

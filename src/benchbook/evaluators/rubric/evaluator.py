@@ -336,7 +336,7 @@ def parse_line(case: Mapping[str, Any], spec: RubricSpec) -> dict[str, Any]:
     shown = spec.shown_scores(found.scores)
     scores = {one.score_key: score for one, score in zip(spec.criteria, shown, strict=True)}
     result = {"id": case.get("id"), "ok": True, **scores, "rationale": found.rationale}
-    result |= {name: msgspec.to_builtins(rows) for name, rows in further_columns(found, spec).items()}
+    result |= {name: msgspec.to_builtins(rows) for name, rows in further_columns(found.quotes, found.met, spec).items()}
     return result if found.reasoning is None else result | {"reasoning": found.reasoning}
 
 

@@ -13,11 +13,12 @@ import msgspec
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import as_float, percentile, ratio
 from benchbook.evaluators.made import made
-from benchbook.evaluators.panels import JudgeAlone, PanelAgreement, PanelAnalysis, Split, rank_of
+from benchbook.evaluators.panels import JudgeAlone, JudgesScores, Marks, PanelAgreement, PanelAnalysis, Split, rank_of
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.criteria import Criterion
+from benchbook.evaluators.rubric.outcomes import exact_scores_of, outcome_in
 from benchbook.evaluators.rubric.release import decide
-from benchbook.evaluators.rubric.row import outcome_in, scores_of
+from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,
@@ -56,7 +57,8 @@ def _judge_type(criteria: _Criteria) -> type[JudgeAlone]:
 
 @cache
 def _split_type(criteria: _Criteria) -> type[Split]:
-    return made(Split, {"n_dissenting": [(f"{one.name}_scores", list[int | None]) for one in criteria]})
+    columns = [(f"{one.name}_scores", list[float | None] if one.by_item else list[int | None]) for one in criteria]
+    return made(Split, {"n_dissenting": columns})
 
 
 def _shown(criteria: _Criteria) -> tuple[list[str], list[str]]:
@@ -85,8 +87,7 @@ def panel_analysis(
     seen = _Seen(panel, manifest, file, spec)
     for row in rows:
         seen.add(row)
-    scales = {one.score_key: tuple(one.scores) for one in spec.criteria}
-    agreement = PanelAgreement(scales, seen.scores, seen.clusters, confidence, seed, n_resamples)
+    agreement = PanelAgreement(seen.criteria(), seen.marks, confidence, seed, n_resamples)
     return panel_type(spec)(
         rule=panel.rule,
         n_judged=seen.n_judged,
@@ -113,9 +114,7 @@ class _Seen:
         self.judges = [_Judge(number, judge, spec, whole) for number, judge in enumerate(panel.judges)]
         self._spec = spec
         self._split_type = _split_type(spec.criteria)
-        self.scores: dict[str, list[list[int | None]]] = {
-            one.score_key: [[] for _ in self.judges] for one in spec.criteria
-        }
+        self.marks: list[list[Marks | None]] = [[] for _ in self.judges]
         self.splits: list[Split] = []
         self.n_judged = self.n_unanimous = self.n_scored_without_all = self.n_left_open = 0
         self._clusters: list[str] = []
@@ -126,6 +125,31 @@ class _Seen:
         """What each sample shares with others; None where every sample stands for itself."""
         return self._clusters if self._clustered else None
 
+    def criteria(self) -> dict[str, JudgesScores]:
+        """The scores that the judges gave by each criterion."""
+        asked = self._spec.asked
+        found = {
+            one.score_key: JudgesScores(
+                tuple(one.scores),
+                [[None if marks is None else marks[place] for marks in given] for given in self.marks],
+                self.clusters,
+            )
+            for place, one in enumerate(asked)
+        }
+        return found | {one.score_key: self._of_items(len(asked)) for one in self._spec.criteria[len(asked) :]}
+
+    def _of_items(self, first: int) -> JudgesScores:
+        """Whether each of the items' own criteria is met, which are the marks from the `first` on. Those of one sample
+        rise and fall together."""
+        met: list[list[int | None]] = [[] for _ in self.judges]
+        clusters: list[str] = []
+        for cluster, *said in zip(self._clusters, *self.marks, strict=True):
+            n = max((len(marks) for marks in said if marks is not None), default=first)
+            for given, marks in zip(met, said, strict=True):
+                given += (marks or (None,) * n)[first:]
+            clusters += [cluster] * (n - first)
+        return JudgesScores((0, 1), met, clusters)
+
     def add(self, row: PanelRow) -> None:
         if not row.votes:
             for judge in self.judges:
@@ -134,7 +158,7 @@ class _Seen:
         for judge, vote in zip(self.judges, row.votes, strict=True):
             judge.add(row, vote)
         scored = [vote for vote in row.votes if vote.evaluator_error is None]
-        self._note_scores(row)
+        self._note_marks(row)
         self.n_left_open += row.evaluator_error is not None and bool(scored)
         self.n_scored_without_all += row.evaluator_error is None and len(scored) < len(row.votes)
         if len(scored) < 2:
@@ -145,10 +169,9 @@ class _Seen:
         else:
             self.n_unanimous += 1
 
-    def _note_scores(self, row: PanelRow) -> None:
-        for field, of_judges in self.scores.items():
-            for scores, vote in zip(of_judges, row.votes, strict=True):
-                scores.append(getattr(vote, field))
+    def _note_marks(self, row: PanelRow) -> None:
+        for given, vote in zip(self.marks, row.votes, strict=True):
+            given.append(_marks(vote, self._spec))
         self._clusters.append(row.item_id if row.group is None else f"group {row.group}")
         self._clustered = self._clustered or row.group is not None
 
@@ -185,7 +208,7 @@ class _Judge:
         outcome = outcome_in(row, self._spec)
         if vote is not None:
             error = cast("EvaluatorError | None", vote.evaluator_error)
-            outcome = msgspec.structs.replace(outcome, scores=scores_of(vote, self._spec), evaluator_error=error)
+            outcome = msgspec.structs.replace(outcome, scores=exact_scores_of(vote, self._spec), evaluator_error=error)
         self._tally.add(outcome, score_sample(outcome, self._spec))
         if vote is None:
             return
@@ -201,7 +224,7 @@ class _Judge:
         self._n_scored += 1
         if row.evaluator_error is None:
             self._n_both += 1
-            self._n_same += scores_of(vote, self._spec) == scores_of(row, self._spec)
+            self._n_same += _marks(vote, self._spec) == _marks(row, self._spec)
 
     def found(self) -> JudgeAlone:
         aggregates = aggregates_of(self._tally)
@@ -223,3 +246,12 @@ class _Judge:
             latency_p50_ms=as_float(percentile(self._latencies, 50)),
             **{name: getattr(aggregates, name) for name in (*means, *failures)},
         )
+
+
+def _marks(said: PanelRow | PanelVote, spec: RubricSpec) -> Marks | None:
+    """All that a judge, or the panel, gave an answer: a score by each criterion, and whether each of an item's own is
+    met. None where there is no score."""
+    if said.evaluator_error is not None:
+        return None
+    met = getattr(said, ITEM_CRITERIA) if spec.by_item else ()
+    return (*(getattr(said, one.score_key) for one in spec.asked), *(int(one.met) for one in met))

@@ -37,11 +37,12 @@ from benchbook.evaluators.rubric.early_stop_gates import METHOD
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
 from benchbook.evaluators.rubric.forecast import RubricForecast, forecast_of
 from benchbook.evaluators.rubric.manifest import undeclared
+from benchbook.evaluators.rubric.outcomes import outcome_of
 from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
 from benchbook.evaluators.rubric.reading import items_for, rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.reply import check_item_criteria
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
-from benchbook.evaluators.rubric.steps import ItemOf, outcome_of, read_history
+from benchbook.evaluators.rubric.steps import ItemOf, read_history
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.derived_files import check_whole
@@ -301,10 +302,6 @@ def _check_panel(config: RunConfig, spec: RubricSpec) -> None:
     """Refuses a panel whose judges might differ on what applies: no rule says what then counts."""
     if config.panel_rule is None:
         return
-    if spec.by_item:
-        raise ConfigError(
-            "judges", f"a panel, under {spec.id}, which scores items by criteria of their own", "one judge"
-        )
     if names := [one.name for one in spec.criteria if one.may_not_apply]:
         raise ConfigError("judges", f"a panel, under a rubric whose {names[0]} may not apply", "one judge")
 

@@ -21,6 +21,7 @@ from benchbook.evalsets.conversations import turn_text, with_answer
 from benchbook.evalsets.requirements import ItemCriterion, criteria_faults, read_criteria
 from benchbook.evaluators.evidence_text import NormalisedText, Span, normalised
 from benchbook.evaluators.exact import NANO, divide
+from benchbook.evaluators.panel_rules import PanelRule, panel_score
 from benchbook.evaluators.quotes import LengthRule, LocatedKind, excess_of, locate
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.scoring import MetCounts
@@ -29,7 +30,7 @@ from benchbook.text import quoted
 
 __all__ = [
     "ITEM_CRITERIA", "Judged", "Met", "ParseErrorReason", "Parsed", "Quoted", "Rejected", "check_item_criteria",
-    "counts_of", "parse_reply", "score_of",
+    "counts_of", "met_by_panel", "parse_reply", "score_of",
 ]  # fmt: skip
 
 
@@ -64,6 +65,12 @@ class Parsed(msgspec.Struct, frozen=True):
     reasoning: str | None = None
     quotes: tuple[Quoted, ...] = ()
     met: tuple[Met, ...] = ()  # of the item's own criteria, by their numbers
+
+    @property
+    def marks(self) -> tuple[int | None, ...]:
+        """By what two judges' words are told apart: the scores, and in place of what the item's own criteria come to
+        whether each is met."""
+        return (*self.scores[:-1], *(one.met for one in self.met)) if self.met else self.scores
 
 
 def parse_reply(
@@ -300,6 +307,25 @@ def counts_of(met: Sequence[Met]) -> MetCounts:
     positive = [one.met for one in met if one.criterion.weight > 0]
     negative = [one.met for one in met if one.criterion.weight < 0]
     return MetCounts(len(positive), sum(positive), len(negative), sum(negative))
+
+
+def met_by_panel(given: Sequence[Sequence[Met] | None], rule: PanelRule) -> tuple[Met, ...] | None:
+    """What a panel finds met, each criterion by the rule; of one with a negative weight the lower score is that it is
+    met. `given` has one for each judge, None of one who gave none; None where a criterion is open for that.
+
+    A rationale is that of the first judge who says the same.
+    """
+    said = [met for met in given if met is not None]
+    found = []
+    for number, criterion in enumerate(one.criterion for one in (said[0] if said else ())):
+        should = criterion.weight > 0
+        scores = [None if met is None else int(met[number].met is should) for met in given]
+        score = panel_score(scores, rule, 0, 1)
+        if score is None:
+            return None
+        is_met = should if score else not should
+        found.append(next(met[number] for met in said if met[number].met is is_met))
+    return tuple(found) or None
 
 
 def _read_met(value: Mapping[str, Any], item: Item, spec: RubricSpec) -> tuple[Met, ...] | Rejected:

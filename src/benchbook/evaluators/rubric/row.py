@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from types import GenericAlias
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from benchbook.evalsets import Item
-from benchbook.evaluators.exact import NANO, as_float
+from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.made import made
 from benchbook.evaluators.rubric.aggregates import RubricAggregates, aggregates_type
 from benchbook.evaluators.rubric.criteria import Criterion
@@ -28,8 +28,6 @@ from benchbook.evaluators.rubric.rows import (
     Slice,
 )
 from benchbook.evaluators.rubric.scoring import (
-    EvaluatorError,
-    Further,
     RubricScore,
     SampleOutcome,
     Scores,
@@ -40,8 +38,8 @@ from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_
 from benchbook.record.facts import Failure, Reply
 
 __all__ = [
-    "MetRow", "QuoteRow", "QuoteSpan", "Rows", "aggregates_file_type", "further_columns", "outcome_in", "row_type",
-    "scores_of", "slice_type", "vote_type",
+    "MetRow", "QuoteRow", "QuoteSpan", "Rows", "aggregates_file_type", "further_columns", "row_type", "scores_of",
+    "slice_type", "vote_type",
 ]  # fmt: skip
 
 
@@ -78,30 +76,6 @@ def _row_type(
 def scores_of(row: RubricRow | PanelVote, spec: RubricSpec) -> Scores:
     """The scores of a row or of a judge's vote, by criterion."""
     return tuple([getattr(row, one.score_key) for one in spec.criteria])
-
-
-def outcome_in(row: RubricRow, spec: RubricSpec) -> SampleOutcome:
-    """What the sample of a row was scored from. Of quotes, and of an item's own criteria, it has the scores alone."""
-    scores = scores_of(row, spec)
-    cost = row.cost_usd if spec.measures_cost else None
-    return SampleOutcome(
-        scores=tuple(
-            [
-                round(score * NANO) if one.by_item and score is not None else score
-                for one, score in zip(spec.criteria, scores, strict=True)
-            ]
-        ),
-        evaluator_error=cast("EvaluatorError | None", row.evaluator_error),
-        score_origin=row.score_origin,
-        latency_e2e_ms=row.latency_e2e_ms,
-        latency_model_ms=row.latency_model_ms,
-        timed_out=row.timed_out,
-        unanswered=getattr(row, "candidate_error", None) is not None,
-        some_do_not_apply=None in scores and row.score_origin is None and row.sample_score is not None,
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        further=None if cost is None else Further(cost_nano_usd=round(cost * NANO)),
-    )
 
 
 def vote_type(spec: RubricSpec) -> type[PanelVote]:
@@ -180,14 +154,13 @@ def _further_fields(criteria: Sequence[Criterion]) -> list[tuple[str, Any]]:
     return [*([("quotes", list[QuoteRow])] if quoted else []), *by_item]
 
 
-def further_columns(parsed: Parsed | None, spec: RubricSpec) -> dict[str, Any]:
-    """The same of a sample: `parsed` is the judge's reply, None where none was read."""
+def further_columns(quotes: Sequence[Quoted], met: Sequence[Met], spec: RubricSpec) -> dict[str, Any]:
+    """The same of a sample, or of a judge's vote: none where no reply was read."""
     columns: dict[str, Any] = {}
     if spec.quoted:
-        columns["quotes"] = [] if parsed is None else [_quote_row(one) for one in parsed.quotes]
+        columns["quotes"] = [_quote_row(one) for one in quotes]
     if spec.by_item:
-        met = [] if parsed is None else [_met_row(number, one) for number, one in enumerate(parsed.met, start=1)]
-        columns[ITEM_CRITERIA] = met
+        columns[ITEM_CRITERIA] = [_met_row(number, one) for number, one in enumerate(met, start=1)]
     return columns
 
 
@@ -238,7 +211,8 @@ class Rows:
 
     def _more(self, history: SampleHistory, outcome: SampleOutcome) -> dict[str, Any]:
         """What rows have under some rubrics alone."""
-        columns = further_columns(history.parsed, self._spec)
+        parsed, verdict = history.parsed, history.verdict
+        columns = further_columns(parsed.quotes if parsed else (), verdict.met if verdict else (), self._spec)
         if self._spec.by_item:
             columns |= zip(self._score_keys, self._spec.shown_scores(outcome.scores), strict=True)
         if self._spec.measures_cost:
@@ -249,23 +223,25 @@ class Rows:
         """Every judge's vote, and how far they are apart. `names` has one for each of the plan's judges."""
         asked = zip(names, history.judges, strict=True) if history.answer is not None else ()
         votes = [self._vote(judge, name, judging, outcome) for judge, (name, judging) in enumerate(asked)]
-        given = [judging.parsed.scores for judging in history.judges if judging.parsed is not None]
-        given = given if votes else []
+        given = [judging.parsed.marks for judging in history.judges if judging.parsed is not None and votes]
+        verdict = history.verdict
         return {
             "votes": votes,
             "verdicts_differ": len({vote.passed for vote in votes if vote.passed is not None}) > 1,
-            "spread": sum(max(scores) - min(scores) for scores in zip(*given, strict=True)),
-            "n_dissenting": sum(scores != outcome.scores for scores in given),
+            "spread": sum(max(marks) - min(marks) for marks in zip(*given, strict=True)),
+            "n_dissenting": sum(verdict is None or marks != verdict.marks for marks in given),
         }
 
     def _vote(self, judge: int, name: str, judging: Judging, outcome: SampleOutcome) -> PanelVote:
         parsed = judging.parsed
         last = judging.replies[-1][0] if judging.replies else None
         scores: Scores = parsed.scores if parsed else self._spec.unscored
+        shown = self._spec.shown_scores(scores) if self._spec.by_item else scores
+        quotes, met = (parsed.quotes, parsed.met) if parsed else ((), ())
         return self._vote_type(
             judge=judge,
             name=name,
-            **dict(zip(self._score_keys, scores, strict=True)),
+            **dict(zip(self._score_keys, shown, strict=True)),
             rationale=parsed.rationale if parsed else None,
             passed=score_sample(msgspec.structs.replace(outcome, scores=scores), self._spec).passed if parsed else None,
             evaluator_error=judging.error,
@@ -277,7 +253,7 @@ class Rows:
             model_reported=last.model_reported if last else None,
             fingerprint=last.fingerprint if last else None,
             reply_seqs=[reply.seq for reply, _ in judging.replies],
-            **(further_columns(parsed, self._spec) if self._spec.asks_more else {}),
+            **(further_columns(quotes, met, self._spec) if self._spec.asks_more else {}),
         )
 
 

@@ -321,7 +321,7 @@ class PanelRow(RubricRow, frozen=True, kw_only=True):
 
     votes: list[PanelVote]  # one for each judge; none where no answer came
     verdicts_differ: bool  # the sample would pass by some judges and fail by others
-    spread: int  # highest less lowest score, of all criteria together
+    spread: int  # highest less lowest score, of all criteria together; of an item's own 1 for each that they differ on
     n_dissenting: int  # votes with other scores than the panel's; with any, where the panel has none
 
 

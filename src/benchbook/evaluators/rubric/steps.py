@@ -18,8 +18,8 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.derivation import DERIVATION, ONLY_THE_MODEL
 from benchbook.evaluators.panel_rules import panel_score
 from benchbook.evaluators.rubric.plan import Panel, Plan
-from benchbook.evaluators.rubric.reply import Judged, Parsed, Rejected, counts_of, parse_reply
-from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Further, SampleOutcome
+from benchbook.evaluators.rubric.reply import Judged, Parsed, Rejected, met_by_panel, parse_reply, score_of
+from benchbook.evaluators.rubric.scoring import EvaluatorError
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import Failure, Reply, SampleFact, cause_of
 
@@ -35,7 +35,6 @@ __all__ = [
     "next_step",
     "no_answer_reason",
     "no_item",
-    "outcome_of",
     "read_history",
 ]
 
@@ -157,29 +156,37 @@ class SampleHistory:
         return [(number, judging) for number, judging in enumerate(self.judges) if not judging.is_done]
 
     @property
-    def scores(self) -> tuple[int | None, ...] | None:
-        """By criterion, as the judge, or the panel by its rule, gives them; None where one of them is open."""
-        if not isinstance(self.plan.panel, Panel):
-            parsed = self.judges[0].parsed
-            return None if parsed is None else parsed.scores
-        found = [judging.parsed for judging in self.judges]
+    def verdict(self) -> Parsed | None:
+        """What the judge says; or the panel by its rule, in nobody's words: None where something is open."""
+        found, panel = [judging.parsed for judging in self.judges], self.plan.panel
+        if not isinstance(panel, Panel):
+            return found[0]
         scores: list[int] = []
-        for number, one in enumerate(self.spec.criteria):
+        for number, one in enumerate(self.spec.asked):
             given = [parsed.scores[number] if parsed else None for parsed in found]
-            score = panel_score(given, self.plan.panel.rule, one.lowest, one.highest)
+            score = panel_score(given, panel.rule, one.lowest, one.highest)
             if score is None:
                 return None
             scores.append(score)
-        return tuple(scores)
+        if not self.spec.by_item:
+            return Parsed(tuple(scores), "")
+        met = met_by_panel([None if parsed is None else parsed.met for parsed in found], panel.rule)
+        return None if met is None else Parsed((*scores, score_of(met)), "", met=met)
+
+    @property
+    def scores(self) -> tuple[int | None, ...] | None:
+        """By criterion; None where one of them is open."""
+        verdict = self.verdict
+        return None if verdict is None else verdict.scores
 
     @property
     def parsed(self) -> Parsed | None:
-        """The judge's reply; of a panel, that of the first judge who gave the panel's scores."""
-        scores = self.scores
-        for judging in self.judges:
-            if judging.parsed is not None and judging.parsed.scores == scores:
-                return judging.parsed
-        return None
+        """The judge's reply; of a panel, that of the first judge who says what the panel does."""
+        verdict = self.verdict
+        if verdict is None or len(self.judges) == 1:
+            return verdict
+        replies = (judging.parsed for judging in self.judges)
+        return next((one for one in replies if one is not None and one.marks == verdict.marks), None)
 
     def add(self, fact: SampleFact) -> None:
         is_attempt = isinstance(fact, Failure) and fact.ends == "attempt"
@@ -277,51 +284,3 @@ def no_answer_reason(history: SampleHistory) -> str | None:
 def candidate_error(history: SampleHistory) -> str | None:
     """Why a sample is unanswered (R1.3a): its last failure's cause; `not_asked` where nobody was asked."""
     return cause_of(history.last_failure) if history.is_unanswered else None
-
-
-def outcome_of(history: SampleHistory) -> SampleOutcome:
-    """What the scores are computed from."""
-    spec = history.spec
-    if history.is_unanswered:
-        return SampleOutcome(scores=spec.unscored, unanswered=True)
-    candidate, failure = history.candidate, history.candidate_failure
-    if history.answer is None:
-        # Only a time-out has a latency (R1.2): a call that failed at once was not quick to answer.
-        timed_out = failure is not None and failure.error == "timeout"
-        elapsed_ms = failure.latency_ms if failure and timed_out else candidate.latency_e2e_ms if candidate else None
-        return SampleOutcome(
-            scores=spec.without_answer,
-            score_origin=NO_ANSWER,
-            timed_out=timed_out,
-            latency_e2e_ms=elapsed_ms,
-            latency_model_ms=candidate.latency_model_ms if candidate else None,
-            input_tokens=candidate.input_tokens if candidate else None,
-            output_tokens=candidate.output_tokens if candidate else None,
-            further=_further(history) if spec.counts_more else None,
-        )
-    assert candidate is not None  # noqa: S101 - an answer has its reply
-    scores, unread = history.scores, history.unread
-    return SampleOutcome(
-        scores=spec.unscored if scores is None else scores,
-        some_do_not_apply=scores is not None and None in scores,
-        # Of an answer without a score: the error of the first judge who gave none.
-        evaluator_error=unread.error if unread is not None and scores is None else None,
-        awaits_judge=scores is None and bool(history.unreached),
-        latency_e2e_ms=candidate.latency_e2e_ms,
-        latency_model_ms=candidate.latency_model_ms,
-        input_tokens=candidate.input_tokens,
-        output_tokens=candidate.output_tokens,
-        further=_further(history) if spec.counts_more else None,
-    )
-
-
-def _further(history: SampleHistory) -> Further:
-    parsed, candidate, prices = history.parsed, history.candidate, history.spec.prices
-    found = {} if parsed is None else {one.criterion: one.is_found for one in parsed.quotes}
-    return Further(
-        quotes_found=tuple(found.get(one.name) for one in history.spec.counted_quotes),
-        cost_nano_usd=None
-        if candidate is None or prices is None
-        else prices.cost_nano_usd(candidate.input_tokens, candidate.output_tokens),
-        met=None if parsed is None or not history.spec.by_item else counts_of(parsed.met),
-    )

@@ -28,6 +28,7 @@ from benchbook.evaluators.rubric.early_stop_gates import EarlyDecision
 from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
+from benchbook.evaluators.rubric.outcomes import outcome_of
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
 from benchbook.evaluators.rubric.reading import items_for, spec_of
 from benchbook.evaluators.rubric.release import ClusterWord, by_points, decide, decide_by_bounds
@@ -41,7 +42,6 @@ from benchbook.evaluators.rubric.steps import (
     SampleHistory,
     candidate_error,
     no_answer_reason,
-    outcome_of,
     read_history,
 )
 from benchbook.evaluators.rubric.tally import RubricTally
