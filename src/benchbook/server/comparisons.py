@@ -31,7 +31,7 @@ from benchbook.server.comparison_types import (
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import HistoryAsked, ItemsAsked, ItemsFilter
-from benchbook.server.row_lists import Page, RowList, contains, page_of_parts
+from benchbook.server.row_lists import SLICES, Page, RowList, all_of, asked_for, contains, page_of_parts
 from benchbook.server.samples import CUT
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten, storable
@@ -157,9 +157,8 @@ _SORTS = {"position": None, "item_id": "item_id", "change": "change"}
 
 def get_item(call: Request) -> ItemDetail:
     rows = item_list(call.services, found_runs(call, "item"))
-    place = call.path["position"]
-    position = int(place) if place.isascii() and place.isdigit() and len(place) < 11 else len(rows.frame)
-    if position >= len(rows.frame):
+    position = call.number("position")
+    if position is None or position >= len(rows.frame):
         raise ProblemError(
             HTTPStatus.NOT_FOUND, f"these runs have {len(rows.frame)} items; there is none of this number"
         )
@@ -191,7 +190,7 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
 
 
 def _rows_of_items(services: Services, found: FoundRun) -> RowsOfItems | None:
-    key = ("rows of items", found.row.run_id, found.state_id)
+    key = ("rows of items", found.name)
     return services.kept.get(key, lambda: rows_of_items(found.record), lambda _: 300)
 
 
@@ -228,9 +227,7 @@ def item_condition(wanted: ItemsFilter) -> polars.Expr | None:
     """The rows that fit; None for all of them."""
     import polars as pl
 
-    found = [
-        pl.col(name) == value for name in ("section", "category", "difficulty") if (value := getattr(wanted, name))
-    ]
+    found = asked_for(wanted, SLICES)
     if wanted.item_class:
         found.append(pl.col("class") == wanted.item_class)
     if wanted.reason:
@@ -238,7 +235,7 @@ def item_condition(wanted: ItemsFilter) -> polars.Expr | None:
         found.append(pl.any_horizontal(*reasons))
     if wanted.text:
         found.append(contains(wanted.text, *_ITEM_TEXTS))
-    return pl.all_horizontal(*found) if found else None
+    return all_of(found)
 
 
 def _row_columns(cut: int | None) -> list[Any]:
@@ -303,12 +300,10 @@ def _history_columns() -> list[Any]:
 
 
 def _history_condition(wanted: HistoryAsked) -> polars.Expr | None:
-    import polars as pl
-
-    found = [pl.col("history") == wanted.history] if wanted.history else []
+    found = asked_for(wanted, {"history": "history"})
     if wanted.text:
         found.append(contains(wanted.text, "item_id", "prompt", "expected"))
-    return pl.all_horizontal(*found) if found else None
+    return all_of(found)
 
 
 # ── runs ready to be compared ────────────────────────────────────────────────────────────────────────────────
@@ -330,9 +325,9 @@ def compared(services: Services, found: FoundRun) -> ComparedRun:
     def make() -> ComparedRun:
         return replace(compared_run(found.record), name=storable(found.row.run_id))
 
-    key = ("compared", found.row.run_id, found.state_id)
+    key = ("compared", found.name)
     return services.kept.get(key, make, lambda run: int(run.items.estimated_size()))
 
 
 def _key(runs: Sequence[FoundRun]) -> list[str]:
-    return [f"{found.row.run_id} {found.state_id}" for found in runs]
+    return [found.name for found in runs]

@@ -24,6 +24,7 @@ from benchbook.errors import BenchbookError
 from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
+from benchbook.server.types import encoded
 from benchbook.text import shorten
 
 __all__ = ["Audit", "Events", "Log", "Watcher", "log_to_stderr", "no_log"]
@@ -51,11 +52,7 @@ class Events:
         loop = self._loop
         if loop is None or not self._listeners:
             return
-        try:
-            data = msgspec.json.encode(value)
-        except UnicodeEncodeError:
-            data = canonical_json(value)
-        message = b"event: %s\ndata: %s\n\n" % (event.encode(), data)  # JSON has no bare line feed
+        message = b"event: %s\ndata: %s\n\n" % (event.encode(), encoded(value))  # JSON has no bare line feed
         loop.call_soon_threadsafe(self._send, message)
 
     def _send(self, message: bytes | None) -> None:

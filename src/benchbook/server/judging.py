@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import structs
 
+from benchbook.canonical import ready
 from benchbook.catalog.queries import RunFilter, list_runs
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.experiments import JudgedTexts
@@ -29,7 +30,7 @@ from benchbook.server.judging_types import (
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
-from benchbook.server.row_lists import RowList
+from benchbook.server.row_lists import RowList, all_of, asked_for
 from benchbook.server.services import FoundRun, Services
 from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices
 from benchbook.views.views import table_json, text_spans
@@ -41,10 +42,11 @@ __all__ = ["get_evaluation", "get_judges", "get_panel", "list_evaluations", "lis
 
 
 _MOST = 200
-_SUMMARY = (
-    "sample", "question_id", "prompt_variant", "target_model", "output_id", "judge_model", "method", "repeat", "valid",
-    "flags", "verdict", "overall_score",
-)  # fmt: skip
+_SUMMARY = EvaluationSummary.__struct_fields__
+_ASKED = {
+    "question": "question_id", "variant": "prompt_variant", "target": "target_model", "judge": "judge_model",
+    "method": "method", "verdict": "verdict", "valid": "valid",
+}  # fmt: skip
 
 
 def list_experiments(call: Request) -> ExperimentList:
@@ -68,7 +70,7 @@ def _in_short(services: Services, found: FoundRun) -> JudgesOfRun | None:
             **structs.asdict(experiment),
         )
 
-    return services.kept.get(("judges", found.row.run_id, found.state_id), make, lambda _: 4_096)
+    return services.kept.get(("judges", found.name), make, lambda _: 4_096)
 
 
 def get_judges(call: Request) -> Any:
@@ -92,19 +94,16 @@ def list_evaluations(call: Request) -> EvaluationsPage:
 def get_evaluation(call: Request) -> EvaluationDetail:
     found, evaluator = _experiment(call.services, call.query.run)
     call.is_of(found.state_id, "evaluation")
-    number = call.path["sample"]
-    sample = int(number) if number.isascii() and number.isdigit() and len(number) < 11 else -1
-    row = row_of_sample(found.record.samples, samples_type(found.record), sample)
-    if row is None:
+    sample = call.number("sample")
+    row = None if sample is None else row_of_sample(found.record.samples, samples_type(found.record), sample)
+    if sample is None or row is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "there is no evaluation of this number")
     text, task = _texts(call.services, found, evaluator).seen(sample)
     summary = {name: getattr(row, name) for name in _SUMMARY} | {"flags": tuple(row.flags)}
     return EvaluationDetail(
         **summary,
         scores={one.name: getattr(row, one.column) for one in evaluator.label_criteria(found.record.started())},
-        details=tuple(
-            EvaluationFault(flag=one.flag, code=one.code, field=one.field, message=one.message) for one in row.details
-        ),
+        details=msgspec.convert(row.details, ready(tuple[EvaluationFault, ...]), from_attributes=True),
         evidence=_evidence(row, text),
         text=text,
         task=task,
@@ -141,14 +140,14 @@ def _row_list(services: Services, found: FoundRun) -> RowList:
         import polars as pl
 
         frame = pl.read_parquet(found.record.samples, columns=list(_SUMMARY))
-        return RowList(frame, f"{found.row.run_id} {found.state_id}")
+        return RowList(frame, found.name)
 
-    return services.kept.get(("evaluations", found.row.run_id, found.state_id), make, lambda rows: rows.n_bytes)
+    return services.kept.get(("evaluations", found.name), make, lambda rows: rows.n_bytes)
 
 
 def _texts(services: Services, found: FoundRun, evaluator: Evaluator) -> JudgedTexts:
     return services.kept.get(
-        ("texts", found.row.run_id, found.state_id),
+        ("texts", found.name),
         lambda: evaluator.judged_texts(found.record),
         lambda texts: 100_000 + 2_000 * texts.n_outputs,
     )
@@ -157,18 +156,10 @@ def _texts(services: Services, found: FoundRun, evaluator: Evaluator) -> JudgedT
 def _condition(wanted: EvaluationsAsked) -> polars.Expr | None:
     import polars as pl
 
-    columns = {
-        "question": "question_id", "variant": "prompt_variant", "target": "target_model", "judge": "judge_model",
-        "method": "method", "verdict": "verdict", "valid": "valid",
-    }  # fmt: skip
-    found: list[Any] = [
-        pl.col(column) == value
-        for name, column in columns.items()
-        if (value := getattr(wanted, name)) is not None and value != ""
-    ]
+    found = asked_for(wanted, _ASKED)
     if wanted.flag:
         found.append(pl.col("flags").list.contains(wanted.flag))
-    return pl.all_horizontal(*found) if found else None
+    return all_of(found)
 
 
 _MOST_SPLITS = 100
@@ -179,9 +170,7 @@ def get_panel(call: Request) -> PanelOfRun:
     """Computed when it is first asked for, and kept."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "panel")
-    return call.services.kept.get(
-        ("panel", found.row.run_id, found.state_id), lambda: _answer(found), lambda _: _ABOUT_BYTES
-    )
+    return call.services.kept.get(("panel", found.name), lambda: _answer(found), lambda _: _ABOUT_BYTES)
 
 
 def _answer(found: FoundRun) -> PanelOfRun:

@@ -50,7 +50,7 @@ def get_leaderboard(call: Request) -> Leaderboard:
         raise ProblemError(HTTPStatus.NOT_FOUND, "no complete run on this eval set has a number to be ranked by")
     runs = [services.finished(row.run_id) for row in ranked]
     call.is_of(*(found.state_id[:12] for found in runs), str(question.confidence))
-    key = ("leaderboard", question.confidence, *(f"{found.row.run_id} {found.state_id}" for found in runs))
+    key = ("leaderboard", question.confidence, *(found.name for found in runs))
     return services.kept.get(
         key,
         lambda: leaderboard([compared(services, found) for found in runs], confidence=question.confidence),

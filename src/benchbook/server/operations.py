@@ -12,11 +12,11 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-from benchbook.canonical import canonical_json
 from benchbook.server.access import Principal
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import Nothing
 from benchbook.server.services import Services
+from benchbook.server.types import encoded
 
 __all__ = [
     "JSON",
@@ -28,7 +28,6 @@ __all__ = [
     "Scope",
     "Stream",
     "carried_out",
-    "encoded",
     "pieces_of",
 ]
 
@@ -87,6 +86,11 @@ class Request:
     etag: str | None = None
     headers: dict[str, str] = field(default_factory=dict)  # of the answer
     cookies: list[str] = field(default_factory=list)
+
+    def number(self, name: str) -> int | None:
+        """The place that stands in the path; None for what is no number."""
+        text = self.path[name]
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else None
 
     def is_of(self, *what: str) -> None:
         """Names the state of what is answered, which then can be kept and asked about. Ends with 304 where it is known.
@@ -179,11 +183,3 @@ def carried_out(operation: Operation, call: Request) -> bytes | Stream:
         call.headers |= found.headers
         return found.data
     return encoded(found)
-
-
-def encoded(value: Any) -> bytes:
-    """JSON. A lone surrogate in somebody's text is written as its escape."""
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return canonical_json(value)

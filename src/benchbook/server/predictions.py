@@ -27,7 +27,7 @@ from benchbook.record.folder import Record
 from benchbook.server.operations import Bytes, Request, Stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import PredictionsUnavailable
+from benchbook.server.types import PredictionsUnavailable, encoded
 
 __all__ = ["Block", "PredictionTable", "joined", "kept_predictions", "prediction_lines", "tunix_predictions"]
 
@@ -314,7 +314,7 @@ def _read_pages(services: Services, found: FoundRun, key: tuple[Any, ...], n_pag
         part = rows[start : start + limit]
         end = part[-1][0] if part else after
         cursor = cursor_of(_Place(end)) if start + limit < len(rows) else None
-        pages.append(_Read(after, _encoded(found.row.run_id, part, cursor), end))
+        pages.append(_Read(after, encoded(_Page(found.row.run_id, [_row(row) for row in part], cursor)), end))
         after = end
     return pages
 
@@ -325,14 +325,6 @@ def _rows(services: Services, run_id: str, after: int, limit: int, correctness: 
         values["correctness"] = float(correctness)
     with services.catalog.read() as connection:
         return connection.execute(_QUERY if correctness is None else _QUERY_OF, values).all()
-
-
-def _encoded(run_id: str, rows: Sequence[Any], cursor: str | None) -> bytes:
-    page = _Page(run_id, [_row(row) for row in rows], cursor)
-    try:
-        return msgspec.json.encode(page)
-    except UnicodeEncodeError:  # a lone surrogate in somebody's text
-        return canonical_json(page)
 
 
 def _row(row: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ from benchbook.server.problems import ProblemError
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Page", "RowList", "contains", "page_asked", "page_of_parts"]
+__all__ = ["SLICES", "Page", "RowList", "all_of", "asked_for", "contains", "page_asked", "page_of_parts"]
 
 
 _KEPT_ORDERS = 16
@@ -148,6 +148,24 @@ def _sorted(
     key = frame[sort] if fitting is None else frame[sort].gather(fitting)
     rows = pl.DataFrame([key.alias("key"), places.alias("place")])
     return rows.sort("key", descending=descending, nulls_last=True, maintain_order=True)["place"]
+
+
+SLICES = {"section": "section", "category": "category", "difficulty": "difficulty"}
+
+
+def asked_for(wanted: Any, columns: Mapping[str, str]) -> list[polars.Expr]:
+    """That columns are what a question asks for, each by the name that it has there, where it asks for anything."""
+    import polars as pl
+
+    values = ((column, getattr(wanted, name)) for name, column in columns.items())
+    return [pl.col(column) == value for column, value in values if value not in (None, "")]
+
+
+def all_of(conditions: Sequence[polars.Expr]) -> polars.Expr | None:
+    """The rows that fit all of them; None for every row."""
+    import polars as pl
+
+    return pl.all_horizontal(*conditions) if conditions else None
 
 
 def contains(text: str, *columns: str) -> polars.Expr:

@@ -113,7 +113,7 @@ def _names(services: Services, found: FoundRun) -> tuple[str, ...]:
         names = pl.scan_parquet(found.record.path / TRAINING_TABLE, glob=False).select("name")
         return tuple(names.unique(maintain_order=True).collect()["name"])
 
-    return services.kept.get(("metrics", found.row.run_id, found.state_id), make, lambda made: 1_000 + 100 * len(made))
+    return services.kept.get(("metrics", found.name), make, lambda made: 1_000 + 100 * len(made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class _Points:
 
 
 def _curve(services: Services, found: FoundRun, name: str, most: int) -> MetricCurve:
-    key = ("curve", found.row.run_id, found.state_id, name)
+    key = ("curve", found.name, name)
 
     def whole() -> _Points:
         return services.kept.get(

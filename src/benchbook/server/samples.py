@@ -19,7 +19,7 @@ from benchbook.record.tables import ROW_GROUP
 from benchbook.server.operations import Request, Stream, pieces_of
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
-from benchbook.server.row_lists import RowList, contains
+from benchbook.server.row_lists import SLICES, RowList, all_of, asked_for, contains
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
 from benchbook.views.views import JudgedWords, view_of
@@ -47,7 +47,9 @@ def list_samples(call: Request) -> SamplesPage:
 def get_sample(call: Request) -> SampleDetail:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "sample")
-    number = _number(call.path["sample"])
+    number = call.number("sample")
+    if number is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "a sample is named by its number")
     frame = _row_list(call.services, found).frame
     place = frame["sample"].search_sorted(number)
     if place >= len(frame) or frame["sample"][place] != number:
@@ -117,10 +119,10 @@ def _table_of(found: FoundRun) -> Path:
 
 def _row_list(services: Services, found: FoundRun) -> RowList:
     path = _table_of(found)
-    key = ("samples", found.row.run_id, found.state_id)
+    key = ("samples", found.name)
 
     def make() -> RowList:
-        return RowList(_frame(path, evaluator_of(found.record)), f"{found.row.run_id} {found.state_id}")
+        return RowList(_frame(path, evaluator_of(found.record)), found.name)
 
     return services.kept.get(key, make, lambda rows: rows.n_bytes)
 
@@ -146,9 +148,7 @@ def _shown_columns() -> list[Any]:
 def _condition(wanted: SamplesFilter) -> polars.Expr | None:
     import polars as pl
 
-    found = [
-        pl.col(name) == value for name in ("section", "category", "difficulty") if (value := getattr(wanted, name))
-    ]
+    found = asked_for(wanted, SLICES)
     match wanted.outcome:
         case "passed":
             found.append(pl.col("passed") & pl.col("score").is_not_null())
@@ -162,16 +162,10 @@ def _condition(wanted: SamplesFilter) -> polars.Expr | None:
         found.append(pl.col("reasons").list.contains(wanted.reason))
     if wanted.text:
         found.append(contains(wanted.text, "item_id", "text"))
-    return pl.all_horizontal(*found) if found else None
+    return all_of(found)
 
 
 # ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 10):
-        raise ProblemError(HTTPStatus.NOT_FOUND, "a sample is named by its number")
-    return int(text)
 
 
 def _asked(services: Services, found: FoundRun, row: dict[str, Any], answer: str | None) -> dict[str, Any]:

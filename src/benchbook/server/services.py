@@ -228,6 +228,11 @@ class FoundRun:
         """Names the record as it stands: another one, and whatever was computed from it is old."""
         return (self.row.manifest_sha256 or self.row.journal_sha256 or "none")[:32]
 
+    @property
+    def name(self) -> str:
+        """Names the run, too: what is kept of it goes by this."""
+        return f"{self.row.run_id} {self.state_id}"
+
 
 @dataclass(slots=True)
 class Services:

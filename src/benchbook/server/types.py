@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.canonical import canonical_json
 from benchbook.evaluators.contract import SamplesAre
 from benchbook.evaluators.document import Tone
 from benchbook.evaluators.gates import Decision, RunVerdict
@@ -46,6 +47,7 @@ __all__ = [
     "VerdictOfRun",
     "VerificationAnswer",
     "WhoAmI",
+    "encoded",
 ]
 
 
@@ -56,6 +58,14 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     status: int
     detail: str | None = None
+
+
+def encoded(value: Any) -> bytes:
+    """JSON. A lone surrogate in somebody's text is written as its escape."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return canonical_json(value)
 
 
 # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
