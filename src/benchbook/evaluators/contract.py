@@ -61,7 +61,7 @@ class DerivedFiles(Protocol):
     """What a record's derived files hold, typed by its evaluator. `decision` is a `gates.Decision`, a
     `gates.RunVerdict` where there are no gates, or None where one is refused or nothing is decided.
 
-    `manifest` is a `record.manifest.Manifest` with what the evaluator adds.
+    `manifest` is a `record.derived_files.Manifest` with what the evaluator adds.
     """
 
     @property
