@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -32,8 +32,10 @@ from benchbook.evaluators.rubric.rows import (
 )
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
+from benchbook.views.html import html_page
+from benchbook.views.markdown import markdown_page
 from benchbook.views.rubric.digest import RunReport
-from benchbook.views.rubric.report import write_reports
+from benchbook.views.rubric.report import run_document, write_reports
 from rubric_v1 import AGGREGATES_FILE, ROW, SLICE, V1, outcome_v1
 
 SCALE = V1
@@ -444,6 +446,14 @@ def realistic(n_items: int = 40, repeats: int = 3, seed: int = 7) -> list[Rubric
             )
         )
     return rows
+
+
+def html_report(made: RunReport) -> Iterator[str]:
+    return html_page(run_document(made, in_full=True))
+
+
+def markdown_report(made: RunReport) -> Iterator[str]:
+    return markdown_page(run_document(made, in_full=True))
 
 
 def shown(kind: str) -> RunReport:

@@ -15,11 +15,11 @@ from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, VarianceSpli
 from benchbook.views.numbers import cells
 from benchbook.views.rubric.digest import RunReport
 from benchbook.views.rubric.junit import junit_report
-from benchbook.views.rubric.report import html_report, markdown_report, run_document
+from benchbook.views.rubric.report import run_document
 from benchbook.views.rubric.tables import early_stop_table, variance_table
 from benchbook.views.rubric.words import settling
 from benchbook.views.terminal import document_lines
-from views.made_up import good, report
+from views.made_up import good, html_report, markdown_report, report
 
 
 def terminal(made: RunReport) -> str:

@@ -13,10 +13,9 @@ from benchbook.specs.folders import as_text
 from benchbook.text import visible
 from benchbook.views.markup import DARK, LIGHT, el, text
 from benchbook.views.rubric.digest import MAX_FAILED, MAX_PASSED, RunReport
-from benchbook.views.rubric.report import html_report
 from benchbook.views.words import MAX_CHARS
 from views.contrast import PAIRS
-from views.made_up import HOSTILE, good, report, shown, unscored
+from views.made_up import HOSTILE, good, html_report, report, shown, unscored
 
 KINDS = ("realistic", "ready", "same", "missing", "empty", "nothing", "hostile")
 VOID = {"br", "hr", "link", "meta"}

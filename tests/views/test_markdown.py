@@ -11,9 +11,8 @@ from markdown_it import MarkdownIt
 from benchbook.evalsets import Item
 from benchbook.text import one_line
 from benchbook.views.markdown import fenced, inline
-from benchbook.views.rubric.report import markdown_report
 from benchbook.views.words import MAX_CHARS
-from views.made_up import HOSTILE, hostile_report, report, shown, unscored
+from views.made_up import HOSTILE, hostile_report, markdown_report, report, shown, unscored
 
 
 class Rendered(HTMLParser):

@@ -27,17 +27,16 @@ from benchbook.views import numbers
     ],
 )
 def test_a_rate_has_its_n(value: float | None, n: int, shown: str) -> None:
-    assert numbers.rate(value, n) == shown
+    assert numbers.show("rate", value, n=n) == shown
 
 
 @pytest.mark.parametrize(
     ("shown", "text"),
     [
-        (numbers.milliseconds(1234.0), "1,234 ms"),
-        (numbers.milliseconds(1234.5), "1,234 ms"),
-        (numbers.milliseconds(None), "– (not measured)"),
-        (numbers.tokens(1_234_567), "1,234,567"),
-        (numbers.tokens(None), "– (not reported)"),
+        (numbers.show("ms", 1234.0), "1,234 ms"),
+        (numbers.show("ms", 1234.5), "1,234 ms"),
+        (numbers.show("ms", None, unknown="not measured"), "– (not measured)"),
+        (numbers.show("tokens", 1_234_567), "1,234,567"),
         (numbers.score(0.653585214), "0.6536"),
         (numbers.score(0.99999), "0.99999"),
         (numbers.score(None, "parse_error"), "– (parse_error)"),

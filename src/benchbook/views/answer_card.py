@@ -22,7 +22,7 @@ from benchbook.evaluators.document import (
 )
 from benchbook.labels.answer_card import TELLING_LABELS, AnswerCard, Applies, CriterionTrial
 from benchbook.labels.calibration_results import AgreementName
-from benchbook.statistics import Agreement, Estimate
+from benchbook.statistics import Estimate
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.html import html_page
@@ -74,7 +74,8 @@ def answer_card_lines(card: AnswerCard) -> Iterator[str]:
     for one in card.criteria:
         yield _sentence(one)
         kappa = one.agreement["cohens_kappa"]
-        yield f"  the same score: {_rate(kappa.observed_agreement, kappa)}; Cohen's kappa {bounded(kappa)}"
+        same = numbers.show("rate", kappa.observed_agreement, unknown=why_nothing(kappa.reason))
+        yield f"  the same score: {same}; Cohen's kappa {bounded(kappa)}"
         for people, row in one.confusion.items():
             yield f"  people {people}: " + ", ".join(f"{n:,} scored {score}" for score, n in row.items())
         if (found := one.applies) is not None:
@@ -106,7 +107,8 @@ def _on_trial(card: AnswerCard) -> str:
 def _sentence(one: CriterionTrial) -> str:
     """As scored, and as people would score."""
     name, over = criterion_word(one.criterion), " of the answers" if one.is_rate else " on average"
-    as_scored = f"{name}: {_value(one, one.as_scored)}{over} as scored"
+    value = numbers.show(_kind(one), one.as_scored, unknown="nothing was scored")
+    as_scored = f"{name}: {value}{over} as scored"
     if one.corrected.estimate is None:
         return f"{as_scored}; as people would score {_estimate(one, one.corrected)}"
     return f"{as_scored}, {_estimate(one, one.corrected)} as people would score"
@@ -202,10 +204,6 @@ def _kind(one: CriterionTrial) -> Kind:
     return "rate" if one.is_rate else "grade"
 
 
-def _value(one: CriterionTrial, value: float | None) -> str:
-    return numbers.show(_kind(one), value, unknown="nothing was scored")
-
-
 def _estimate(one: CriterionTrial, found: Estimate) -> str:
     """Within the scale: an approximation may leave it."""
     if found.estimate is None:
@@ -215,7 +213,3 @@ def _estimate(one: CriterionTrial, found: Estimate) -> str:
         numbers.show(_kind(one), inside(scale, bound)) for bound in (found.estimate, found.low, found.high)
     )
     return f"{shown} (no interval)" if found.low is None or found.high is None else f"{shown} ({low} to {high})"
-
-
-def _rate(value: float | None, found: Agreement) -> str:
-    return numbers.show("rate", value, unknown=why_nothing(found.reason))

@@ -29,9 +29,17 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line
 from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
-from benchbook.views.html import html_page
-from benchbook.views.markdown import markdown_page
-from benchbook.views.views import FOOT, Rows, View, end_sections, named_evalset, notices_around, when, write_pieces
+from benchbook.views.views import (
+    FOOT,
+    Rows,
+    View,
+    end_sections,
+    named_evalset,
+    notices_around,
+    when,
+    write_document,
+    write_pieces,
+)
 from benchbook.views.words import aggregate_word, plural
 
 __all__ = ["VIEW"]
@@ -64,7 +72,9 @@ def _document(report: _Report, *, in_full: bool) -> Document:
     manifest = report.manifest
     above, below = notices_around(report, list(getattr(report.aggregates, "warnings", ())))
     opening = _opening(report)
-    values = table("Aggregates", {"Aggregate": "text", "Value": "number"}, _values(report), titled=True)
+    words = ((aggregate_word(name), value) for name, value in _numbers(report))
+    shown = ((one.label, Value(one.kind, value, unknown="nothing was counted")) for one, value in words)
+    values = table("Aggregates", {"Aggregate": "text", "Value": "number"}, shown, titled=True)
     blocks: list[Block] = [*above, opening, *below]
     blocks.append(Section("aggregates", "Aggregates", (values,)))
     if in_full:
@@ -95,12 +105,6 @@ def _headline(report: _Report) -> tuple[str, Tone, str | None]:
 def _member(decision: Any, name: str) -> str | None:
     found = getattr(decision, name, None)
     return None if found is None or found is msgspec.UNSET else str(found)
-
-
-def _values(report: _Report) -> Iterator[tuple[str, Value]]:
-    for name, value in _numbers(report):
-        word = aggregate_word(name)
-        yield word.label, Value(word.kind, value, unknown="nothing was counted")
 
 
 def _numbers(report: _Report) -> Iterator[tuple[str, float | None]]:
@@ -153,11 +157,8 @@ def _first_words(derived: DerivedFiles) -> Opening:
 
 def _write(report: _Report, folder: Path) -> list[Path]:
     """report.html, report.md and samples.csv; each appears whole, or stays as it was. Raises: RecordError."""
-    return [
-        write_pieces(folder / "report.html", html_page(_document(report, in_full=True))),
-        write_pieces(folder / "report.md", markdown_page(_document(report, in_full=True))),
-        write_pieces(folder / "samples.csv", csv_report(report.rows(), report.row_type)),
-    ]
+    rows = write_pieces(folder / "samples.csv", csv_report(report.rows(), report.row_type))
+    return [*write_document(_document(report, in_full=True), folder), rows]
 
 
 VIEW = View(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +12,15 @@ import msgspec
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.leaderboard import History
 from benchbook.comparison.text_difference import TextSpan, text_difference
-from benchbook.errors import RecordError
 from benchbook.evaluators.exact import as_float
 from benchbook.training.curves import Curve
+from benchbook.views.views import written_whole
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = [
     "MAX_SHOWN",
-    "MOST_DIFFERENCES",
     "ComparisonReport",
     "ShownItem",
     "comparison_frame",
@@ -94,7 +92,7 @@ def _shown(row: dict[str, Any]) -> ShownItem:
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
-MOST_DIFFERENCES = 10_000  # items of a pair whose texts are held against one another
+_MOST_DIFFERENCES = 10_000  # items of a pair whose texts are held against one another
 
 
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
@@ -122,7 +120,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
 def _curve(found: Curve) -> dict[str, Any]:
     """The points that count; what a restart replaced stands in the record's training_metrics.parquet."""
     fields = ("step", "tokens", "time_s", "value")
-    points = [{name: getattr(point, name) for name in fields} for point in found.points[:MOST_DIFFERENCES]]
+    points = [{name: getattr(point, name) for name in fields} for point in found.points[:_MOST_DIFFERENCES]]
     n_replaced = sum(map(len, found.replaced))
     return {"n_points": len(found.points), "n_replaced": n_replaced, "points": points}
 
@@ -147,15 +145,12 @@ def _pair(pair: Comparison, p_holm: float | None) -> dict[str, Any]:
         "slices": pair.slices,
         "metadata": pair.metadata,
         "n_changed": n_changed,
-        "n_changed_left_out": max(n_changed - MOST_DIFFERENCES, 0),
-        "items": list(_items(pair)),
+        "n_changed_left_out": max(n_changed - _MOST_DIFFERENCES, 0),
+        "items": [
+            msgspec.to_builtins(item) | {"difference": [{"op": op, "text": text} for op, text in item.difference]}
+            for item in shown_items(pair, _MOST_DIFFERENCES)
+        ],
     }
-
-
-def _items(pair: Comparison) -> Iterator[dict[str, Any]]:
-    for item in shown_items(pair, MOST_DIFFERENCES):
-        difference = [{"op": op, "text": text} for op, text in item.difference]
-        yield msgspec.to_builtins(item) | {"difference": difference}
 
 
 def _history(found: History) -> dict[str, Any]:
@@ -167,7 +162,7 @@ def _history(found: History) -> dict[str, Any]:
         "counts": found.counts,
         "n_right": found.n_right,
         "n_left_out": found.n_left_out,
-        "items": moved.head(MOST_DIFFERENCES).to_dicts(),
+        "items": moved.head(_MOST_DIFFERENCES).to_dicts(),
     }
 
 
@@ -179,7 +174,7 @@ def comparison_frame(pair: Comparison) -> polars.DataFrame:
     """
     import polars as pl
 
-    changed = pair.changed(MOST_DIFFERENCES).drop_nulls(["text_a", "text_b"])
+    changed = pair.changed(_MOST_DIFFERENCES).drop_nulls(["text_a", "text_b"])
     segments = [
         [{"op": op, "text": text} for op, text in text_difference(a, b)]
         for a, b in changed.select("text_a", "text_b").iter_rows()
@@ -196,13 +191,7 @@ def write_comparison_parquet(report: ComparisonReport, path: Path) -> Path:
     """Write the items of every pair to `path`, whole or not at all. Raises: RecordError."""
     import polars as pl
 
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with written_whole(path) as temporary:
         frame = pl.concat([comparison_frame(pair) for pair in report.found.pairs])
         frame.write_parquet(temporary, compression="zstd", compression_level=1, statistics=False)
-        temporary.replace(path)
-    except OSError as error:
-        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return path

@@ -30,7 +30,6 @@ __all__ = [
     "first_line",
     "history_table",
     "item_facts",
-    "leaf_values",
     "margin_line",
     "metadata_table",
     "metric_word",
@@ -109,9 +108,10 @@ def verdict(pair: Comparison, p: float | None = None) -> str:
         else ""
     )
     shown = numbers.p_value(found.p if p is None else p)
+    equals = "" if shown.startswith("<") else "= "
     moved = f"{numbers.items_moved(found)}: score {numbers.score(found.mean_a)} → {numbers.score(found.mean_b)}"
     signed = numbers.signed(found.difference)
-    return f"{moved} ({signed}{interval}, p {_equals(shown)}). {_verdict_sentence(found)}"
+    return f"{moved} ({signed}{interval}, p {equals}{shown}). {_verdict_sentence(found)}"
 
 
 def _verdict_sentence(found: Difference) -> str:
@@ -135,7 +135,8 @@ def margin_line(pair: Comparison) -> str | None:
         return None
     margin, sure = numbers.limit("score", found.margin), numbers.limit("rate", found.confidence)
     if found.holds is None:
-        return f"Whether B is worse by more than {margin} can't be told: {_no_bound(pair)}."
+        why = "there is no bound" if pair.score.reason is None else REASONS.get(pair.score.reason, pair.score.reason)
+        return f"Whether B is worse by more than {margin} can't be told: {why}."
     bound = numbers.signed(found.low)
     if found.holds:
         return f"B is not worse than A by more than {margin}: at {sure} confidence the difference is above {bound}."
@@ -151,15 +152,6 @@ def containment_lines(pair: Comparison, most: int = 100) -> Iterator[str]:
             named = ", ".join(shorten(one, 40) for one in ids[:most])
             more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
             yield f"Expected answer in the text {word} in {plural(len(ids), 'item')}: {named}{more}."
-
-
-def _no_bound(pair: Comparison) -> str:
-    reason = pair.score.reason
-    return "there is no bound" if reason is None else REASONS.get(reason, reason)
-
-
-def _equals(shown: str) -> str:
-    return shown if shown.startswith("<") else f"= {shown}"
 
 
 def notices(pair: Comparison) -> list[str]:
@@ -220,10 +212,10 @@ def _unanswered(letter: str, lacking: UnansweredItems, n_items: int) -> str:
 
 
 def _leaves(leaves: tuple[LeafDifference, ...]) -> str:
-    return "; ".join(f"{leaf.path}: {', then '.join(leaf_values(leaf))}" for leaf in leaves)
+    return "; ".join(f"{leaf.path}: {', then '.join(_leaf_values(leaf))}" for leaf in leaves)
 
 
-def leaf_values(leaf: LeafDifference) -> tuple[str, str]:
+def _leaf_values(leaf: LeafDifference) -> tuple[str, str]:
     """Both values as JSON; where they are long, from shortly before the place where they differ."""
     a = json.dumps(leaf.a, ensure_ascii=False) if leaf.in_a else "absent"
     b = json.dumps(leaf.b, ensure_ascii=False) if leaf.in_b else "absent"
@@ -278,7 +270,7 @@ def classes_table(pair: Comparison) -> Table:
 
 def metadata_table(pair: Comparison) -> Table:
     """Every leaf of the manifests that differs."""
-    rows = ((leaf.path, *leaf_values(leaf)) for leaf in pair.metadata)
+    rows = ((leaf.path, *_leaf_values(leaf)) for leaf in pair.metadata)
     return table("What the records say otherwise", {"Field": "text", "A": "text", "B": "text"}, rows, titled=True)
 
 

@@ -225,7 +225,8 @@ class _Reader:
         below = {str(score): score for score in one.scores if score < 0}  # `choice_at` is for counts
         if isinstance(cell, str | int) and str(cell).strip() in below:
             return below[str(cell).strip()]
-        return choice_at(self._path, line, one.name, cell, one.scores, what=_may_say(one))
+        may_say = f"{scores_words(one.scores)}, or {NOT_APPLYING!r}" if one.may_not_apply else scores_words(one.scores)
+        return choice_at(self._path, line, one.name, cell, one.scores, what=may_say)
 
     def _who(self, line: int, row: Mapping[str, Any]) -> str:
         written = " ".join(_came_back(self._words(line, row, "labeller")).split())
@@ -241,10 +242,6 @@ class _Reader:
 
     def _problem(self, line: int, name: str, found: str, expected: str | None = None) -> InputError:
         return InputError(self._path, line=line, field=name, found=found, expected=expected)
-
-
-def _may_say(one: LabelScale) -> str:
-    return f"{scores_words(one.scores)}, or {NOT_APPLYING!r}" if one.may_not_apply else scores_words(one.scores)
 
 
 def _came_back(cell: str) -> str:

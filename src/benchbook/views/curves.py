@@ -15,7 +15,7 @@ from benchbook.evaluators.document import Cell, Column, Table
 from benchbook.text import one_line
 from benchbook.training.curves import Curve, MetricPoint, Place, thin
 from benchbook.views.markup import Html, el, table_html, text
-from benchbook.views.svg import _label, _picture
+from benchbook.views.svg import label, picture
 from benchbook.views.words import plural
 
 __all__ = ["CURVES_CSS", "MOST_CURVES", "curves_figure", "training_remarks", "training_table"]
@@ -176,12 +176,12 @@ def _plot(drawn: Sequence[_Drawn]) -> Html:
     base = _TOP + _HEIGHT
     axis_line = el("line", x1="0%", x2="100%", y1=base, y2=base, class_="axis")
     x_ticks = [
-        _label(scale.x(tick) / 10, base + 15, _tick(tick), "tick") for tick in _ticks(scale.left, scale.right, least=1)
+        label(scale.x(tick) / 10, base + 15, _tick(tick), "tick") for tick in _ticks(scale.left, scale.right, least=1)
     ]
     lines, y_ticks = _grid(scale)
-    pieces = [*lines, axis_line, inner, *dots, *y_ticks, *x_ticks, _label(50, base + 31, "step", "tick")]
+    pieces = [*lines, axis_line, inner, *dots, *y_ticks, *x_ticks, label(50, base + 31, "step", "tick")]
     title = f"loss by step, {plural(len(drawn), 'run')}"
-    return _picture("curves", title, " ".join(map(_told, drawn)), base + 36, pieces, "plot")
+    return picture("curves", title, " ".join(map(_told, drawn)), base + 36, pieces, "plot")
 
 
 def _scale(drawn: Sequence[_Drawn]) -> _Scale:
@@ -227,7 +227,7 @@ def _grid(scale: _Scale) -> tuple[list[Html], list[Html]]:
     for tick in _ticks(scale.low, scale.high):
         y = _TOP + _HEIGHT * scale.y(tick) / _GRID
         lines.append(el("line", x1="0%", x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid"))
-        labels.append(_label(0, y - 4, _tick(tick), "tick mark-label"))
+        labels.append(label(0, y - 4, _tick(tick), "tick mark-label"))
     return lines, labels
 
 

@@ -132,10 +132,6 @@ def _notices(block: Notices) -> Html:
     return el("section", heading, items, id=block.id, aria_labelledby=f"{block.id}-heading")
 
 
-def _section(block: Section) -> Html:
-    return section_html(block.id, block.title, *blocks_html(block.blocks))
-
-
 def section_html(name: str, title: str, *content: Html) -> Html:
     """A part of a page with its heading."""
     heading = el("h2", text(title), id=f"{name}-heading")
@@ -237,10 +233,6 @@ def _plot(block: Plot) -> Html:
     return el("figure", caption, histogram(block), *shown, _more("The figures", table_html(plot_table(block))))
 
 
-def _curves(block: Curves) -> Html:
-    return curves_figure(block.curves)
-
-
 # ── samples and items in full ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -320,7 +312,7 @@ _WRITTEN: dict[type[Block], Callable[[Any], Html]] = {
     Title: _title,
     Opening: _opening,
     Notices: _notices,
-    Section: _section,
+    Section: lambda block: section_html(block.id, block.title, *blocks_html(block.blocks)),
     Group: _group,
     Paragraph: _paragraph,
     Listed: _listed,
@@ -329,6 +321,6 @@ _WRITTEN: dict[type[Block], Callable[[Any], Html]] = {
     Gates: _gates,
     Bar: _bar,
     Plot: _plot,
-    Curves: _curves,
+    Curves: lambda block: curves_figure(block.curves),
     ItemBlock: _item,
 }

@@ -317,7 +317,7 @@ def _cost(card: JudgeCard) -> Table:
 def _share(found: Estimate) -> str:
     if found.estimate is None:
         return numbers.nothing(why_nothing(found.reason))
-    return f"{numbers.rate(found.estimate, found.n)}, {_interval(found, 'rate', (0, 1))}"
+    return f"{numbers.show('rate', found.estimate, n=found.n)}, {_interval(found, 'rate', (0, 1))}"
 
 
 def _interval(found: Estimate, kind: Kind, scale: _Scale) -> str:

@@ -22,7 +22,6 @@ __all__ = [
     "el",
     "join",
     "page_head",
-    "palette_css",
     "style_sheet",
     "table_html",
     "text",
@@ -134,7 +133,7 @@ DARK: Mapping[str, str] = {
 }
 
 
-def palette_css() -> str:
+def _palette_css() -> str:
     """The custom properties that the style sheet uses; paper is always printed light."""
     light, dark = _properties(LIGHT), _properties(DARK)
     return (
@@ -161,15 +160,10 @@ def page_head(title: str, more_css: str = "") -> Html:
         el("meta", name="referrer", content="no-referrer"),
         el("title", text(f"{title} – Benchbook")),
         el("link", rel="icon", href="data:,"),
-        el("style", _style()),
+        # The style sheet is ours and holds nothing of a run, so it is not escaped.
+        el("style", Html("\n" + _palette_css() + style_sheet("page.css"))),
         *((el("style", Html(more_css)),) if more_css else ()),
     )
-
-
-@cache
-def _style() -> Html:
-    """The style sheet is ours and holds nothing of a run, so it is not escaped."""
-    return Html("\n" + palette_css() + style_sheet("page.css"))
 
 
 @cache

@@ -25,17 +25,14 @@ __all__ = [
     "Kind",
     "cell",
     "cells",
-    "count",
     "difference_interval",
     "interval",
     "items_moved",
     "limit",
-    "milliseconds",
     "money",
     "nothing",
     "p_value",
     "points",
-    "rate",
     "reported",
     "score",
     "seconds",
@@ -43,7 +40,6 @@ __all__ = [
     "short_model",
     "show",
     "signed",
-    "tokens",
 ]
 
 
@@ -103,19 +99,9 @@ def nothing(reason: str | None = None) -> str:
     return f"{DASH} ({reason})" if reason else DASH
 
 
-def rate(value: float | None, n: int) -> str:
-    """`87.0 % (n = 100)`, or `– (no data)` where nothing was counted."""
-    return show("rate", value, n=n, unknown="no data")
-
-
 def score(value: float | None, unknown: str | None = None) -> str:
     """A score between 0 and 1 with four decimals."""
     return show("score", value, unknown=unknown)
-
-
-def milliseconds(value: float | None) -> str:
-    """`1,234 ms`."""
-    return show("ms", value, unknown="not measured")
 
 
 def reported(kind: Kind, value: float | None) -> float | None:
@@ -124,16 +110,6 @@ def reported(kind: Kind, value: float | None) -> float | None:
     No call takes no tokens: a total of 0 is of calls that did not tell how many.
     """
     return None if kind == "tokens" and value == 0 else value
-
-
-def tokens(value: float | None) -> str:
-    """`1,234`."""
-    return show("tokens", value, unknown="not reported")
-
-
-def count(value: float | None) -> str:
-    """`1,234`."""
-    return show("count", value)
 
 
 def show(

@@ -17,7 +17,7 @@ from benchbook.views.gates import extremes, gate_rule, gate_state, gate_value
 from benchbook.views.markup import Html, el, join, text
 from benchbook.views.words import aggregate_word
 
-__all__ = ["gate_scale", "hatching", "histogram", "legend", "parts_bar", "plot_table", "step"]
+__all__ = ["gate_scale", "hatching", "histogram", "label", "legend", "parts_bar", "picture", "plot_table", "step"]
 
 
 _HATCHED = frozenset({"did not pass"})
@@ -35,15 +35,15 @@ def gate_scale(gate: Gate) -> Html:
     word = aggregate_word(gate.aggregate)
     top = _gate_top(gate)
     limit = _x(gate.limit, top)
-    good = (limit, 100.0) if gate.direction == "at_least" else (0.0, limit)
+    sign, good = ("≥", (limit, 100.0)) if gate.direction == "at_least" else ("≤", (0.0, limit))
     pieces = [
         _rect((0.0, 100.0), 22, 18, "track"),
         _rect(good, 22, 18, "zone"),
         *_interval(gate, top),
         *_case_range(gate, top),
         _vline(limit, 15, 45, "limit"),
-        _label(limit, 10, f"{_sign(gate)} {numbers.limit(word.kind, gate.limit)}", "limit-label"),
-        *(_label(_x(tick, top), 57, _tick(word.kind, tick), "tick") for tick in _ticks(top, 4)),
+        label(limit, 10, f"{sign} {numbers.limit(word.kind, gate.limit)}", "limit-label"),
+        *(label(_x(tick, top), 57, _tick(word.kind, tick), "tick") for tick in _ticks(top, 4)),
     ]
     if gate.value is not None:
         pieces.append(el("circle", cx=_percent(_x(gate.value, top)), cy=31, r=6.5, class_="value"))
@@ -51,7 +51,7 @@ def gate_scale(gate: Gate) -> Html:
         f"{gate_value(gate, gate.value)}; the gate asks for {gate_rule(gate)}; worst to best case {extremes(gate)}; "
         f"interval {numbers.interval(word.kind, gate.interval)}. {gate_state(gate).words}."
     )
-    return _picture(f"gate-{gate.aggregate}", word.label, description, 62, pieces, "scale")
+    return picture(f"gate-{gate.aggregate}", word.label, description, 62, pieces, "scale")
 
 
 def histogram(plot: Plot) -> Html:
@@ -69,18 +69,18 @@ def histogram(plot: Plot) -> Html:
         left = (index if one.high is not None else index + 0.5) * width
         pieces += _stack(plot, one.counts, (left, left + width), base, scale)
     pieces.append(el("line", x1="0%", x2="100%", y1=base, y2=base, class_="axis"))
-    pieces += [_label(0, y - 4, f"{int(tall * part):,}", "tick over") for part, y in heights]
+    pieces += [label(0, y - 4, f"{int(tall * part):,}", "tick over") for part, y in heights]
     in_range = 100 * (slots - 1.5) / slots if plot.bins and plot.bins[-1].high is None else 100.0
     pieces += [
-        _label(in_range * tick / plot.top, base + 15, _tick(plot.kind, tick), "tick")
+        label(in_range * tick / plot.top, base + 15, _tick(plot.kind, tick), "tick")
         for tick in _ticks(plot.top, 4)
         if in_range == 100 or tick < 0.9 * plot.top
     ]
     if in_range < 100:
-        pieces.append(_label(100, base + 15, "above", "tick"))
+        pieces.append(label(100, base + 15, "above", "tick"))
     pieces += _marks(plot, in_range, base)
     description = f"Histogram, {plot.description}. " + "; ".join(mark.label for mark in plot.marks)
-    return _picture(f"plot-{plot.id}", plot.title, description, base + 22, pieces, "plot")
+    return picture(f"plot-{plot.id}", plot.title, description, base + 22, pieces, "plot")
 
 
 def plot_table(plot: Plot) -> Table:
@@ -119,10 +119,11 @@ def parts_bar(bar: Bar) -> Html:
             pieces.append(_rect((left, right), 0, 26, "hatched"))
         left = right
     description = "; ".join(f"{part.name} {part.size:,}" for part in bar.parts)
-    return _picture(bar.id, bar.title, description, 26, pieces, "parts")
+    return picture(bar.id, bar.title, description, 26, pieces, "parts")
 
 
-def _picture(name: str, title: str, description: str, height: int, pieces: Sequence[Html], kind: str) -> Html:
+def picture(name: str, title: str, description: str, height: int, pieces: Sequence[Html], kind: str) -> Html:
+    """An SVG of these pieces, as wide as it is given room, with a title and a description for screen readers."""
     labels = (el("title", text(title), id=f"{name}-title"), el("desc", text(description), id=f"{name}-desc"))
     return el(
         "svg",
@@ -183,10 +184,6 @@ def _case_range(gate: Gate, top: float) -> list[Html]:
     return [line, _vline(left, 26, 36, "range"), _vline(right, 26, 36, "range")]
 
 
-def _sign(gate: Gate) -> str:
-    return "≥" if gate.direction == "at_least" else "≤"
-
-
 def _stack(plot: Plot, counts: Sequence[int], span: tuple[float, float], base: float, scale: float) -> list[Html]:
     pieces, bottom = [], base
     for name, count in zip(plot.series, counts, strict=True):
@@ -211,15 +208,16 @@ def _marks(plot: Plot, in_range: float, base: int) -> list[Html]:
     return lines + labels
 
 
-def _beside(x: float, y: int, label: str, kind: str) -> Html:
+def _beside(x: float, y: int, words: str, kind: str) -> Html:
     """A label on that side of a line where there is more room."""
     left = x > 50
-    return el("text", text(label), x=_percent(x), y=y, dx=-6 if left else 6, class_=f"{kind} {'end' if left else ''}")
+    return el("text", text(words), x=_percent(x), y=y, dx=-6 if left else 6, class_=f"{kind} {'end' if left else ''}")
 
 
-def _label(x: float, y: float, label: str, kind: str) -> Html:
+def label(x: float, y: float, words: str, kind: str) -> Html:
+    """Words of a picture, set so that they stay inside it."""
     side = " end" if x > 94 else " middle" if x > 6 else ""
-    return el("text", text(label), x=_percent(x), y=f"{y:g}", class_=f"{kind}{side}")
+    return el("text", text(words), x=_percent(x), y=f"{y:g}", class_=f"{kind}{side}")
 
 
 def _rect(span: tuple[float, float], y: float, height: float, kind: str, *children: Html) -> Html:

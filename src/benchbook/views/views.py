@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +39,8 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.gates import gate_rule, gate_state, gate_value
+from benchbook.views.html import html_page
+from benchbook.views.markdown import markdown_page
 from benchbook.views.words import aggregate_word, asked_items
 
 __all__ = [
@@ -62,7 +65,9 @@ __all__ = [
     "table_json",
     "text_spans",
     "view_of",
+    "write_document",
     "write_pieces",
+    "written_whole",
 ]
 
 
@@ -109,20 +114,32 @@ def opening_of(document: Document) -> Opening:
     return next(block for block in document.blocks if isinstance(block, Opening))
 
 
-def write_pieces(path: Path, pieces: Iterator[str]) -> Path:
-    """A report's file, whole or as it was."""
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A file to write, which then takes the place of `path`. Raises: RecordError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(pieces)
+        yield temporary
         temporary.replace(path)
     except OSError as error:
+        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
+    finally:
         temporary.unlink(missing_ok=True)
-        raise RecordError(f"{path}: can't be written ({error.strerror})") from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+
+
+def write_pieces(path: Path, pieces: Iterator[str]) -> Path:
+    """A report's file, whole or as it was: UTF-8, and the same bytes whatever the locale and the platform."""
+    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
     return path
+
+
+def write_document(found: Document, folder: Path, css: str = "") -> list[Path]:
+    """A document as report.html and report.md. Raises: RecordError where a file can't be written."""
+    return [
+        write_pieces(folder / "report.html", html_page(found, css=css)),
+        write_pieces(folder / "report.md", markdown_page(found)),
+    ]
 
 
 FOOT = "Rates, means and percentiles are rounded here for reading; aggregates.json has them to nine decimals."
@@ -173,31 +190,18 @@ def when(report: AnyReport) -> Fact:
 
 def run_facts(report: AnyReport, kind: str | None = None) -> tuple[Fact, ...]:
     """The run's name, when it began and whether it ended, and the hash that names its record."""
-    manifest = report.manifest
-    ended = "" if manifest.ended_utc else ", not ended"
-    return (
-        named_evalset(report),
-        Fact("Run", manifest.run_id, kind),
-        Fact("When", manifest.timestamp_utc.replace("T", " ") + ended, plain=True),
-        Fact("Record", digest=manifest.journal_sha256),
-    )
-
-
-def _first_warnings(aggregates: Any) -> list[str]:
-    """The first thing that a report says: what servers, this machine and the data did to the numbers.
-
-    `aggregates` are those of a record of any spec; there are none of them before derivation 3.
-    """
-    n = aggregates.n_warnings_first
-    return [] if n is msgspec.UNSET else list(aggregates.warnings[:n])
+    run, record = Fact("Run", report.manifest.run_id, kind), Fact("Record", digest=report.manifest.journal_sha256)
+    return named_evalset(report), run, when(report), record
 
 
 def notices_around(report: AnyReport, found: list[str]) -> tuple[list[Notices], list[Notices]]:
     """What a reader must know before any number: above the headline and below it.
 
-    What made the numbers stands before them (R1.3a, R1.4); a page keeps all of it together there.
+    What servers, this machine and the data did to the numbers stands before them (R1.3a, R1.4), since derivation 3; a
+    page keeps all of it together there.
     """
-    first = _first_warnings(report.aggregates)
+    n = report.aggregates.n_warnings_first
+    first = [] if n is msgspec.UNSET else list(report.aggregates.warnings[:n])
     rest = tuple(one for one in found if one not in first)
     if not first:
         return [], [Notices(tuple(found))]

@@ -22,10 +22,11 @@ from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.statistics.bounded import rescaled
 from benchbook.statistics.clusters import mean_of_clusters
-from benchbook.views.rubric.report import VIEW, html_report, markdown_report
+from benchbook.views.rubric.report import VIEW
 from rubric_v1 import ROW
 from running import benchbook_here, run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
+from views.made_up import html_report, markdown_report
 
 BEFORE = Path(__file__).parent / "record_of_before"
 WITHOUT = {  # sums, counts, and a quotient of two sums

@@ -39,8 +39,6 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 from benchbook.views.curves import CURVES_CSS
-from benchbook.views.html import html_page
-from benchbook.views.markdown import markdown_page
 from benchbook.views.views import (
     FOOT,
     Rows,
@@ -50,7 +48,7 @@ from benchbook.views.views import (
     notices_around,
     opening_of,
     run_facts,
-    write_pieces,
+    write_document,
 )
 from benchbook.views.words import DecisionWord, asked_items, plural
 
@@ -204,15 +202,11 @@ def reason_words(reasons: Mapping[str, str], name: str) -> str:
     return reasons.get(name) or ERRORS.get(name) or (name if " " in name else name.replace("_", " "))
 
 
-def _missed_rows(report: AnswersReport) -> list[Any]:
+def _missed_rows(report: AnswersReport) -> Iterator[Any]:
     """The first missed items of the plan, their texts cut to what a page can hold."""
-    missed = (row for row in report.rows() if report.terms.is_missed(row))
-    return [_cut(row) for row in islice(missed, MAX_MISSED)]
-
-
-def _cut(row: Any) -> Any:
-    predicted = None if row.predicted is None else row.predicted[:_MAX_CHARS]
-    return msgspec.structs.replace(row, predicted=predicted, expected=(row.expected or "")[:_MAX_CHARS], own=None)
+    for row in islice(filter(report.terms.is_missed, report.rows()), MAX_MISSED):
+        predicted = None if row.predicted is None else row.predicted[:_MAX_CHARS]
+        yield msgspec.structs.replace(row, predicted=predicted, expected=(row.expected or "")[:_MAX_CHARS], own=None)
 
 
 # ── its tables ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -330,13 +324,13 @@ def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Doc
 
 def _counted_line(file: Any) -> str:
     """`34 items: 29 with a prediction, 5 without, 0 unanswered`."""
-    unscored = f" ({numbers.count(file.n_unscored)} unscored)" if isinstance(file.n_unscored, int) else ""
+    unscored = f" ({file.n_unscored:,} unscored)" if isinstance(file.n_unscored, int) else ""
     parts = [
-        f"{numbers.count(_n_predicted(file))} with a prediction{unscored}",
-        f"{numbers.count(file.n_skipped)} without",
+        f"{_n_predicted(file):,} with a prediction{unscored}",
+        f"{file.n_skipped:,} without",
     ]
     if isinstance(file.n_unanswered, int):
-        parts.append(f"{numbers.count(file.n_unanswered)} unanswered")
+        parts.append(f"{file.n_unanswered:,} unanswered")
     return f"{plural(file.n_items, 'item')}: {', '.join(parts)}"
 
 
@@ -365,11 +359,7 @@ def _report(terms: Terms, record: Record, derived: DerivedFiles, rows: Rows) -> 
 
 def _write(report: AnswersReport, folder: Path) -> list[Path]:
     """Write report.html and report.md."""
-    document = _document(report, _missed_rows(report))
-    return [
-        write_pieces(folder / "report.html", html_page(document, css=CURVES_CSS)),
-        write_pieces(folder / "report.md", markdown_page(document)),
-    ]
+    return write_document(_document(report, list(_missed_rows(report))), folder, CURVES_CSS)
 
 
 def view_over(terms: Terms) -> View:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from benchbook.views.protocol.archive_files import (
 )
 from benchbook.views.protocol.archive_model import (
     ANALYSIS,
+    FOLDERS,
     INVALID,
     MANIFEST,
     PARTS,
@@ -84,43 +85,34 @@ def check_replaceable(target: Path) -> None:
 
 
 def _strangers(target: Path) -> Iterator[Path]:
-    """What stands in an archive's folder and is not the archive's, in order. Empty folders hold nothing to lose."""
+    """What stands in an archive's folder and is not the archive's: at its top, then in its folders."""
     for path in sorted(target.iterdir()):
-        if (
-            path.name not in PARTS
-            or path.is_symlink()
-            or path.is_dir() != (path.name in (VALID, INVALID, PROMPTS, SPEC))
-        ):
+        if path.name not in PARTS or path.is_symlink() or path.is_dir() != (path.name in FOLDERS):
             yield path
-    for name in (VALID, INVALID):
-        yield from _below(target / name)
-    yield from _beside_the_spec(target / SPEC)
-    for path in sorted((target / PROMPTS).rglob("*")):
-        if not _PROMPT.fullmatch(path.name) or path.is_symlink() or path.is_dir():
-            yield path
+    spec = _files_of_spec(target / SPEC)
+    for name in FOLDERS:
+        for path in sorted((target / name).rglob("*")):
+            if path.is_symlink() or not _belongs(path, path.relative_to(target).parts, spec):
+                yield path
 
 
-def _beside_the_spec(folder: Path) -> Iterator[Path]:
-    """What is no file of the archived protocol; all of them, where they are none."""
+def _belongs(path: Path, inside: tuple[str, ...], spec: Collection[str]) -> bool:
+    """Evaluations lie in `<method>/<judge>/`, each with its reply beside it where it is invalid.
+
+    Folders there that hold nothing have nothing to lose.
+    """
+    if inside[0] in (VALID, INVALID):
+        return path.is_dir() or inside[1:] == (README,) or (len(inside) == 4 and _is_of_an_evaluation(path))
+    known = _PROMPT.fullmatch(path.name) is not None if inside[0] == PROMPTS else path.name in spec
+    return known and not path.is_dir()
+
+
+def _files_of_spec(folder: Path) -> Collection[str]:
+    """The files of the archived protocol; none where they are none."""
     try:
-        known = set(load_protocol(folder).protocol.files) if folder.is_dir() else set[str]()
+        return load_protocol(folder).protocol.files.keys() if folder.is_dir() else ()
     except UsageError:
-        known = set()
-    for path in sorted(folder.rglob("*")):
-        if path.name not in known or path.is_symlink() or path.is_dir():
-            yield path
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """Evaluations lie in `<method>/<judge>/`, each with its reply beside it where it is invalid."""
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder).parts
-        if path.is_symlink():
-            yield path
-        elif path.is_dir() or inside == (README,):
-            continue
-        elif len(inside) != 3 or not _is_of_an_evaluation(path):
-            yield path
+        return ()
 
 
 def _is_of_an_evaluation(path: Path) -> bool:

@@ -1,7 +1,5 @@
 """One evaluation as the files of an archive, and back (SPEC P5).
 
-    archive_first_form     the JSON before derivation 3       archive_second_form    since
-
 The JSON has the shape of a judge's reply (source 002, section 5) with what was found out added: a tool that reads the
 one reads the other. `raw_reply` is in it where the evaluation is valid, and beside it where not.
 """
@@ -33,19 +31,12 @@ from benchbook.evaluators.protocol.spec import OVERALL, Protocol
 from benchbook.text import storable
 
 __all__ = [
-    "FIRST_FORM",
-    "SECOND_FORM",
-    "SecondForm",
     "decode_file",
-    "first_form",
     "is_evaluation",
     "pretty",
     "reply_bytes",
     "row_bytes",
     "row_from_bytes",
-    "row_of_first_form",
-    "row_of_second_form",
-    "second_form",
 ]
 
 
@@ -55,8 +46,8 @@ _HALF_CHARACTER = re.compile(rb"\\ud[89a-f]")
 def row_bytes(row: EvaluationRow, derivation: int, protocol: Protocol) -> bytes:
     """The JSON file: the same row, the same bytes."""
     if derivation < 3:
-        return pretty(first_form(row))
-    return pretty(second_form(row, hashlib.sha256(reply_bytes(row)).hexdigest(), protocol))
+        return pretty(_first_form(row))
+    return pretty(_second_form(row, hashlib.sha256(reply_bytes(row)).hexdigest(), protocol))
 
 
 def reply_bytes(row: EvaluationRow) -> bytes:
@@ -68,18 +59,18 @@ def reply_bytes(row: EvaluationRow) -> bytes:
 
 def row_from_bytes(where: str, data: bytes, reply: bytes | None, derivation: int, protocol: Protocol) -> EvaluationRow:
     """The row that these files hold; `reply` is the file beside. Raises: RecordError naming the file and its fault."""
-    archived = decode_file(where, data, FIRST_FORM if derivation < 3 else SECOND_FORM)
+    archived = decode_file(where, data, _FIRST_FORM if derivation < 3 else _SECOND_FORM)
     if (archived.raw_reply is None) == (reply is None):
         raise RecordError(f"{where}: found {'no raw reply' if reply is None else 'two raw replies'}; expected one")
-    if isinstance(archived, SecondForm) and reply is not None and not archived.reply_is_utf8:
+    if isinstance(archived, _SecondForm) and reply is not None and not archived.reply_is_utf8:
         _check_reply(where, hashlib.sha256(reply).hexdigest(), archived.reply_sha256)
         text = storable(reply.decode("utf-8", "surrogateescape"))
-        return row_of_second_form(archived, text, b64encode(reply).decode("ascii"), protocol)
+        return _row_of_second_form(archived, text, b64encode(reply).decode("ascii"), protocol)
     raw_reply = archived.raw_reply if reply is None else _decoded(where, reply)
     _check_reply(where, sha256_of(raw_reply), archived.reply_sha256)
-    if isinstance(archived, SecondForm):
-        return row_of_second_form(archived, raw_reply, None, protocol)
-    return row_of_first_form(archived, raw_reply, protocol)
+    if isinstance(archived, _SecondForm):
+        return _row_of_second_form(archived, raw_reply, None, protocol)
+    return _row_of_first_form(archived, raw_reply, protocol)
 
 
 def _check_reply(where: str, found: str, expected: str) -> None:
@@ -89,7 +80,7 @@ def _check_reply(where: str, found: str, expected: str) -> None:
 
 def is_evaluation(data: bytes) -> bool:
     """Whether this is the JSON file of an evaluation, whatever it says."""
-    for decoder in (SECOND_FORM, FIRST_FORM):
+    for decoder in (_SECOND_FORM, _FIRST_FORM):
         try:
             decode_json(data, decoder)
         except msgspec.DecodeError:
@@ -148,7 +139,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     overall_score: int
 
 
-class FirstForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _FirstForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The JSON file of one evaluation."""
 
     meta: ArchivedCell
@@ -168,11 +159,11 @@ class FirstForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 _SAME = ("valid", "flags", "details", "text_sha256", "prompt_sha256", "request_sha256", "fact_seq")
 _SAME_FIRST = (*_SAME, "verdict", "evidence")
-FIRST_FORM = msgspec.json.Decoder(ready(FirstForm))
+_FIRST_FORM = msgspec.json.Decoder(ready(_FirstForm))
 
 
-def first_form(row: EvaluationRow) -> FirstForm:
-    return FirstForm(
+def _first_form(row: EvaluationRow) -> _FirstForm:
+    return _FirstForm(
         meta=ArchivedCell(**_fields(row, ArchivedCell.__struct_fields__)),
         scores=None if row.overall_score is None else Scores(**_fields(row, Scores.__struct_fields__)),
         reply_sha256=sha256_of(row.raw_reply),
@@ -181,7 +172,7 @@ def first_form(row: EvaluationRow) -> FirstForm:
     )
 
 
-def row_of_first_form(archived: FirstForm, raw_reply: str, protocol: Protocol) -> EvaluationRow:
+def _row_of_first_form(archived: _FirstForm, raw_reply: str, protocol: Protocol) -> EvaluationRow:
     return row_kind(EvaluationRow, protocol)(
         **_fields(archived.meta, ArchivedCell.__struct_fields__),
         **_fields(archived.scores, Scores.__struct_fields__),
@@ -208,7 +199,7 @@ class ArchivedEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     spans: list[SpanRow]
 
 
-class SecondForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _SecondForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file. `flags` are those that were found; of a valid evaluation the judge's are as empty."""
 
     asked: ArchivedCell
@@ -230,14 +221,14 @@ class SecondForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     read_as: str | None  # what was read of it, where that is not all of it as it stands
 
 
-SECOND_FORM = msgspec.json.Decoder(ready(SecondForm))
+_SECOND_FORM = msgspec.json.Decoder(ready(_SecondForm))
 
 
-def second_form(row: EvaluationRow, reply_sha256: str, protocol: Protocol) -> SecondForm:
+def _second_form(row: EvaluationRow, reply_sha256: str, protocol: Protocol) -> _SecondForm:
     """The file's content; `reply_sha256` is of the raw reply's bytes."""
     read_as = row.read_as if isinstance(row, ReadRow) else None
     written = written_in(row.raw_reply if read_as is None else read_as, protocol)
-    return SecondForm(
+    return _SecondForm(
         asked=ArchivedCell(**_fields(row, ArchivedCell.__struct_fields__)),
         meta=_or_unset(written.meta),
         scores=_or_unset(written.scores),
@@ -252,8 +243,8 @@ def second_form(row: EvaluationRow, reply_sha256: str, protocol: Protocol) -> Se
     )
 
 
-def row_of_second_form(
-    archived: SecondForm, raw_reply: str, reply_base64: str | None, protocol: Protocol
+def _row_of_second_form(
+    archived: _SecondForm, raw_reply: str, reply_base64: str | None, protocol: Protocol
 ) -> EvaluationRow:
     scores = readable_scores(None if isinstance(archived.scores, UnsetType) else archived.scores, protocol)
     found = {name: None if scores is None else scores[name] for name in protocol.names}

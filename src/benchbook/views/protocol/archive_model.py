@@ -20,6 +20,7 @@ from benchbook.evaluators.protocol.spec import Protocol
 
 __all__ = [
     "ANALYSIS",
+    "FOLDERS",
     "INVALID",
     "MANIFEST",
     "MAX_LENGTH",
@@ -154,7 +155,8 @@ VALID, INVALID, PROMPTS = "valid_evaluations", "invalid_evaluations", "used_prom
 MANIFEST, RUN_LOG = "used_prompt_manifest.md", "run_log.json"
 PROBES, ANALYSIS = "judge_probes.json", "results_analysis.md"
 SPEC = "used_spec"  # the files of a protocol of the user's own
-PARTS = frozenset({VALID, INVALID, PROMPTS, MANIFEST, RUN_LOG, PROBES, ANALYSIS, SPEC})
+FOLDERS = (VALID, INVALID, SPEC, PROMPTS)
+PARTS = frozenset({*FOLDERS, MANIFEST, RUN_LOG, PROBES, ANALYSIS})
 README = "README.md"  # in each of the two folders
 REPLY = ".reply.txt"  # how the file with a raw reply ends
 _IDS = ("method", "judge_model", "question_id", "prompt_variant", "target_model", "output_id")

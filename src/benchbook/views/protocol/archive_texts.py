@@ -119,6 +119,7 @@ def invalid_readme(log: RunLog, spec: Protocol, derivation: int) -> str:
     """What the files of `invalid_evaluations/` are, and the rules that put them there."""
     edition: Edition = 1 if derivation < 3 else 2
     codes = {flag: ", ".join(f"`{code}`" for code in codes_of(flag, edition)) for flag in get_args(Flag)}
+    fields, waiting = ("", "") if derivation < 3 else (_INVALID_FIELDS, _NOT_THERE_YET)
     rules = "".join(f"- `{flag}`: {FLAGS[flag]}. Codes: {codes[flag]}.\n" for flag in form().flags)
     return f"""\
 # Invalid evaluations
@@ -127,7 +128,7 @@ Evaluations that do not count, by `{spec.id}`. Invalid is not low quality: low s
 `../{VALID}/`. What is here enters no statistic of scores; it is counted.
 
 {_LAYOUT}
-Beside each lies the judge's raw reply, byte for byte: the same name, ending in `.reply.txt`.{_fields(derivation)}
+Beside each lies the judge's raw reply, byte for byte: the same name, ending in `.reply.txt`.{fields}
 
 ## Rules
 
@@ -136,12 +137,8 @@ An evaluation is here if any of these flags applies. All that apply are kept (`f
 
 {rules}
 {_evidence_rule(log)} A cell of the evaluation set that nobody evaluated is `INCOMPLETE_COVERAGE` of the set: it has no
-file, and is listed in `../run_log.json` under `gaps`.{"" if derivation < 3 else _NOT_THERE_YET}
+file, and is listed in `../run_log.json` under `gaps`.{waiting}
 """
-
-
-def _fields(derivation: int) -> str:
-    return "" if derivation < 3 else _INVALID_FIELDS
 
 
 def _evidence_rule(log: RunLog) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -208,9 +208,5 @@ def _warnings(file: ProtocolAggregates) -> Iterator[str]:
         yield f"{plural(n_omitted, 'cell')} of the grid have no evaluation."
 
 
-def _flags(row: ProtocolRow) -> Sequence[str]:
-    return row.flags
-
-
-VIEW = View(report=_report, summary=_summary, write=_write, fail_reasons=_flags)
-"""A row's evaluation does not count where it has flags."""
+# A row's evaluation does not count where it has flags.
+VIEW = View(report=_report, summary=_summary, write=_write, fail_reasons=lambda row: row.flags)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil
 
 import msgspec
@@ -14,7 +15,7 @@ from benchbook.evaluators.document import Bin, Kind, Mark, Plot
 from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.rubric.criteria import MeasureName
-from benchbook.evaluators.rubric.rows import AggregatesFile, JudgeReply, RubricManifest, RubricRow
+from benchbook.evaluators.rubric.rows import AggregatesFile, RubricManifest, RubricRow
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 from benchbook.specs.folders import as_text
 from benchbook.views import numbers
@@ -25,23 +26,21 @@ from benchbook.views.words import MAX_CHARS
 __all__ = [
     "MAX_FAILED",
     "MAX_PASSED",
-    "SCORE_BINS",
     "Digest",
     "Items",
     "RunReport",
     "SampleQuestion",
     "Spread",
     "digest",
-    "digest_of",
     "plots",
 ]
 
 
 MAX_FAILED = 200  # samples that are shown in full
 MAX_PASSED = 50
-SCORE_BINS = 20
+_SCORE_BINS = 20
 
-_BIN_NANO = 10**9 // SCORE_BINS
+_BIN_NANO = 10**9 // _SCORE_BINS
 
 # Finds `(sample, item)` for samples by their numbers, one at a time: an item may be long.
 Items = Callable[[Collection[int]], Iterator[tuple[int, Item]]]
@@ -62,6 +61,14 @@ class RunReport:
     items: Items
     panel: PanelAnalysis | None = None  # None where one judge judged
     spec: RubricSpec = field(default_factory=rubric_v1)
+
+    @cached_property
+    def digest(self) -> Digest:
+        """One pass over the rows, and a look at what the shown ones were asked."""
+        found = digest(self.rows())
+        items = self.items([row.sample for row in (*found.failed, *found.passed)])
+        found.asked = {sample: _asked(item) for sample, item in items}
+        return found
 
 
 @dataclass(slots=True)
@@ -131,7 +138,7 @@ class Digest:
         self.n_unscored += unscored_because(row) is not None
         if row.sample_score is not None:
             bins = self.scores_passed if row.passed else self.scores_failed
-            bins[min(round(row.sample_score * 1e9) // _BIN_NANO, SCORE_BINS - 1)] += 1
+            bins[min(round(row.sample_score * 1e9) // _BIN_NANO, _SCORE_BINS - 1)] += 1
         self.latency_e2e_ms.add(row.latency_e2e_ms)
         self.latency_model_ms.add(row.latency_model_ms)
         self.total_tokens.add(row.total_tokens)
@@ -145,14 +152,6 @@ def digest(rows: Iterable[RubricRow]) -> Digest:
     result = Digest()
     for row in rows:
         result.add(row)
-    return result
-
-
-def digest_of(report: RunReport) -> Digest:
-    """One pass over a report's rows, and a look at what the shown ones were asked."""
-    result = digest(report.rows())
-    items = report.items([row.sample for row in (*result.failed, *result.passed)])
-    result.asked = {sample: _asked(item) for sample, item in items}
     return result
 
 
@@ -170,12 +169,11 @@ def _cut(row: RubricRow) -> RubricRow:
         rationale=_cut_text(row.rationale),
         reasoning=_cut_text(row.reasoning),
         error_detail=_cut_text(row.error_detail),
-        judge_replies=[_cut_reply(reply) for reply in row.judge_replies],
+        judge_replies=[
+            msgspec.structs.replace(reply, text=_cut_text(reply.text), detail=_cut_text(reply.detail))
+            for reply in row.judge_replies
+        ],
     )
-
-
-def _cut_reply(reply: JudgeReply) -> JudgeReply:
-    return msgspec.structs.replace(reply, text=_cut_text(reply.text), detail=_cut_text(reply.detail))
 
 
 def _cut_text(text: str | None) -> str | None:
@@ -185,9 +183,9 @@ def _cut_text(text: str | None) -> str | None:
 _MOST_BINS = 25
 
 
-def plots(report: RunReport, digest: Digest) -> tuple[Plot, ...]:
+def plots(report: RunReport) -> tuple[Plot, ...]:
     """Scores, latencies, tokens."""
-    return (_scores(report, digest), _latencies(report, digest), _tokens(report, digest))
+    return (_scores(report, report.digest), _latencies(report, report.digest), _tokens(report, report.digest))
 
 
 def _pass_limit(report: RunReport, measure: MeasureName) -> int | None:
@@ -203,11 +201,11 @@ def _gate_limit(report: RunReport, aggregate: str) -> float | None:
 def _scores(report: RunReport, digest: Digest) -> Plot:
     bins = tuple(
         Bin(
-            index / SCORE_BINS,
-            (index + 1) / SCORE_BINS,
+            index / _SCORE_BINS,
+            (index + 1) / _SCORE_BINS,
             (digest.scores_passed[index], digest.scores_failed[index]),
         )
-        for index in range(SCORE_BINS)
+        for index in range(_SCORE_BINS)
     )
     n = digest.scores_passed.total() + digest.scores_failed.total()
     gate, mean = _gate_limit(report, "aggregate_score"), report.aggregates.aggregates.aggregate_score

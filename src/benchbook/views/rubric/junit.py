@@ -11,17 +11,16 @@ from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.views import numbers
 from benchbook.views.gates import gate_rule, gate_state, gate_value
 from benchbook.views.junit import Suite, case, cut, outcome, skipped, suites, system_out
-from benchbook.views.rubric.digest import Digest, RunReport, digest_of
+from benchbook.views.rubric.digest import RunReport
 from benchbook.views.rubric.words import decided_lines, fail_reason, scores_words, unscored_because
 from benchbook.views.words import reason
 
 __all__ = ["junit_report"]
 
 
-def junit_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The document, in pieces. `found` is the digest of `report`, where the caller has it already."""
-    found = digest_of(report) if found is None else found
-    manifest, decision = report.manifest, report.decision
+def junit_report(report: RunReport) -> Iterator[str]:
+    """The document, in pieces."""
+    manifest, decision, found = report.manifest, report.decision, report.digest
     gates = () if decision is None else decision.gates
     # Before derivation 3 there are none of them.
     causes = [] if isinstance(report.aggregates.unanswered, msgspec.UnsetType) else report.aggregates.unanswered

@@ -57,7 +57,7 @@ def judges_table(panel: PanelAnalysis, file: AggregatesFile) -> Table:
     one = file.aggregates
     names = [name for name in _names(panel) if hasattr(one, f"{name}_mean")]
     means = (*_means(one, names), one.aggregate_score, one.pass_rate)
-    scored = numbers.count(one.n_scored - one.n_no_answer)
+    scored = f"{one.n_scored - one.n_no_answer:,}"
     panel_row = (f"the panel ({panel.rule})", scored, numbers.nothing(), *means, None)
     columns: Columns = {
         "Judge": "text", "Scored": "number", "As the panel": "rate",

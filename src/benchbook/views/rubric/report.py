@@ -37,7 +37,6 @@ from benchbook.evaluators.rubric.rows import (
     Ledger,
     PairedStop,
     PanelManifest,
-    RubricRow,
 )
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.folder import Record
@@ -45,28 +44,26 @@ from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
 from benchbook.views.gates import gates_table
-from benchbook.views.html import html_page
-from benchbook.views.markdown import markdown_page
 from benchbook.views.rubric import tables
-from benchbook.views.rubric.digest import Digest, RunReport, digest_of, plots
+from benchbook.views.rubric.digest import Digest, RunReport, plots
 from benchbook.views.rubric.junit import junit_report
 from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
 from benchbook.views.rubric.samples import judged_words, shown_samples
 from benchbook.views.rubric.words import decided_lines, decided_word, settling_lines
-from benchbook.views.views import FOOT, Rows, View, end_sections, named_model, notices_around, run_facts, write_pieces
+from benchbook.views.views import (
+    FOOT,
+    Rows,
+    View,
+    end_sections,
+    named_model,
+    notices_around,
+    run_facts,
+    write_document,
+    write_pieces,
+)
 from benchbook.views.words import aggregate_word, asked_items, reason
 
-__all__ = ["VIEW", "html_report", "markdown_report", "run_document", "write_reports"]
-
-
-def html_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The page, in pieces. `found` is the digest of `report`, where the caller has it already."""
-    return html_page(run_document(report, digest_of(report) if found is None else found))
-
-
-def markdown_report(report: RunReport, found: Digest | None = None) -> Iterator[str]:
-    """The same in Markdown."""
-    return markdown_page(run_document(report, digest_of(report) if found is None else found))
+__all__ = ["VIEW", "run_document", "write_reports"]
 
 
 _CONTENTS = {
@@ -84,9 +81,9 @@ _CONTENTS = {
 }
 
 
-def run_document(report: RunReport, digest: Digest | None = None) -> Document:
-    """What is said of a run. Without a digest of its samples it is the summary, which needs none of them."""
-    manifest = report.manifest
+def run_document(report: RunReport, *, in_full: bool = False) -> Document:
+    """What is said of a run. Not in full it is the summary, which needs none of its samples."""
+    manifest, digest = report.manifest, report.digest if in_full else None
     above, below = notices_around(report, notices(report))
     blocks: list[Block] = [*above, _opening(report), *_who(report), *below, *_gates(report, digest), *_counted(report)]
     if digest is not None:
@@ -224,7 +221,7 @@ def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
     yield Section("ledger", "Samples", _ledger(report, digest))
     if report.panel is not None:
         yield Section("panel", "Panel", _panel(report.panel, file))
-    yield Section("distributions", "Distributions", (Group(plots(report, digest), "plots"),))
+    yield Section("distributions", "Distributions", (Group(plots(report), "plots"),))
     yield Section("aggregates", "Aggregates", (tables.aggregates_table(file, digest, report.spec),))
     yield Section("repeats", "Repeats", _repeats(report))
     slices = tables.slices_table(file, report.spec)
@@ -282,20 +279,15 @@ def _repeats(report: RunReport) -> tuple[Block, ...]:
 def write_reports(report: RunReport, folder: Path) -> list[Path]:
     """Write report.html, report.md, junit.xml and samples.csv; each appears whole, or stays as it was.
 
-    UTF-8 and the same bytes whatever the locale and the platform. Raises: RecordError where a file can't be written.
+    Raises: RecordError where a file can't be written.
     """
-    found = digest_of(report)
-    return [
-        write_pieces(folder / "report.html", html_report(report, found)),
-        write_pieces(folder / "report.md", markdown_report(report, found)),
-        write_pieces(folder / "junit.xml", junit_report(report, found)),
-        write_pieces(folder / "samples.csv", csv_report(report.rows(), _row_type(report))),
-    ]
-
-
-def _row_type(report: RunReport) -> type[RubricRow]:
     caused = report.aggregates.unanswered is not msgspec.UNSET
-    return row_type(report.spec, panel=isinstance(report.manifest.panel, PanelManifest), caused=caused)
+    row = row_type(report.spec, panel=isinstance(report.manifest.panel, PanelManifest), caused=caused)
+    return [
+        *write_document(run_document(report, in_full=True), folder),
+        write_pieces(folder / "junit.xml", junit_report(report)),
+        write_pieces(folder / "samples.csv", csv_report(report.rows(), row)),
+    ]
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:

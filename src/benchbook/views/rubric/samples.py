@@ -177,9 +177,10 @@ def _score_facts(row: RubricRow, spec: RubricSpec) -> Iterator[tuple[Cell, ...]]
 
 def _other_facts(row: RubricRow, spec: RubricSpec) -> list[tuple[Cell, ...]]:
     unscored = row.evaluator_error or "not scored"
+    latency = numbers.show("ms", row.latency_e2e_ms, unknown="not measured")
     rows: list[tuple[Cell, ...]] = [
         ("Sample score", Value("score", row.sample_score, unknown=unscored)),
-        ("Latency end to end", _with(numbers.milliseconds(row.latency_e2e_ms), "timed out", row.timed_out)),
+        ("Latency end to end", _with(latency, "timed out", row.timed_out)),
         ("Tokens in + out", _tokens(row)),
         *([("Cost", Value("usd", row.cost_usd, unknown="its tokens are not known"))] if spec.measures_cost else ()),
         ("Waited in queue", Value("ms", row.queue_ms, unknown="not measured")),
@@ -237,7 +238,7 @@ def _vote(vote: PanelVote, spec: RubricSpec) -> str:
 
 
 def _tokens(row: RubricRow) -> str:
-    total = numbers.tokens(row.total_tokens)
+    total = numbers.show("tokens", row.total_tokens, unknown="not reported")
     if row.input_tokens is None or row.output_tokens is None:
         return total
     return f"{row.input_tokens:,} + {row.output_tokens:,} = {total}"

@@ -136,7 +136,8 @@ def settling_lines(decision: Decision) -> list[str]:
 def settling(found: ToSettle) -> str:
     """`1,200 more samples (1,300 in all) would settle that it holds, if its value stays what it is`."""
     if found.n_in_all is None or found.n_more is None:
-        words = f"how many samples would settle it can't be told: {_why_not(found.reason)}"
+        why = WHY_NOT.get(found.reason or "") or REASONS.get(found.reason or "", found.reason or "not known")
+        words = f"how many samples would settle it can't be told: {why}"
     else:
         outcome = "holds" if found.would == "hold" else "does not hold"
         words = (
@@ -147,7 +148,3 @@ def settling(found: ToSettle) -> str:
         return words
     unscored = "the 1 unscored sample" if found.n_unscored == 1 else f"the {found.n_unscored:,} unscored samples"
     return f"{words}; {unscored} may move it whatever their number"
-
-
-def _why_not(reason: str | None) -> str:
-    return WHY_NOT.get(reason or "") or REASONS.get(reason or "", reason or "not known")
