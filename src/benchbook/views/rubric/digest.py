@@ -185,7 +185,7 @@ _MOST_BINS = 25
 
 def plots(report: RunReport) -> tuple[Plot, ...]:
     """Scores, latencies, tokens."""
-    return (_scores(report, report.digest), _latencies(report, report.digest), _tokens(report, report.digest))
+    return _scores(report), _latencies(report), _tokens(report)
 
 
 def _pass_limit(report: RunReport, measure: MeasureName) -> int | None:
@@ -198,7 +198,8 @@ def _gate_limit(report: RunReport, aggregate: str) -> float | None:
     return next((one.limit for one in report.spec.gates if one.aggregate == aggregate), None)
 
 
-def _scores(report: RunReport, digest: Digest) -> Plot:
+def _scores(report: RunReport) -> Plot:
+    digest = report.digest
     bins = tuple(
         Bin(
             index / _SCORE_BINS,
@@ -216,8 +217,8 @@ def _scores(report: RunReport, digest: Digest) -> Plot:
     return Plot("scores", "Sample scores", description, "score", ("passed", "did not pass"), bins, tuple(marks), 1.0, n)
 
 
-def _latencies(report: RunReport, digest: Digest) -> Plot:
-    spread, totals = digest.latency_e2e_ms, report.aggregates.aggregates
+def _latencies(report: RunReport) -> Plot:
+    spread, totals = report.digest.latency_e2e_ms, report.aggregates.aggregates
     gate, limit = _gate_limit(report, "latency_e2e_p95_ms"), _pass_limit(report, "latency")
     marks = _limit_marks("ms", limit)
     if gate is not None:
@@ -225,16 +226,16 @@ def _latencies(report: RunReport, digest: Digest) -> Plot:
     if totals.latency_e2e_p95_ms is not None:
         shown = numbers.show("ms", totals.latency_e2e_p95_ms, apart_from=gate)
         marks.append(Mark(totals.latency_e2e_p95_ms, f"p95 {shown}", "value"))
-    description = _told(spread.n, "samples, milliseconds", digest.n_rows - spread.n, "were not measured")
+    description = _told(spread.n, "samples, milliseconds", report.digest.n_rows - spread.n, "were not measured")
     return _spread_plot(
         ("latency", "Latency end to end", description, "ms"), spread, max(gate or 0, limit or 0) * 1.2, tuple(marks)
     )
 
 
-def _tokens(report: RunReport, digest: Digest) -> Plot:
-    spread, limit = digest.total_tokens, _pass_limit(report, "tokens")
+def _tokens(report: RunReport) -> Plot:
+    spread, limit = report.digest.total_tokens, _pass_limit(report, "tokens")
     marks = tuple(_limit_marks("tokens", limit))
-    description = _told(spread.n, "samples", digest.n_rows - spread.n, "have no token count")
+    description = _told(spread.n, "samples", report.digest.n_rows - spread.n, "have no token count")
     return _spread_plot(
         ("tokens", "Tokens, input and output", description, "tokens"), spread, (limit or 0) * 1.2, marks
     )

@@ -45,7 +45,7 @@ from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
 from benchbook.views.gates import gates_table
 from benchbook.views.rubric import tables
-from benchbook.views.rubric.digest import Digest, RunReport, plots
+from benchbook.views.rubric.digest import RunReport, plots
 from benchbook.views.rubric.junit import junit_report
 from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
 from benchbook.views.rubric.samples import judged_words, shown_samples
@@ -83,11 +83,11 @@ _CONTENTS = {
 
 def run_document(report: RunReport, *, in_full: bool = False) -> Document:
     """What is said of a run. Not in full it is the summary, which needs none of its samples."""
-    manifest, digest = report.manifest, report.digest if in_full else None
+    manifest = report.manifest
     above, below = notices_around(report, notices(report))
-    blocks: list[Block] = [*above, _opening(report), *_who(report), *below, *_gates(report, digest), *_counted(report)]
-    if digest is not None:
-        blocks += [*_sections(report, digest), *shown_samples(report, digest), *end_sections(report)]
+    blocks: list[Block] = [*above, _opening(report), _who(report), *below, _gates(report, in_full), _counted(report)]
+    if in_full:
+        blocks += [*_sections(report), *shown_samples(report), *end_sections(report)]
     shown = {block.id for block in blocks if isinstance(block, Section)}
     return Document(
         f"{decided_word(report.decision).headline}: {numbers.short_model(manifest.model_id)} on {manifest.dataset_id}",
@@ -129,14 +129,14 @@ def _why(report: RunReport, decision: Decision | None) -> Iterator[Listed]:
     yield Listed(tuple(settling_lines(decision)), "What would settle it", sign=">")
 
 
-def _who(report: RunReport) -> list[Lines]:
+def _who(report: RunReport) -> Lines:
     """For a terminal: whose run this is, in two lines, and of a panel what stands in its section."""
     manifest = report.manifest
     repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
     model, judge = numbers.short_model(manifest.model_id), numbers.short_model(manifest.evaluator_model_id)
     said = f"{manifest.dataset_id}, {asked_items(manifest)}{repeats}; run {manifest.run_id}"
     panel = [] if report.panel is None else panel_lines(report.panel)
-    return [Lines((f"{model}, judged by {judge}", said, *panel))]
+    return Lines((f"{model}, judged by {judge}", said, *panel))
 
 
 def notices(report: RunReport) -> list[str]:
@@ -165,23 +165,22 @@ def notices(report: RunReport) -> list[str]:
 # ── its numbers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _gates(report: RunReport, digest: Digest | None) -> list[Section]:
-    """The four gates. Where a decision is refused, there are none."""
-    decision, file = report.decision, report.aggregates
+def _gates(report: RunReport, in_full: bool) -> Section:
+    """The gates, in full each with its n. Where a decision is refused, there are none."""
+    decision = report.decision
     if decision is None:
         why = "Not judged: a decision is refused (see above). The values are under Aggregates."
-        return [Section("gates", "Gates", (Paragraph(why),), only=WRITTEN)]
-    base = {gate.aggregate: aggregate_word(gate.aggregate).base for gate in decision.gates}
-    n_of = {name: None if digest is None else tables.counted_over(of, file, digest) for name, of in base.items()}
-    gates = tuple((gate, n_of[gate.aggregate]) for gate in decision.gates)
-    return [Section("gates", "Gates", (Gates(gates, gates_table(decision)),))]
+        return Section("gates", "Gates", (Paragraph(why),), only=WRITTEN)
+    bases = [aggregate_word(gate.aggregate).base for gate in decision.gates]
+    counted = [tables.counted_over(base, report) if in_full else None for base in bases]
+    return Section("gates", "Gates", (Gates(tuple(zip(decision.gates, counted, strict=True)), gates_table(decision)),))
 
 
-def _counted(report: RunReport) -> list[Lines]:
+def _counted(report: RunReport) -> Lines:
     """For a terminal, what the other sections have as tables: the numbers that gates do not ask about (R4, R7.3)."""
     file = report.aggregates
     repeats = [_repeats_line(one) for one in file.repeats if len(one.per_repeat) > 1]
-    return [Lines((*_measured_lines(report), *repeats, _ledger_line(file.ledger)))]
+    return Lines((*_measured_lines(report), *repeats, _ledger_line(file.ledger)))
 
 
 def _measured_lines(report: RunReport) -> Iterator[str]:
@@ -216,13 +215,13 @@ def _ledger_line(ledger: Ledger) -> str:
     return ", ".join(parts)
 
 
-def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
+def _sections(report: RunReport) -> Iterator[Section]:
     file = report.aggregates
-    yield Section("ledger", "Samples", _ledger(report, digest))
+    yield Section("ledger", "Samples", _ledger(report))
     if report.panel is not None:
         yield Section("panel", "Panel", _panel(report.panel, file))
     yield Section("distributions", "Distributions", (Group(plots(report), "plots"),))
-    yield Section("aggregates", "Aggregates", (tables.aggregates_table(file, digest, report.spec),))
+    yield Section("aggregates", "Aggregates", (tables.aggregates_table(report),))
     yield Section("repeats", "Repeats", _repeats(report))
     slices = tables.slices_table(file, report.spec)
     none = Paragraph("No item names a section, a category or a difficulty.", only=HTML)
@@ -234,22 +233,18 @@ def _sections(report: RunReport, digest: Digest) -> Iterator[Section]:
     yield Section("costs", "What it took", (tables.costs_table(file), Paragraph(retried, "quiet")))
 
 
-def _ledger(report: RunReport, digest: Digest) -> tuple[Block, ...]:
+def _ledger(report: RunReport) -> tuple[Block, ...]:
     """Where every planned sample went."""
-    file, ledger = report.aggregates, report.aggregates.ledger
-    failed = max(ledger.n_scored - ledger.n_no_answer - digest.n_passed, 0)
+    file, ledger, n_passed = report.aggregates, report.aggregates.ledger, report.digest.n_passed
+    failed = max(ledger.n_scored - ledger.n_no_answer - n_passed, 0)
     parts = (
-        Part("passed", digest.n_passed, "passed"),
+        Part("passed", n_passed, "passed"),
         Part("did not pass", failed, "failed"),
         Part("not answered", ledger.n_no_answer, "silent"),
         Part("unscored", ledger.n_unscored, "unscored"),
         Part("not attempted", max(ledger.n_planned - ledger.n_attempted, 0), "absent"),
     )
-    found = (
-        tables.ledger_table(ledger),
-        tables.fail_reasons_table(file),
-        tables.scores_table(file, report.spec),
-    )
+    found = (tables.ledger_table(ledger), tables.fail_reasons_table(file), tables.scores_table(file, report.spec))
     bar = Bar("ledger-bar", "Where every planned sample went", parts)
     return bar, Group(found, "pair"), tables.early_stop_table(file)
 
@@ -263,11 +258,7 @@ def _panel(panel: PanelAnalysis, file: AggregatesFile) -> tuple[Block, ...]:
 def _repeats(report: RunReport) -> tuple[Block, ...]:
     """R7.3; nothing but a sentence for a single repeat."""
     file = report.aggregates
-    made = (
-        tables.repeats_table(file),
-        tables.agreement_table(file, report.spec),
-        tables.variance_table(file),
-    )
+    made = (tables.repeats_table(file), tables.agreement_table(file, report.spec), tables.variance_table(file))
     if found := tuple(one for one in made if one):
         return found
     return (Paragraph("The set was run once, so nothing can be said about how much another run would differ."),)
@@ -292,16 +283,8 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
     spec = rubric_of(record)
-    panel = _panel_of(derived, rows, spec)
-    return RunReport(
-        derived.manifest,
-        derived.aggregates,
-        derived.decision,
-        rows,
-        partial(items_of, record),
-        panel,
-        spec,
-    )
+    known = (derived.manifest, derived.aggregates, derived.decision)
+    return RunReport(*known, rows, partial(items_of, record), _panel_of(derived, rows, spec), spec)
 
 
 def _panel_of(derived: DerivedFiles, rows: Rows, spec: RubricSpec) -> PanelAnalysis | None:

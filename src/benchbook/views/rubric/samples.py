@@ -34,7 +34,7 @@ from benchbook.labels.state import NOT_APPLYING
 from benchbook.record.folder import Record
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
-from benchbook.views.rubric.digest import Digest, RunReport, SampleQuestion
+from benchbook.views.rubric.digest import RunReport, SampleQuestion
 from benchbook.views.rubric.words import does_not_apply, fail_reason, given_words, scores_words, unscored_because
 from benchbook.views.views import CriterionWords, JudgedWords, MarkedSpan, MetWords, QuoteWords, table_json, text_spans
 from benchbook.views.words import criterion_word, plural
@@ -42,8 +42,9 @@ from benchbook.views.words import criterion_word, plural
 __all__ = ["judged_words", "shown_samples"]
 
 
-def shown_samples(report: RunReport, digest: Digest) -> Iterator[Block]:
+def shown_samples(report: RunReport) -> Iterator[Block]:
     """The failed samples with a list of them on top, then the passed ones."""
+    digest = report.digest
     for place, title, what, rows, n in (
         ("failed", "Samples that did not pass", "did not pass", digest.failed, digest.n_failed),
         ("passed", "Samples that passed", "passed", digest.passed, digest.n_passed),

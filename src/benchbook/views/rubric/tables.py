@@ -15,7 +15,7 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
-from benchbook.views.rubric.digest import Digest
+from benchbook.views.rubric.digest import RunReport
 from benchbook.views.rubric.words import fail_reason
 from benchbook.views.words import AGGREGATES, AggregateWord, aggregate_word, criterion_word, listed
 
@@ -34,15 +34,16 @@ __all__ = [
 ]
 
 
-def counted_over(base: str, file: AggregatesFile, digest: Digest) -> int | None:
+def counted_over(base: str, report: RunReport) -> int | None:
     """The n of an aggregate."""
+    file = report.aggregates
     if (of_criterion := getattr(file, f"{base}_counts", None)) is not None:
         return sum(int(n) for n in of_criterion.values())
     counts: dict[str, int] = {
         "samples": file.aggregates.n_samples,
         "scored": file.aggregates.n_scored,
-        "latency": digest.latency_e2e_ms.n,
-        "model_latency": digest.latency_model_ms.n,
+        "latency": report.digest.latency_e2e_ms.n,
+        "model_latency": report.digest.latency_model_ms.n,
     }
     return counts.get(base)
 
@@ -64,19 +65,20 @@ def ledger_table(ledger: Ledger) -> Table:
     return table("Where every planned sample went", {"Samples": "text", "Count": "count"}, rows)
 
 
-def aggregates_table(file: AggregatesFile, digest: Digest, spec: RubricSpec) -> Table:
+def aggregates_table(report: RunReport) -> Table:
     """The aggregates of R4, with n and interval."""
+    file = report.aggregates
     cases = file.cases if isinstance(file.cases, dict) else {}
     rows = [
         (
             word.label,
             _value(word, getattr(file.aggregates, name)),
-            counted_over(word.base, file, digest),
+            counted_over(word.base, report),
             _cases(word.kind, cases.get(name)),
             None if (found := file.intervals.get(name)) is None else Reach(word.kind, found, bare=True),
             None if found is None else _method(found),
         )
-        for name, word in _shown_aggregates(spec)
+        for name, word in _shown_aggregates(report.spec)
     ]
     return table(
         "Aggregates",
