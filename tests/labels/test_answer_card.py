@@ -17,7 +17,7 @@ from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import LabelledRun, sample_labels
 from benchbook.labels.state import Given
 from benchbook.record.folder import Record
-from benchbook.views.answer_card import criterion_word
+from benchbook.views.words import criterion_word
 from labelled import judged_run
 from scored import scored
 

@@ -1,4 +1,4 @@
-"""`benchbook judge archive`."""
+"""`benchbook judge`: make a set of outputs, have them judged, write the archive of what came of it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbook.cli.judge_import import LISTED, WIDTH, declared_values, import_, print_others, print_some, value_option
-from benchbook.cli.judge_run import run
+from benchbook.cli.judge_import import (
+    LISTED,
+    WIDTH,
+    declared_values,
+    import_,
+    print_others,
+    print_some,
+    same_model_option,
+    same_model_table,
+    spec_option,
+    value_option,
+)
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
+from benchbook.cli.settings import given_settings, move_judge_option, options_of
+from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
 from benchbook.errors import UsageError
 from benchbook.text import one_line, shorten
 
@@ -76,7 +88,6 @@ def judge() -> None:
 
 judge.add_command(archive)
 judge.add_command(import_)
-judge.add_command(run)
 
 
 @judge.command()
@@ -193,3 +204,66 @@ def _error_of(error: Any) -> str:
 
 def _names(values: Iterable[str]) -> str:
     return ", ".join(shorten(value, WIDTH) for value in values)
+
+
+# ── run ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+# Settings of `benchbook run` that go for judging too.
+_SHARED = (
+    "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
+    "max_retries", "max_wait_ms", "accept_unanswered", "cache", "experiment", "runs", "run_id", "reports",
+)  # fmt: skip
+_FROZEN = ("spec", "set", "judges", "prompts", "task", "same_model", "evidence", "repeats", "probes")
+
+
+@judge.command()
+@click.argument("config", required=False, metavar="[CONFIG.toml]")
+@click.option("--set", "set", metavar="FOLDER", help="The evaluation set, made by `benchbook judge init`.")
+@spec_option
+@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A judge: provider/name@version; repeat.")
+@click.option("--prompts", metavar="TABLE", help="What the targets were asked: question_id, prompt, prompt_variant.")
+@click.option("--task", type=click.Choice(["unknown"]), help="Nobody knows what they were asked; every report says so.")
+@same_model_option
+@click.option(
+    "--evidence", type=click.Choice(["must_be_found", "report"]), help="Whether a quote that is not found invalidates."
+)
+@click.option("--repeats", type=int, help="How often each judge judges each output.")
+@click.option("--probes", type=int, help="Of how many outputs probes are made, whose right answer is known.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
+@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
+@move_judge_option
+@click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
+@json_option
+@options_of(_SHARED)
+@click.pass_context
+def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
+    """Ask every judge about every output of an evaluation set, and look each of its quotes up.
+
+    Settings come from CONFIG.toml and from options of the same names, which win; a judge with an address or a key of
+    its own needs the file: a table [[judges]] with model, and name, base_url, api_key_env, path, params. Set, prompts,
+    judges, thresholds and the evidence rule are frozen with the first call. Without what the targets were asked
+    (--prompts) a set is refused, but for --task unknown. Ends with 1 where no evaluation is valid.
+    """
+    from benchbook.evaluators.protocol.evaluator import judging_asked_for
+    from benchbook.evaluators.registry import evaluator_of
+
+    settings = _given(options)
+    result = begun_or_resumed(config, settings, options, "judge run", judging_asked_for)
+    if result is None:
+        return
+    print_result(result, settings, options)
+    say_stopped(result, "judge run")
+    tells = evaluator_of(result.record).tells_something(result.derived)
+    ctx.exit(3 if result.stop.reason else 0 if tells else 1)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings that were given, in the form of a config file."""
+    given = given_settings({name: options[name] for name in _SHARED})
+    given |= {name: options[name] for name in _FROZEN if options[name] not in (None, ())}
+    if "judges" in given:
+        given["judges"] = [{"model": model} for model in given["judges"]]
+    if "same_model" in given:
+        given["same_model"] = same_model_table(given["same_model"])
+    return given

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from benchbook.cli.judge_run import same_model_option, same_model_table, spec_option
 from benchbook.cli.output import json_option, json_text, print_json, runs_option
-from benchbook.cli.settings import pairs
+from benchbook.cli.settings import name_values, pairs
 from benchbook.cli.summary import write_reports
 from benchbook.errors import ConfigError
 from benchbook.evaluators.protocol.spec import SPEC_ID
@@ -38,6 +37,9 @@ __all__ = [
     "import_",
     "print_others",
     "print_some",
+    "same_model_option",
+    "same_model_table",
+    "spec_option",
     "value_option",
 ]
 
@@ -83,17 +85,25 @@ def declarations(given: Mapping[str, Any]) -> Declarations:
 LISTED = 20  # of each kind, for people
 WIDTH = 60
 
+same_model_option = click.option(
+    "--same-model", multiple=True, metavar="ALIAS=MODEL", help="Two names of one model; repeat."
+)
+spec_option = click.option(
+    "--spec", metavar="FOLDER", help="A judge protocol of your own; by default the one that is shipped."
+)
 value_option = click.option("--value", "values", multiple=True, metavar="NAME=VALUE", help="Declares a value; repeat.")
 
 
 def declared_values(values: Iterable[str]) -> dict[str, list[str]]:
     declared: dict[str, list[str]] = {}
-    for given in values:
-        name, sign, value = given.partition("=")
-        if not sign:
-            raise ConfigError("--value", shorten(given, WIDTH), "NAME=VALUE")
+    for name, value in name_values(values, "--value"):
         declared.setdefault(name, []).append(value)
     return declared
+
+
+def same_model_table(words: Iterable[str]) -> dict[str, str]:
+    """What `--same-model` declares. Raises: ConfigError for a word that is no ALIAS=MODEL."""
+    return dict(name_values(words, "--same-model", "ALIAS=MODEL"))
 
 
 def print_others(others: Sequence[OtherFile]) -> None:

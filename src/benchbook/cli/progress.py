@@ -8,21 +8,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-
-import click
-
-from benchbook.errors import RunStoppedError, UsageError
-from benchbook.text import sentences
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from benchbook.ask.settings import SittingSettings
-    from benchbook.ask.starting import RunResult
     from benchbook.ask.work import Progress, ProgressHandler
-    from benchbook.evaluators.contract import Evaluator
-    from benchbook.record.folder import Record
 
-__all__ = ["resumable", "resume_shown", "say_stopped", "shown_progress", "start_shown"]
+__all__ = ["shown_progress"]
 
 
 _SECONDS_BETWEEN_LINES = 10.0
@@ -97,51 +88,3 @@ def _words(progress: Progress) -> str:
     waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
     samples = f"samples {progress.step}" if progress.step else "samples"
     return f"{progress.done} of {progress.planned} {samples}{cost}{stopping}{waiting}"
-
-
-def start_shown(
-    checked: SittingSettings, source: str | None, *, quiet: bool, evaluator: Evaluator | None = None
-) -> RunResult[Any]:
-    """Begin a record under the evaluator that the settings name, or another, with its progress shown."""
-    from benchbook.ask.starting import start
-    from benchbook.ask.work import run_async
-    from benchbook.evaluators.registry import evaluator_asked_for
-
-    with shown_progress(quiet=quiet) as on_progress:
-        return run_async(start(evaluator or evaluator_asked_for(checked.spec), checked, on_progress, source))
-
-
-def resume_shown(
-    record: Record, changes: dict[str, Any], command: str, *, quiet: bool, evaluator: Evaluator | None = None
-) -> RunResult[Any]:
-    """Go on with a record that `command` makes, with its progress shown, under its own evaluator or one that stands for
-    it. Raises: UsageError for another command's."""
-    from benchbook.ask.starting import resume
-    from benchbook.ask.work import run_async
-    from benchbook.evaluators.registry import evaluator_of
-
-    evaluator = evaluator or evaluator_of(record)
-    if evaluator.command != command:
-        resumes = f"`benchbook {evaluator.command} --resume` goes on with it"
-        raise UsageError(f"{record.path}: was made under {evaluator.id}; {resumes}")
-    with shown_progress(quiet=quiet) as on_progress:
-        return run_async(resume(evaluator, record, changes, on_progress))
-
-
-def resumable(result: Any, command: str) -> str:
-    """Why a run was stopped, and how it is resumed."""
-    return f"{sentences(result.stop.reason)} Resume: benchbook {command} --resume {result.record.path}"
-
-
-def say_stopped(result: Any, command: str) -> None:
-    """Say why, and with which `command` it is resumed; nothing for a run that was not stopped.
-
-    Raises: RunStoppedError, or UsageError where it was set up wrong, unless a person interrupted it.
-    """
-    if result.stop.reason is None:
-        return
-    said = result.stop.reason if result.stop.usage else resumable(result, command)
-    if not result.stop.interrupted:
-        error = UsageError if result.stop.usage else RunStoppedError
-        raise error(f"stopped: {said}")
-    click.echo(said, err=True)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbook.cli.output import by_rule_option, find_record, json_option
-from benchbook.cli.progress import resume_shown, say_stopped, start_shown
+from benchbook.cli.output import by_rule_option, json_option
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
-from benchbook.cli.summary import passes_gate, print_dry_run, print_run, say_gated_by
+from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
+from benchbook.cli.summary import passes_gate, say_gated_by
 from benchbook.errors import UsageError
+from benchbook.evaluators.registry import evaluator_of, settings_asked_for
+
+if TYPE_CHECKING:
+    from benchbook.ask.settings import SittingSettings
+    from benchbook.ask.starting import RunResult
+    from benchbook.evaluators.contract import Evaluator
 
 __all__ = ["run"]
 
@@ -36,51 +43,26 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     settings = given_settings(options)
     if options["by_rule"] and not options["gate"]:
         raise UsageError("--by-rule says what --gate goes by: give both")
-    if options["resume"] and options["dry_run"]:
-        raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
-    if options["move_judge"] and not options["resume"]:
-        raise UsageError("--move-judge: only with --resume; a new run takes addresses from its settings")
-    if options["resume"]:
-        result = _resume(options["resume"], config, settings, options)
-    else:
-        result = _start(ctx, config, settings, options)
-    reports = result.record.started().config.get("reports") if "reports" not in settings else settings["reports"]
-    print_run(result.record, result.derived, reports=reports, as_json=options["as_json"], quiet=options["quiet"])
+    result = begun_or_resumed(config, settings, options, "run", partial(_asked_for, gate=options["gate"]))
+    if result is None:
+        return
+    print_result(result, settings, options)
     if options["by_rule"] and not (options["as_json"] or options["quiet"]):
         say_gated_by(result.derived.decision, "rule")
     say_stopped(result, "run")
     ctx.exit(_exit_code(result, gate=options["gate"], by_rule=options["by_rule"]))
 
 
-def _start(ctx: click.Context, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.evaluators.registry import settings_asked_for
-
-    evaluator, checked = settings_asked_for(config, settings, command="run")
-    if options["gate"] and getattr(checked, "against", None) is not None:
+def _asked_for(values: dict[str, Any], source: str, *, gate: bool) -> tuple[Evaluator, SittingSettings]:
+    evaluator, checked = settings_asked_for(values, source, command="run")
+    if gate and getattr(checked, "against", None) is not None:
         raise UsageError("--gate asks whether the run is READY, which one that ends by its comparison does not ask")
-    if options["dry_run"]:
-        print_dry_run(evaluator.prepare(checked), as_json=options["as_json"])
-        ctx.exit(0)
-    return start_shown(checked, config, quiet=options["quiet"] or options["as_json"], evaluator=evaluator)
+    return evaluator, checked
 
 
-def _resume(run: str, config: str | None, settings: dict[str, Any], options: dict[str, Any]) -> Any:
-    from benchbook.ask.settings import moved_judges
-
-    if config is not None:
-        raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
-    record = find_record(run, settings.pop("runs", "runs"))
-    if options["move_judge"]:
-        settings["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
-    return resume_shown(record, settings, "run", quiet=options["quiet"] or options["as_json"])
-
-
-def _exit_code(result: Any, *, gate: bool, by_rule: bool) -> int:
+def _exit_code(result: RunResult[Any], *, gate: bool, by_rule: bool) -> int:
     if result.stop.reason is not None:
         return 3
-    decision = result.derived.decision
     if gate:
-        return 0 if passes_gate(decision, by_rule=by_rule) else 1
-    ledger = result.derived.aggregates.ledger
-    # Samples without an answer are scored 0 by rule (R1.3): a server that is down is no evaluation.
-    return 0 if decision is not None and ledger.n_scored > ledger.n_no_answer else 1
+        return 0 if passes_gate(result.derived.decision, by_rule=by_rule) else 1
+    return 0 if evaluator_of(result.record).tells_something(result.derived) else 1

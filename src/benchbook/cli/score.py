@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from benchbook.cli.output import find_record, json_option, print_json
-from benchbook.cli.progress import resume_shown, say_stopped, shown_progress, start_shown
-from benchbook.cli.settings import given_settings, options_of
+from benchbook.cli.progress import shown_progress
+from benchbook.cli.settings import given_settings, name_values, options_of
+from benchbook.cli.sitting import resume_shown, say_stopped, start_shown
 from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
-
-if TYPE_CHECKING:
-    from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-    from benchbook.record.folder import Record
 
 __all__ = ["score"]
 
@@ -86,7 +83,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """A record of predictions that were made elsewhere."""
-    from benchbook.evaluators.scorers.scorer import is_scorer_in_file
+    from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
     from benchbook.evaluators.settings import ScoreConfig
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
@@ -97,16 +94,13 @@ def _read(options: dict[str, Any]) -> Any:
         "training_columns", *_PART,
     )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
-    evaluator = _evaluator(options["spec"])
-    # A function may take its time; all else is done before a bar would be read.
-    quiet = options["quiet"] or options["as_json"] or not is_scorer_in_file(options["spec"])
-    with shown_progress(quiet=quiet) as on_progress:
-        return evaluator.score(ScoreConfig(**values), on_progress)
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        return answers_evaluator(scorer_or_name(options["spec"])).score(ScoreConfig(**values), on_progress)
 
 
 def _ask(options: dict[str, Any]) -> Any:
     """A record of a model that is asked here, new or resumed."""
-    from benchbook.evaluators.scorers.scorer import is_scorer_in_file
+    from benchbook.evaluators.registry import answers_evaluator, evaluator_of, scorer_or_name
 
     for name in _OF_PREDICTIONS:
         if options[name]:
@@ -118,38 +112,21 @@ def _ask(options: dict[str, Any]) -> Any:
         if kept:
             raise UsageError(f"--{kept[0].replace('_', '-')}: --resume takes it from the record")
         record = find_record(options["resume"], options["runs"])
-        return resume_shown(record, settings, "score", quiet=quiet, evaluator=_evaluator_again(options["spec"], record))
+        given = scorer_or_name(options["spec"])
+        evaluator = evaluator_of(record, None if isinstance(given, str) else given)
+        return resume_shown(evaluator, record, settings, "score", quiet=quiet)
     if options["model"] is None:
         raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
     settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
-    evaluator = _evaluator(options["spec"])
-    spec = evaluator.id if is_scorer_in_file(options["spec"]) else options["spec"]
-    checked = evaluator.settings(settings | {"spec": spec}, "options")
-    return start_shown(checked, None, quiet=quiet, evaluator=evaluator)
-
-
-def _evaluator(spec: str) -> AnswersEvaluator:
-    """The evaluator of that name, of a folder, or of a function of the user's own: FILE.py:function."""
-    from benchbook.evaluators.registry import answers_evaluator
-    from benchbook.evaluators.scorers.evaluator import evaluator_over
-    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
-
-    return evaluator_over(scorer_in_file(spec)) if is_scorer_in_file(spec) else answers_evaluator(spec)
-
-
-def _evaluator_again(spec: str, record: Record) -> AnswersEvaluator | None:
-    """The function that a record is scored by; None where the record knows its evaluator by itself."""
-    from benchbook.evaluators.scorers.evaluator import evaluator_to_resume
-    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
-
-    return evaluator_to_resume(record, scorer_in_file(spec)) if is_scorer_in_file(spec) else None
+    given = scorer_or_name(options["spec"])
+    evaluator = answers_evaluator(given)
+    spec = given if isinstance(given, str) else given.id
+    return start_shown(evaluator, evaluator.settings(settings | {"spec": spec}, "options"), None, quiet=quiet)
 
 
 def _score_table(options: dict[str, Any]) -> None:
-    from benchbook.evaluators.correctness.columns import score_table
+    from benchbook.evaluators.registry import answers_evaluator
 
-    if options["spec"] != SCORE_SPEC:
-        raise UsageError(f"--table: of {SCORE_SPEC} alone; without it, the run is recorded")
     not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
     for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):
@@ -157,7 +134,8 @@ def _score_table(options: dict[str, Any]) -> None:
     predictions, table = options["predictions"], options["table"]
     if predictions is None:
         raise ConfigError("--predictions", "nothing", "a file of predictions, where --table is given")
-    card = score_table(options["evalset"], predictions, Path(table), columns=options["columns"])
+    evaluator = answers_evaluator(options["spec"])
+    card = evaluator.score_table(options["evalset"], predictions, Path(table), columns=options["columns"])
     if options["as_json"]:
         print_json({"table": table, "scorecard": card})
     else:
@@ -169,12 +147,9 @@ def _score_table(options: dict[str, Any]) -> None:
 
 def _columns(words: str | None, option: str) -> dict[str, str]:
     """`predicted=output,item_id=key` as a mapping."""
-    pairs: dict[str, str] = {}
-    for word in words.split(",") if words else ():
-        name, equals, value = word.partition("=")
-        if not (equals and name.strip() and value):
-            raise ConfigError(option, repr(word), "OURS=THEIRS, such as predicted=output")
-        if name.strip() in pairs:
-            raise UsageError(f"{option}: {name.strip()} is there twice")
-        pairs[name.strip()] = value
-    return pairs
+    columns: dict[str, str] = {}
+    for name, value in name_values(words.split(",") if words else (), option, "OURS=THEIRS, such as predicted=output"):
+        if name in columns:
+            raise UsageError(f"{option}: {name} is there twice")
+        columns[name] = value
+    return columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints
 
 import click
@@ -10,8 +10,9 @@ import msgspec
 
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import SETTINGS, RunConfig
+from benchbook.text import shorten
 
-__all__ = ["given_settings", "move_judge_option", "options_of", "setting_options"]
+__all__ = ["given_settings", "move_judge_option", "name_values", "options_of", "pairs", "setting_options"]
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -88,14 +89,21 @@ def _judges(models: Sequence[str]) -> dict[str, Any]:
     return {"judge": models[0], "judges": []} if models else {}
 
 
-def pairs(setting: str, words: tuple[str, ...]) -> dict[str, Any]:
-    pairs: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals:
-            raise ConfigError(f"--{setting.replace('_', '-')}", repr(word), "NAME=VALUE")
+def pairs(setting: str, words: Iterable[str]) -> dict[str, Any]:
+    """NAME=VALUE, repeated: a value is JSON where it is any, else the text."""
+    found: dict[str, Any] = {}
+    for name, value in name_values(words, f"--{setting.replace('_', '-')}"):
         try:
-            pairs[name] = msgspec.json.decode(value)
+            found[name] = msgspec.json.decode(value)
         except msgspec.DecodeError:
-            pairs[name] = value
-    return pairs
+            found[name] = value
+    return found
+
+
+def name_values(words: Iterable[str], option: str, form: str = "NAME=VALUE") -> Iterator[tuple[str, str]]:
+    """Both sides of each word. Raises: ConfigError for one that lacks a side."""
+    for word in words:
+        name, _, value = word.partition("=")
+        if not (name.strip() and value):
+            raise ConfigError(option, repr(shorten(word, 60)), form)
+        yield name.strip(), value

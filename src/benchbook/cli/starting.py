@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import json_option, print_json
-from benchbook.cli.progress import resumable, shown_progress
+from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, setting_options
+from benchbook.cli.sitting import resumable, values_of
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.record.folder import Record
 from benchbook.text import visible
@@ -228,7 +229,7 @@ def _providers() -> dict[str, str]:
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
     from benchbook.evaluators.registry import settings_asked_for
 
-    evaluator, checked = settings_asked_for(config, given)
+    evaluator, checked = settings_asked_for(values_of(config, given), config or "options")
     prepared = evaluator.prepare(checked)
     answers = {}
     for settings, role in prepared.roles.values():

@@ -257,6 +257,11 @@ class Evaluator(ABC):
     def read(self, record: Record) -> DerivedFiles:
         """The derived files as they are on disk. Raises: RecordError."""
 
+    def tells_something(self, derived: DerivedFiles) -> bool:
+        """Whether a run that was ended says anything of what it asked: one whose server was down is no evaluation."""
+        del derived
+        return True
+
     def gated(self, record: Record, target: Path, confidence: Confidence | None = None) -> DerivedFiles:
         """All derived anew into a folder, with the decision that a release gate goes by: what is shown at `confidence`,
         or by the values alone ("none"); by default as the run was configured.

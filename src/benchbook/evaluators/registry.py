@@ -18,18 +18,20 @@ from benchbook.ask.starting import RunResult, resume, start
 from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.evaluators.contract import DerivedTypes, Evaluator
-from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder, read_config_file
+from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder
 from benchbook.record.folder import Record
 from benchbook.specs.folders import kind_of_spec
 from benchbook.text import shorten
 
 if TYPE_CHECKING:
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+    from benchbook.evaluators.answers.metric import Metric
     from benchbook.evaluators.scorers.scorer import Scorer
     from benchbook.evaluators.settings import ScoreConfig
 
 __all__ = [
     "answers_evaluator",
+    "answers_metric",
     "derived_types",
     "evaluator_asked_for",
     "evaluator_named",
@@ -37,6 +39,7 @@ __all__ = [
     "resume_run",
     "samples_type",
     "score_predictions",
+    "scorer_or_name",
     "settings_asked_for",
     "start_run",
 ]
@@ -109,14 +112,24 @@ def evaluator_asked_for(spec: str) -> Evaluator:
     raise ConfigError("spec", repr(shorten(spec, 80)), f"{near}; or the folder of a rubric, or of checks, of your own")
 
 
-def evaluator_of(record: Record) -> Evaluator:
-    """A record's evaluator, by its first fact. Raises: RecordError, RecordDamagedError."""
+def evaluator_of(record: Record, scorer: Scorer | None = None) -> Evaluator:
+    """A record's evaluator, by its first fact. `scorer` is the function that scored it, to go on with the record.
+
+    Raises: RecordError, RecordDamagedError; UsageError for another scorer than the record's, or a changed one.
+    """
+    if scorer is not None:
+        from benchbook.evaluators.scorers.evaluator import evaluator_to_resume
+
+        return evaluator_to_resume(record, scorer)
     started = record.started()
     module = _OWN.get(started.identity.get("evaluator"))
     if module is not None and started.spec not in _MODULES:
         own: Evaluator = import_module(module).evaluator_kept_in(record, started)
         return own
     return evaluator_named(started.spec)
+
+
+# ── those that score answers without a judge ─────────────────────────────────────────────────────────────────
 
 
 def score_predictions(config: ScoreConfig) -> RunResult[Any]:
@@ -127,23 +140,21 @@ def score_predictions(config: ScoreConfig) -> RunResult[Any]:
     return answers_evaluator(config.spec).score(config)
 
 
-def answers_evaluator(spec: str | Scorer) -> AnswersEvaluator:
-    """The evaluator of that name, or of a function of one's own, which scores an answer at once and without a judge.
+def answers_evaluator(spec: str | Path | Scorer) -> AnswersEvaluator:
+    """The evaluator of that name, of a folder, or of a function of one's own, which scores answers without a judge.
 
-    Raises: as `evaluator_asked_for`; ConfigError for another; UsageError for a function that is awaited.
+    Raises: as `evaluator_asked_for`; ConfigError for another.
     """
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 
-    if not isinstance(spec, str):
+    if not isinstance(spec, str | Path):
         from benchbook.evaluators.scorers.evaluator import evaluator_over
 
-        if spec.is_async:
-            raise UsageError(f"{spec.id}: is awaited; here an answer is scored at once: expected a plain function")
         return evaluator_over(spec)
-    evaluator = evaluator_asked_for(spec)
+    evaluator = evaluator_asked_for(str(spec))
     if not isinstance(evaluator, AnswersEvaluator):
         what = f"an evaluator without a judge; {spec} is of `benchbook {evaluator.command}`"
-        raise ConfigError("spec", repr(spec), what)
+        raise ConfigError("spec", repr(str(spec)), what)
     return evaluator
 
 
@@ -153,24 +164,43 @@ def derived_types() -> tuple[DerivedTypes, ...]:
     return tuple(import_module(module).derived_types() for module in modules)
 
 
+def answers_metric(spec: str | Path | Scorer) -> Metric:
+    """What scores one answer at once. Raises: as `answers_evaluator`; UsageError for a function that is awaited."""
+    if not isinstance(spec, str | Path) and spec.is_async:
+        raise UsageError(f"{spec.id}: is awaited; here an answer is scored at once: expected a plain function")
+    return answers_evaluator(spec).metric
+
+
+def scorer_or_name(words: str) -> str | Scorer:
+    """What a command line names as an evaluator: the function of `FILE.py:function`, or the name as it is.
+
+    The file is run, so nothing that comes from a config, a record or over a network may be given here.
+    """
+    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
+
+    return scorer_in_file(words) if is_scorer_in_file(words) else words
+
+
+# ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def samples_type(record: Record) -> type[Any]:
     """What a row of a record's samples.parquet is. Raises: RecordError, RecordDamagedError."""
     return evaluator_of(record).tables(record.started())["samples.parquet"]
 
 
 def settings_asked_for(
-    config: str | Path | None, given: Mapping[str, Any], command: str | None = None
+    values: Mapping[str, Any], source: str, command: str | None = None
 ) -> tuple[Evaluator, SittingSettings]:
-    """The evaluator that a config file names, and the file's settings; those of `given` win, and may be all.
+    """The evaluator that settings name, and the settings, checked; `source` is what errors call them.
 
-    Raises: ConfigError, InputError, UsageError; ConfigError, too, for an evaluator of another `command`.
+    Raises: ConfigError, UsageError; ConfigError, too, for an evaluator of another `command` than this.
     """
-    values = {**(read_config_file(config) if config is not None else {}), **given}
     evaluator = evaluator_asked_for(str(values.get("spec", RUN_SPEC)))
     if command not in (None, evaluator.command):
         expected = f"another evaluator; that one is `benchbook {evaluator.command}`'s"
         raise ConfigError("spec", evaluator.id, expected)
-    return evaluator, evaluator.settings(values, str(config or "options"))
+    return evaluator, evaluator.settings(values, source)
 
 
 async def start_run(

@@ -15,12 +15,10 @@ from benchbook.ask.work import ProgressHandler
 from benchbook.ask.work import run_async as run_in_loop
 from benchbook.errors import UsageError
 from benchbook.evalsets.opening import as_file, path_in_memory
-from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.grid import begin_cell, cells_of
-from benchbook.evaluators.registry import answers_evaluator, evaluator_of, start_run
-from benchbook.evaluators.scorers.evaluator import evaluator_over, evaluator_to_resume
+from benchbook.evaluators.registry import answers_evaluator, evaluator_of, settings_asked_for
 from benchbook.evaluators.scorers.scorer import Scorer
-from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, config_from_mapping, read_config_file
+from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, read_config_file
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
@@ -63,8 +61,8 @@ async def run_async(
     """As `run`, inside an event loop."""
     values = read_config_file(config) if config is not None else {}
     with _as_settings(values | settings) as given:
-        checked = config_from_mapping(given, str(config or "run"))
-        return _loaded(await start_run(checked, on_progress, config), RubricRun)
+        evaluator, checked = settings_asked_for(given, str(config or "run"), "run")
+        return _loaded(await start_with(evaluator, checked, on_progress, config), RubricRun)
 
 
 def grid(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> list[Run]:
@@ -102,9 +100,8 @@ async def resume_async(
 ) -> Run:
     """As `resume`, inside an event loop."""
     record = open_record(path)
-    evaluator = evaluator_of(record) if scorer is None else evaluator_to_resume(record, scorer)
     with _as_settings(settings) as given:
-        return _loaded(await resume_with(evaluator, record, given, on_progress), Run)
+        return _loaded(await resume_with(evaluator_of(record, scorer), record, given, on_progress), Run)
 
 
 def load(path: str | Path) -> Run:
@@ -207,7 +204,7 @@ def score(
             training_metrics=tuple(str(path) for path in training_metrics),
             training_columns=dict(training_columns or {}),
         )
-        return _scored(evaluator.score(config, on_progress))
+        return _loaded(evaluator.score(config, on_progress), Run)
 
 
 async def score_async(
@@ -221,15 +218,11 @@ async def score_async(
     **settings: Any,
 ) -> Run:
     """As `score` of a model that is asked, inside an event loop."""
-    evaluator = _evaluator(spec)
+    evaluator = answers_evaluator(spec)
     name = evaluator.id if isinstance(spec, Scorer) else str(spec)
     given = {"evalset": evalset, "model": model, "runs": str(runs), "run_id": run_id, "spec": name}
     with _as_settings(settings | given) as values:
-        return _scored(await start_with(evaluator, evaluator.settings(values, "score"), on_progress))
-
-
-def _evaluator(spec: str | Path | Scorer) -> AnswersEvaluator:
-    return evaluator_over(spec) if isinstance(spec, Scorer) else answers_evaluator(str(spec))
+        return _loaded(await start_with(evaluator, evaluator.settings(values, "score"), on_progress), Run)
 
 
 def _what_is_scored(scorer: Any, evalset: Any, predictions: Any, spec: str | Path | Scorer) -> tuple[Any, Any, Any]:
@@ -248,7 +241,7 @@ def _what_is_scored(scorer: Any, evalset: Any, predictions: Any, spec: str | Pat
         evalset = scorer
     if evalset is None:
         raise UsageError("score: found no eval set; expected a path, rows or a frame")
-    return _evaluator(spec), evalset, predictions
+    return answers_evaluator(spec), evalset, predictions
 
 
 @contextmanager
@@ -259,13 +252,6 @@ def _as_predictions(given: Any) -> Iterator[str | None]:
         return
     with as_file(given, "predictions") as name:
         yield str(path_in_memory(name))
-
-
-def _scored(result: RunResult[Any]) -> Run:
-    """The object for a run of answers, in the class of its evaluator."""
-    found = run_of(result.record, result.derived, result.stop.reason)
-    assert isinstance(found, Run)  # noqa: S101 - by what answers_evaluator gives
-    return found
 
 
 def judge(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> Run:
@@ -284,12 +270,9 @@ async def judge_async(
     config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any
 ) -> Run:
     """As `judge`, inside an event loop."""
-    from benchbook.evaluators.protocol.config import judging_config_from_mapping
-    from benchbook.evaluators.protocol.folders import protocol_asked_for
+    from benchbook.evaluators.protocol.evaluator import judging_asked_for
 
     values = (read_config_file(config) if config is not None else {}) | settings
-    if "spec" in values:
-        values["spec"] = str(values["spec"])
-    checked = judging_config_from_mapping(values, str(config or "judge"))
-    protocol_asked_for(checked.spec)
-    return _loaded(await start_run(checked, on_progress, config), Run)
+    given = {name: str(one) if isinstance(one, Path) else one for name, one in values.items()}
+    evaluator, checked = judging_asked_for(given, str(config or "judge"))
+    return _loaded(await start_with(evaluator, checked, on_progress, config), Run)

@@ -14,17 +14,19 @@ from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Opened, Reopened, RunResult
 from benchbook.ask.work import ProgressHandler
 from benchbook.canonical import ready
+from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, opened_for, prepare, roles_of_answers
 from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions
+from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
 from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
 from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import read_decision
 from benchbook.evaluators.kept import recorded_evalset
-from benchbook.evaluators.settings import RunConfig, ScoreConfig, config_from_mapping
+from benchbook.evaluators.settings import SCORE_SPEC, RunConfig, ScoreConfig, config_from_mapping
 from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
@@ -71,6 +73,16 @@ class AnswersEvaluator(Evaluator):
         Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
         """
         return record_predictions(config, self.metric, on_progress)
+
+    def score_table(
+        self, evalset: str, predictions: str, target: Path, *, columns: Mapping[str, str] | None = None
+    ) -> Scorecard:
+        """Score predictions into a Parquet file of a row an item, without a record.
+
+        Raises: InputError naming the row, UsageError; RecordError where `target` can't be written.
+        """
+        del evalset, predictions, target, columns
+        raise UsageError(f"--table: of {SCORE_SPEC} alone; without it, the run is recorded")
 
     # ── what it plans and asks ───────────────────────────────────────────────────────────────────────────────
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
-from benchbook.evaluators.answers.scorecard import UNANSWERED
+from benchbook.evaluators.answers.scorecard import UNANSWERED, Scorecard
 from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.contract import COST, ComparedColumns, DerivedTypes
 from benchbook.evaluators.correctness.rows import (
@@ -73,6 +74,13 @@ class CorrectnessEvaluator(AnswersEvaluator):
     id = SPEC_ID
     view = "benchbook.views.answers.terms:CORRECTNESS"
     metric = METRIC
+
+    def score_table(
+        self, evalset: str, predictions: str, target: Path, *, columns: Mapping[str, str] | None = None
+    ) -> Scorecard:
+        from benchbook.evaluators.correctness.columns import score_table
+
+        return score_table(evalset, predictions, target, columns=columns)
 
     @property
     def compared(self) -> ComparedColumns:

@@ -15,13 +15,13 @@ import msgspec
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
-from benchbook.evaluators.contract import DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
+from benchbook.evaluators.contract import DerivedFiles, DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
 from benchbook.evaluators.experiments import Experiment
 from benchbook.evaluators.kept import kept_sha256
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
-from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol
+from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol, protocol_asked_for
 from benchbook.evaluators.protocol.imported import read_judgements
 from benchbook.evaluators.protocol.plan import (
     ProtocolPlan,
@@ -45,7 +45,15 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "JudgedAnswer", "ProtocolEvaluator", "derived_types", "evaluator_in", "evaluator_kept_in"]
+__all__ = [
+    "EVALUATOR",
+    "JudgedAnswer",
+    "ProtocolEvaluator",
+    "derived_types",
+    "evaluator_in",
+    "evaluator_kept_in",
+    "judging_asked_for",
+]
 
 
 # ── as people label it ───────────────────────────────────────────────────────────────────────────────────────
@@ -196,6 +204,9 @@ class ProtocolEvaluator(Evaluator):
                 msgspec.json.decode(record.aggregates.read_bytes(), type=ready(ProtocolAggregates)),
             )
 
+    def tells_something(self, derived: DerivedFiles) -> bool:
+        return bool(derived.aggregates.n_valid)
+
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
         del started
         return _criteria_of_labels(self.protocol)
@@ -276,6 +287,16 @@ def evaluator_in(folder: str | Path) -> ProtocolEvaluator:
     """
     protocol = load_protocol(folder).protocol
     return ProtocolEvaluator(protocol.id, lambda: protocol, lambda: protocol.sha256)
+
+
+def judging_asked_for(values: Mapping[str, Any], source: str) -> tuple[ProtocolEvaluator, JudgingConfig]:
+    """The protocol that settings name, and the settings, checked; `source` is what errors call them.
+
+    A folder is read as a protocol, whatever its spec.toml lacks. Raises: ConfigError, SpecError, UsageError.
+    """
+    checked = judging_config_from_mapping(values, source)
+    protocol = protocol_asked_for(checked.spec).protocol
+    return ProtocolEvaluator(protocol.id, lambda: protocol, lambda: protocol.sha256), checked
 
 
 def evaluator_kept_in(record: Record, started: RunStarted) -> ProtocolEvaluator:

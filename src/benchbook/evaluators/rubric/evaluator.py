@@ -118,6 +118,11 @@ class RubricEvaluator(Evaluator):
 
         return Reopened(roles_of_run(config, plan), plan.benchmark, questions)
 
+    def tells_something(self, derived: DerivedFiles) -> bool:
+        """Samples without an answer are scored 0 by rule (R1.3): of these alone nothing follows."""
+        ledger = derived.aggregates.ledger
+        return derived.decision is not None and bool(ledger.n_scored > ledger.n_no_answer)
+
     def least_for_ready(self, confidence: float) -> Mapping[str, int]:
         return least_by_gate(self.spec, confidence)
 

@@ -1,0 +1,110 @@
+"""What the commands that ask models have in common: a record is begun or resumed, shown, and says how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchbook.cli.output import find_record
+from benchbook.cli.progress import shown_progress
+from benchbook.cli.summary import print_dry_run, print_run
+from benchbook.errors import RunStoppedError, UsageError
+from benchbook.text import sentences
+
+if TYPE_CHECKING:
+    from benchbook.ask.settings import SittingSettings
+    from benchbook.ask.starting import RunResult
+    from benchbook.evaluators.contract import Evaluator
+    from benchbook.record.folder import Record
+
+__all__ = ["begun_or_resumed", "print_result", "resumable", "resume_shown", "say_stopped", "start_shown", "values_of"]
+
+# The evaluator that settings name, and the settings, checked; errors call them by the text.
+AskedFor = Callable[[dict[str, Any], str], "tuple[Evaluator, SittingSettings]"]
+
+
+def begun_or_resumed(
+    config: str | None, settings: dict[str, Any], options: dict[str, Any], command: str, asked_for: AskedFor
+) -> RunResult[Any] | None:
+    """What `--resume`, `--move-judge` and `--dry-run` ask for; None where nothing was asked, and that was told.
+
+    Raises: UsageError for options that do not go together, and what beginning or resuming raises.
+    """
+    quiet = options["quiet"] or options["as_json"]
+    if options["resume"] and options["dry_run"]:
+        raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
+    if options["move_judge"] and not options["resume"]:
+        raise UsageError("--move-judge: only with --resume; a new run takes addresses from its settings")
+    if options["resume"]:
+        from benchbook.ask.settings import moved_judges
+        from benchbook.evaluators.registry import evaluator_of
+
+        if config is not None:
+            raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
+        record = find_record(options["resume"], settings.get("runs", "runs"))
+        changes = {name: value for name, value in settings.items() if name != "runs"}
+        if options["move_judge"]:
+            changes["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
+        return resume_shown(evaluator_of(record), record, changes, command, quiet=quiet)
+    evaluator, checked = asked_for(values_of(config, settings), config or "options")
+    if options["dry_run"]:
+        print_dry_run(evaluator.prepare(checked), as_json=options["as_json"])
+        return None
+    return start_shown(evaluator, checked, config, quiet=quiet)
+
+
+def values_of(config: str | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """What a config file says, and the settings, which win over it."""
+    from benchbook.evaluators.settings import read_config_file
+
+    return (read_config_file(config) if config is not None else {}) | settings
+
+
+def start_shown(evaluator: Evaluator, checked: SittingSettings, source: str | None, *, quiet: bool) -> RunResult[Any]:
+    """Begin a record, with its progress shown."""
+    from benchbook.ask.starting import start
+    from benchbook.ask.work import run_async
+
+    with shown_progress(quiet=quiet) as on_progress:
+        return run_async(start(evaluator, checked, on_progress, source))
+
+
+def resume_shown(
+    evaluator: Evaluator, record: Record, changes: dict[str, Any], command: str, *, quiet: bool
+) -> RunResult[Any]:
+    """Go on with a record that `command` makes, with its progress shown. Raises: UsageError for another command's."""
+    from benchbook.ask.starting import resume
+    from benchbook.ask.work import run_async
+
+    if evaluator.command != command:
+        resumes = f"`benchbook {evaluator.command} --resume` goes on with it"
+        raise UsageError(f"{record.path}: was made under {evaluator.id}; {resumes}")
+    with shown_progress(quiet=quiet) as on_progress:
+        return run_async(resume(evaluator, record, changes, on_progress))
+
+
+def print_result(result: RunResult[Any], settings: dict[str, Any], options: dict[str, Any]) -> None:
+    """Write the reports, where the settings or the record say, and print the summary."""
+    reports = settings["reports"] if "reports" in settings else result.record.started().config.get("reports")
+    print_run(result.record, result.derived, reports=reports, as_json=options["as_json"], quiet=options["quiet"])
+
+
+def resumable(result: RunResult[Any], command: str) -> str:
+    """Why a run was stopped, and how it is resumed."""
+    return f"{sentences(result.stop.reason or '')} Resume: benchbook {command} --resume {result.record.path}"
+
+
+def say_stopped(result: RunResult[Any], command: str) -> None:
+    """Say why, and with which `command` it is resumed; nothing for a run that was not stopped.
+
+    Raises: RunStoppedError, or UsageError where it was set up wrong, unless a person interrupted it.
+    """
+    if result.stop.reason is None:
+        return
+    said = result.stop.reason if result.stop.usage else resumable(result, command)
+    if not result.stop.interrupted:
+        error = UsageError if result.stop.usage else RunStoppedError
+        raise error(f"stopped: {said}")
+    click.echo(said, err=True)
