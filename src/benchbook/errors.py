@@ -3,6 +3,7 @@
     BenchbookError                  something a user can act on; its text says what, where and what to do
     ├── UsageError                  wrong use: exit code 2
     │   ├── InputError              a file's content: path, line, field, found, expected
+    │   ├── ItemError               a field of an item at hand: found, expected
     │   └── ConfigError             a setting: its name, found, expected
     ├── SpecChangedError            a frozen spec's file no longer has its hash
     ├── RecordError                 a record can't be read or written
@@ -23,6 +24,7 @@ __all__ = [
     "BenchbookError",
     "ConfigError",
     "InputError",
+    "ItemError",
     "OutputError",
     "RecordDamagedError",
     "RecordError",
@@ -81,6 +83,20 @@ class InputError(UsageError):
 
 def _input_error(path: str | Path, line: int | None, field: str | None, found: str, expected: str | None) -> InputError:
     return InputError(path, line=line, field=field, found=found, expected=expected)
+
+
+class ItemError(UsageError):
+    """An item's field is not what its score needs: an error in the eval set, not a score (SPEC A3)."""
+
+    def __init__(self, field: str | None, found: str, expected: str) -> None:
+        super().__init__(field, found, expected)
+        self.field = field
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        where = f"{self.field}: " if self.field else ""
+        return f"{where}found {self.found}; expected {self.expected}"
 
 
 class ConfigError(UsageError):

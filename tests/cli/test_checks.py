@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_init_writes_is_without_fault_and_scores(folder: Path) -> None:
     made = benchbook_here("checks", "init", "capital", "--json", cwd=folder)
-    assert json.loads(made.stdout) == {"file": "capital@v1/spec.toml", "spec": "capital@v1"}
+    assert json.loads(made.stdout) == {"files": ["capital@v1/spec.toml"], "spec": "capital@v1"}
     shown = json.loads(
         benchbook_here("checks", "check", "capital@v1", "--evalset", "items.jsonl", "--json", cwd=folder).stdout
     )

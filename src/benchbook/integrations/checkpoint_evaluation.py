@@ -16,7 +16,7 @@ from benchbook.evalsets import Item
 from benchbook.evaluators.answers.asking import opened_for
 from benchbook.evaluators.answers.metric import NO_FIELDS
 from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally
-from benchbook.evaluators.registry import answers_evaluator
+from benchbook.evaluators.registry import answers_metric
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
 
@@ -83,7 +83,7 @@ class CheckpointEvaluation:
     ) -> None:
         if batch_size < 1:
             raise UsageError(f"batch_size: found {batch_size}; expected 1 or more")
-        self._metric = answers_evaluator(spec if isinstance(spec, Scorer) else str(spec)).metric
+        self._metric = answers_metric(spec)
         self._evalset = opened_for(self._metric, Path(evalset))
         self._metric.check_items(self._evalset)
         self._out = Path(out)

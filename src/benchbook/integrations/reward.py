@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
-from benchbook.errors import UsageError
+from benchbook.errors import ItemError, UsageError
 from benchbook.evalsets import Item
 from benchbook.evalsets.items import AnswerFormat
 from benchbook.evaluators.answers.metric import Metric
-from benchbook.evaluators.checks.kind import ItemError
 from benchbook.evaluators.exact import NANO
-from benchbook.evaluators.registry import answers_evaluator
+from benchbook.evaluators.registry import answers_metric
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.text import shorten
@@ -95,7 +94,7 @@ class AnswerReward:
 
 @cache
 def _metric(spec: str | Scorer) -> Metric:
-    return answers_evaluator(spec).metric
+    return answers_metric(spec)
 
 
 def _item(

@@ -30,6 +30,7 @@ __all__ = [
     "Template",
     "Texts",
     "as_text",
+    "files_to_start_from",
     "kind_of_spec",
     "load_spec",
     "read_generation",
@@ -104,6 +105,14 @@ def load_spec(spec_id: str) -> FrozenSpec:
             "or make a new version beside it"
         )
     return FrozenSpec(spec_id, found, files)
+
+
+def files_to_start_from(kind: SpecKind, name: str) -> dict[str, str]:
+    """What a user's own spec of that name starts from: commented texts, by their files' names."""
+    folder = _FOLDER / "to_start_from" / kind
+    return {
+        path.name: path.read_text("utf-8").replace("{name}", name) for path in sorted(folder.iterdir(), reverse=True)
+    }
 
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")

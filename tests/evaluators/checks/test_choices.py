@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.evaluators.checks import ItemError
+from benchbook.errors import ItemError
 from benchbook.evaluators.checks.kinds.choices import choices_in
 from checking import judged
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.evaluators.checks import ItemError
+from benchbook.errors import ItemError
 from benchbook.evaluators.checks.kinds.numbers import numbers_in
 from checking import judged
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.evaluators.checks import ChecksSpec, ItemError, item_faults, read_checks, score_item
+from benchbook.errors import ItemError
+from benchbook.evaluators.checks import ChecksSpec, item_faults, read_checks, score_item
 from benchbook.evaluators.checks.kinds import KINDS
 from benchbook.specs import load_spec
 from checking import HEAD

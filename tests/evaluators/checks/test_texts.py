@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.evaluators.checks import ItemError, score_item
+from benchbook.errors import ItemError
+from benchbook.evaluators.checks import score_item
 from benchbook.evaluators.checks.kinds.texts import first_match, token_f1
 from checking import judged, one_check
 

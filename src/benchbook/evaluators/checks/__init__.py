@@ -8,7 +8,7 @@ rows, gates     a run: columns, aggregates, the decision by gates
 evaluator       those that are shipped (in `specs`), a user's own, the one that a record keeps
 """
 
-from benchbook.evaluators.checks.kind import REASONS, CheckResult, ItemError, Reason
+from benchbook.evaluators.checks.kind import REASONS, CheckResult, Reason
 from benchbook.evaluators.checks.reading import read_checks
 from benchbook.evaluators.checks.spec import (
     CheckSpec,
@@ -22,6 +22,6 @@ from benchbook.evaluators.checks.spec import (
 )
 
 __all__ = [
-    "REASONS", "CheckResult", "CheckSpec", "ChecksSpec", "GateSpec", "ItemError", "ItemScore", "Reason",
+    "REASONS", "CheckResult", "CheckSpec", "ChecksSpec", "GateSpec", "ItemScore", "Reason",
     "aggregate_names", "column_names", "item_faults", "read_checks", "score_item",
 ]  # fmt: skip

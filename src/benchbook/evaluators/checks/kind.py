@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from benchbook.errors import UsageError
+from benchbook.errors import ItemError
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.specs.fields import WrongValueError, said, text_of
 from benchbook.text import quoted, shorten
@@ -24,7 +24,6 @@ __all__ = [
     "REASONS",
     "CheckResult",
     "Expected",
-    "ItemError",
     "Kind",
     "Reader",
     "Reason",
@@ -84,20 +83,6 @@ _ONE_OR_MORE = 'text, a number, a list of these, or one field of the item such a
 _REFERENCE = re.compile(r"\{\{\s*item\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 
 NO_ITEM: Mapping[str, Any] = {}
-
-
-class ItemError(UsageError):
-    """An item's field is not what a check needs: an error in the eval set, not a score (SPEC A3)."""
-
-    def __init__(self, field: str | None, found: str, expected: str) -> None:
-        super().__init__(field, found, expected)
-        self.field = field
-        self.found = found
-        self.expected = expected
-
-    def __str__(self) -> str:
-        where = f"{self.field}: " if self.field else ""
-        return f"{where}found {self.found}; expected {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)

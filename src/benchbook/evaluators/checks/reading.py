@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.errors import ItemError
 from benchbook.evaluators.checks.compared import OTHERWISE, AnswerPart, Otherwise, PartName
-from benchbook.evaluators.checks.kind import NO_ITEM, ItemError
+from benchbook.evaluators.checks.kind import NO_ITEM
 from benchbook.evaluators.checks.kinds import KINDS, Kind
 from benchbook.evaluators.checks.spec import ONE, WHOLE, CheckSpec, ChecksSpec, GateSpec, aggregate_names, column_names
 from benchbook.specs.faults import Faults, SpecError, SpecTable, near, parsed

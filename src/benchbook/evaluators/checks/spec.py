@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from benchbook.errors import ItemError
 from benchbook.evaluators.checks.compared import AnswerPart, part_of
-from benchbook.evaluators.checks.kind import CheckResult, ItemError, in_nano, miss
+from benchbook.evaluators.checks.kind import CheckResult, in_nano, miss
 from benchbook.evaluators.checks.kinds import Kind
 
 __all__ = [
