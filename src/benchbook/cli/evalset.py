@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbook.cli.output import json_option, json_text, print_json
-from benchbook.text import shorten, visible
+from benchbook.cli.output import json_option, json_text, print_json, print_table
+from benchbook.text import plural, shorten, visible
 
 if TYPE_CHECKING:
     from benchbook.evalsets.evalset import EvalSetDifference
@@ -73,7 +73,7 @@ def _print_findings(findings: Iterable[Finding]) -> set[Code]:
         click.echo(as_line(finding))
         counts[finding.severity] += 1
         errors |= {finding.code} if finding.severity == "error" else set()
-    click.echo(f"{_many(counts['error'], 'error')}, {_many(counts['warning'], 'warning')}", err=True)
+    click.echo(f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}", err=True)
     return errors
 
 
@@ -91,7 +91,7 @@ def show(file: str, as_json: bool) -> None:
     if as_json:
         print_json(head | {"composition": rows})
         return
-    click.echo(visible(f"{head['path']}: {_many(len(opened), 'item')}, sha256 {opened.sha256}"))
+    click.echo(visible(f"{head['path']}: {plural(len(opened), 'item')}, sha256 {opened.sha256}"))
     before = None
     table: list[tuple[str, ...]] = []
     for row in rows:
@@ -99,7 +99,7 @@ def show(file: str, as_json: bool) -> None:
         share = f"{100 * row.n_items / len(opened):.0f} %"
         table.append(("" if row.field == before else row.field, value, str(row.n_items), share))
         before = row.field
-    _print_table(("field", "value", "items", "share"), table)
+    print_table(("field", "value", "items", "share"), table)
 
 
 @evalset.command()
@@ -165,7 +165,7 @@ def list_shipped(as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    _print_table(
+    print_table(
         ("name", "items", "sha256", "path"),
         [(row["name"], str(row["n_items"]), row["sha256"][:12], row["path"]) for row in rows],
     )
@@ -187,16 +187,6 @@ def _path_of(file: str) -> Path:
     raise UsageError(
         f"{file}: no such file, and no set of that name is shipped; there are {', '.join(shipped_names())}"
     )
-
-
-def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _many(n: int, noun: str) -> str:
-    return f"1 {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _value(value: Any) -> str:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from benchbook.cli.output import json_option, json_text, print_json, runs_option
+from benchbook.cli.output import json_option, json_text, print_json, print_table, runs_option
 from benchbook.cli.settings import name_values, pairs
 from benchbook.cli.summary import write_reports
 from benchbook.errors import ConfigError
-from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.text import one_line, shorten
 
 if TYPE_CHECKING:
     from benchbook.evalsets.output_set_sources import OtherFile
-    from benchbook.evalsets.output_sets import Output, OutputSet
-    from benchbook.evaluators.evidence_text import NormalisedText
     from benchbook.evaluators.protocol.config import Declarations
     from benchbook.evaluators.protocol.importing import ImportedSource
-    from benchbook.evaluators.protocol.spec import Protocol
-    from benchbook.evaluators.protocol.validity import EvidenceRule
 
 __all__ = [
     "DECLARED",
@@ -117,8 +110,6 @@ def print_some(what: str, found: Iterable[Any], count: int, say: Callable[[Any],
         click.echo(f"{what}: and {count - LISTED} more")
 
 
-_KINDS = ("exact", "normalised", "fragments", "not_found", "empty")
-_TEXTS = 256
 _ODD = {"n_no_output": "no output", "n_no_text": "no text"}  # columns that are shown where they hold something
 
 
@@ -158,7 +149,7 @@ def import_(
     values: tuple[str, ...],
     out: str | None,
     run_id: str | None,
-    evidence: EvidenceRule,
+    evidence: Any,
     same_model: tuple[str, ...],
     prompts: str | None,
     reports: str,
@@ -176,54 +167,43 @@ def import_(
     own. Nothing is repaired: what a judgement lacks stays missing. What nobody declares of the judges (version,
     parameters, tools, web access, prompt) is not known. Ends with 1 where one names no output of the set.
     """
-    from benchbook.evalsets.output_sets import read_output_set
-    from benchbook.evaluators.protocol.folders import protocol_asked_for
-    from benchbook.evaluators.protocol.import_mapping import OutputIndex, load_mapping
-    from benchbook.evaluators.protocol.importing import How, import_source, write_judgements
+    from benchbook.evaluators.protocol.import_record import ImportConfig, record_judgements
+    from benchbook.evaluators.protocol.importing import import_sources, write_judgements
 
     _check_together(ctx)
-    outputs = read_output_set(set_folder)
-    asked_for = protocol_asked_for(spec or SPEC_ID)
-    protocol = asked_for.protocol
-    bundles = load_mapping(mapping, protocol) if mapping else None
-    how = How(bundles, pattern, _one_each(declared_values(values)), protocol)
-    index = OutputIndex(outputs.outputs)
-    imported = [import_source(source, index, how) for source in sources]
-    text_of = _texts(outputs)
-    rows = [_row(source, outputs, text_of, protocol) for source in imported]
-    judgements = (judgement for source in imported for judgement in source.judgements)
+    said = _one_each(declared_values(values))
+    imported = import_sources(sources, set_folder, spec, mapping=mapping, pattern=pattern, declared=said)
+    rows = imported.counts()
     if out == "-":
-        for judgement in judgements:
+        for judgement in imported.judgements:
             click.echo(json_text(judgement))
     elif out is not None:
-        write_judgements(out, judgements)
+        write_judgements(out, imported.judgements)
     made = None
     if run_id is not None:
-        from benchbook.evaluators.protocol.import_record import ImportConfig, record_judgements
-
         config = ImportConfig(
             runs=runs,
             run_id=run_id,
-            spec=asked_for,
+            spec=imported.spec,
             evidence=evidence,
             same_model=same_model_table(same_model),
             prompts=prompts,
             judges=declarations(declared),
         )
-        made = record_judgements(outputs, [one for source in imported for one in source.judgements], config)
+        made = record_judgements(imported.output_set, imported.judgements, config)
     written = [] if made is None or reports == "none" else write_reports(made.record, made.derived, reports)
     if as_json:
         print_json(
             {
-                "set_sha256": outputs.sha256,
-                "mapping_sha256": how.mapping and how.mapping.sha256,
+                "set_sha256": imported.output_set.sha256,
+                "mapping_sha256": imported.mapping_sha256,
                 "sources": rows,
                 "run": made and str(made.record.path),
                 "reports": [str(path) for path in written],
             }
         )
     elif out != "-":
-        _print_import(imported, rows)
+        _print_import(imported.sources, rows)
         if made is not None:
             click.echo(f"{one_line(str(made.record.path))}: recorded")
         for path in written:
@@ -251,51 +231,14 @@ def _one_each(declared: dict[str, list[str]]) -> dict[str, str]:
     return {name: value for name, (value,) in declared.items()}
 
 
-def _texts(outputs: OutputSet) -> Callable[[Output], NormalisedText]:
-    """The judged texts, each normalised once for the judgements that come close together."""
-    from benchbook.evaluators.evidence_text import NormalisedText
-
-    return lru_cache(_TEXTS)(lambda output: NormalisedText(outputs.text(output)))
-
-
-def _row(
-    source: ImportedSource, outputs: OutputSet, text_of: Callable[[Output], NormalisedText], protocol: Protocol
-) -> dict[str, Any]:
-    """How many judgements and quotes a source has, by where the quotes were found (SPEC P4.1)."""
-    from benchbook.evaluators.protocol.validity import Options, validate
-
-    counts: Counter[str | None] = Counter()
-    options = Options(protocol=protocol)
-    n_no_text = 0
-    for judgement in source.judgements:
-        if judgement.key is None:
-            continue
-        output = outputs.by_key[judgement.key]
-        if output.error is not None:
-            n_no_text += 1
-            continue
-        found = validate(judgement.reply, output_text=text_of(output), asked=judgement.asked, options=options)
-        counts.update(found.located)
-    return {
-        "source": source.name,
-        "n_judgements": len(source.judgements),
-        "n_no_output": sum(judgement.key is None for judgement in source.judgements),
-        "n_no_text": n_no_text,
-        "n_quotes": counts.total() - counts[None],
-        **{kind: counts[kind] for kind in _KINDS},
-        "n_not_read": len(source.others),
-    }
-
-
 def _print_import(imported: Sequence[ImportedSource], rows: Sequence[dict[str, Any]]) -> None:
+    from benchbook.evaluators.protocol.importing import PLACES
+
     odd = [name for name in _ODD if any(row[name] for row in rows)]
-    columns = ("n_judgements", *odd, "n_quotes", *_KINDS)
+    columns = ("n_judgements", *odd, "n_quotes", *PLACES)
     head = ("source", *(_ODD.get(name, name.removeprefix("n_")).replace("_", " ") for name in columns))
     cells = [(one_line(row["source"]), *(str(row[name]) for name in columns)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    for first, *rest in (head, *cells):
-        numbers = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
-        click.echo("  ".join((first.ljust(widths[0]), *numbers)))
+    print_table(head, cells, numbers=True)
     for source in imported:
         about = [judgement for judgement in source.judgements if judgement.remarks]
         places = [(one_line(f"{each.source} {each.place}"), remark) for each in about for remark in each.remarks]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ __all__ = [
     "json_option",
     "json_text",
     "print_json",
+    "print_table",
     "run_argument",
     "runs_option",
 ]
@@ -64,6 +66,17 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     text = json.dumps(msgspec.to_builtins(value), ensure_ascii=ascii_only, indent=indent)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def print_table(head: Sequence[str], rows: Iterable[Iterable[str]], *, numbers: bool = False) -> None:
+    """Columns as wide as what stands in them; with `numbers`, all but the first end at one edge."""
+    cells = [tuple(head), *map(tuple, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for first, *rest in cells:
+        aligned = (
+            cell.rjust(width) if numbers else cell.ljust(width) for cell, width in zip(rest, widths[1:], strict=True)
+        )
+        click.echo("  ".join((first.ljust(widths[0]), *aligned)).rstrip())
 
 
 def print_json(value: Any) -> None:

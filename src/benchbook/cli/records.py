@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from benchbook.cli.output import find_record, json_option, json_text, print_json, run_argument, runs_option
+from benchbook.cli.output import find_record, json_option, json_text, print_json, print_table, run_argument, runs_option
 from benchbook.errors import RecordError, UsageError
 from benchbook.record.folder import Record, records_in
 from benchbook.text import one_line, shorten, visible
@@ -34,7 +34,8 @@ def runs(runs: str, as_json: bool) -> None:
     if not rows:
         click.echo(f"{runs}: no records", err=True)
         return
-    _print_table([_shown(row) for row in rows])
+    shown = [_shown(row) for row in rows]
+    print_table(tuple(shown[0]), (row.values() for row in shown))
     for row in rows:
         if "error" in row:
             click.echo(f"! {row['run']}: {one_line(row['error'])}")
@@ -93,13 +94,6 @@ def _shown(row: dict[str, str]) -> dict[str, str]:
 
     shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name != "error"}
     return shown | {"decision": shorten(outcome_word(row["decision"]), 100)}
-
-
-def _print_table(rows: list[dict[str, str]]) -> None:
-    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
-    click.echo("  ".join(name.ljust(width) for name, width in widths.items()).rstrip())
-    for row in rows:
-        click.echo("  ".join(row[name].ljust(width) for name, width in widths.items()).rstrip())
 
 
 @click.command()
@@ -176,8 +170,6 @@ def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
 
     Texts keep their line ends, and hold nothing that a terminal would act upon.
     """
-    from benchbook.evaluators.rubric.rows import judge_of_reply
-
     for name in row.__struct_fields__:
         if name == "candidate_answer":
             yield from asked
@@ -187,7 +179,7 @@ def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
                 fault = (
                     f", rejected: {reply.parse_error_reason} ({visible(reply.detail or '')})" if reply.detail else ""
                 )
-                judge = judge_of_reply(row, reply)
+                judge = row.judge_of(reply)
                 whose = "judge reply" if judge is None else f"reply of judge {visible(judge)},"
                 yield f"{whose} {reply.attempt} (fact {reply.seq}{fault}):"
                 yield from _indented(reply.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from benchbook.cli.output import json_option, print_json, runs_option
+from benchbook.cli.output import json_option, print_json, print_table, runs_option
 from benchbook.errors import UsageError
 from benchbook.text import shorten, visible
 
@@ -236,7 +236,10 @@ def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: An
     if as_json:
         print_json(page)
         return
-    _print_table([_run_fields(row) for row in page.runs])
+    if rows := [_run_fields(row) for row in page.runs]:
+        print_table(tuple(rows[0]), (row.values() for row in rows))
+    else:
+        click.echo("no runs", err=True)
     if page.next_cursor is not None:
         click.echo(f"more: --after {page.next_cursor}", err=True)
 
@@ -257,12 +260,3 @@ def _run_fields(row: IndexedRun) -> dict[str, str]:
         "hash": (row.journal_sha256 or "-")[:12],
         "error": shorten(row.error or "", 60),
     }
-
-
-def _print_table(rows: list[dict[str, str]]) -> None:
-    if not rows:
-        click.echo("no runs", err=True)
-        return
-    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
-    for row in ({name: name for name in widths}, *rows):
-        click.echo("  ".join(row[name].ljust(width) for name, width in widths.items()).rstrip())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,11 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import NamePattern, NotRead, OtherFile, identifiers, walk
+from benchbook.evalsets.output_sets import Output, OutputSet, read_output_set
 from benchbook.evalsets.table_columns import is_missing, shown, text_at
 from benchbook.evalsets.tables import read_table, table_form, without_nonfinite
+from benchbook.evaluators.evidence_text import NormalisedText
+from benchbook.evaluators.protocol.folders import ProtocolFolder, protocol_asked_for
 from benchbook.evaluators.protocol.import_bundles import read_bundle
 from benchbook.evaluators.protocol.import_mapping import (
     NAMED_BY,
@@ -22,18 +27,23 @@ from benchbook.evaluators.protocol.import_mapping import (
     NoOutput,
     OutputIndex,
     check_declared,
+    load_mapping,
     need,
     reply_placeholders,
 )
 from benchbook.evaluators.protocol.imported import ImportedJudgement, member_slice
-from benchbook.evaluators.protocol.spec import Protocol, form, protocol_v1
+from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, form, protocol_v1
+from benchbook.evaluators.protocol.validity import Options, validate
 
 __all__ = [
     "MAX_REPLY_BYTES",
+    "PLACES",
     "How",
+    "Imported",
     "ImportedSource",
     "find_reply_files",
     "import_source",
+    "import_sources",
     "read_reply_file",
     "read_reply_table",
     "write_judgements",
@@ -207,6 +217,76 @@ def import_source(source: str, outputs: OutputIndex, how: How) -> ImportedSource
     files, others = find_reply_files(source, how.pattern, how.declared)
     judgements = tuple(read_reply_file(source, name, known, outputs) for name, known in files)
     return ImportedSource(source, judgements, tuple(others))
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What sources said of an evaluation set, read under a protocol."""
+
+    output_set: OutputSet
+    spec: ProtocolFolder
+    mapping_sha256: str | None
+    sources: tuple[ImportedSource, ...]
+
+    @property
+    def judgements(self) -> Iterator[ImportedJudgement]:
+        """Those of all sources, in their order."""
+        return (judgement for source in self.sources for judgement in source.judgements)
+
+    def counts(self) -> list[dict[str, Any]]:
+        """How many judgements and quotes each source has, by where the quotes were found (SPEC P4.1)."""
+        # Judgements that come close together are mostly of the same texts.
+        text_of = lru_cache(_KEPT_TEXTS)(lambda output: NormalisedText(self.output_set.text(output)))
+        return [self._counts_of(source, text_of) for source in self.sources]
+
+    def _counts_of(self, source: ImportedSource, text_of: Callable[[Output], NormalisedText]) -> dict[str, Any]:
+        located: Counter[str | None] = Counter()
+        options = Options(protocol=self.spec.protocol)
+        n_no_text = 0
+        for judgement in source.judgements:
+            if judgement.key is None:
+                continue
+            output = self.output_set.by_key[judgement.key]
+            if output.error is not None:
+                n_no_text += 1
+                continue
+            found = validate(judgement.reply, output_text=text_of(output), asked=judgement.asked, options=options)
+            located.update(found.located)
+        return {
+            "source": source.name,
+            "n_judgements": len(source.judgements),
+            "n_no_output": sum(judgement.key is None for judgement in source.judgements),
+            "n_no_text": n_no_text,
+            "n_quotes": located.total() - located[None],
+            **{place: located[place] for place in PLACES},
+            "n_not_read": len(source.others),
+        }
+
+
+PLACES = ("exact", "normalised", "fragments", "not_found", "empty")  # of quotes, as they are told
+_KEPT_TEXTS = 256
+
+
+def import_sources(
+    sources: Iterable[str],
+    set_folder: str,
+    spec: str | None = None,
+    *,
+    mapping: str | None = None,
+    pattern: str | None = None,
+    declared: Mapping[str, str] | None = None,
+) -> Imported:
+    """Reads sources of judgements about the set in a folder, by the files that `How` names.
+
+    Raises: InputError, ConfigError, UsageError.
+    """
+    output_set = read_output_set(set_folder)
+    asked_for = protocol_asked_for(spec or SPEC_ID)
+    bundles = load_mapping(mapping, asked_for.protocol) if mapping else None
+    how = How(bundles, pattern, declared or {}, asked_for.protocol)
+    index = OutputIndex(output_set.outputs)
+    read = tuple(import_source(source, index, how) for source in sources)
+    return Imported(output_set, asked_for, None if bundles is None else bundles.sha256, read)
 
 
 def write_judgements(path: str | Path, judgements: Iterable[ImportedJudgement]) -> None:

@@ -40,7 +40,6 @@ __all__ = [
     "RubricRow",
     "Slice",
     "VarianceSplit",
-    "judge_of_reply",
 ]
 
 
@@ -105,6 +104,11 @@ class RubricRow(Made, frozen=True, kw_only=True):
     evaluator_fingerprint: str | None
     answer_seq: int | None  # the candidate's fact in the journal
     answer_sha256: str | None
+
+    def judge_of(self, reply: JudgeReply) -> str | None:
+        """Whose reply it is, by name; None where there is one judge."""
+        del reply
+        return None
 
 
 class CausedRow(RubricRow, frozen=True, kw_only=True):
@@ -324,6 +328,9 @@ class PanelRow(RubricRow, frozen=True, kw_only=True):
     spread: int  # highest less lowest score, of all criteria together; of an item's own 1 for each that they differ on
     n_dissenting: int  # votes with other scores than the panel's; with any, where the panel has none
 
+    def judge_of(self, reply: JudgeReply) -> str | None:
+        return next((vote.name for vote in self.votes if reply.seq in vote.reply_seqs), None)
+
 
 class CausedPanelRow(PanelRow, frozen=True, kw_only=True):
     """The same of derivation 3 and later, as `CausedRow` is of one judge."""
@@ -331,9 +338,3 @@ class CausedPanelRow(PanelRow, frozen=True, kw_only=True):
     __slots__ = ()
 
     candidate_error: str | None
-
-
-def judge_of_reply(row: RubricRow, reply: JudgeReply) -> str | None:
-    """Whose reply it is, by name; None where there is one judge."""
-    votes = row.votes if isinstance(row, PanelRow) else ()
-    return next((vote.name for vote in votes if reply.seq in vote.reply_seqs), None)

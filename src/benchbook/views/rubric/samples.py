@@ -28,7 +28,7 @@ from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
 from benchbook.evaluators.rubric.row import MetRow, QuoteRow, scores_of
-from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow, judge_of_reply
+from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, RubricRow
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.state import NOT_APPLYING
 from benchbook.record.folder import Record
@@ -153,7 +153,7 @@ def _where(quote: QuoteRow) -> str:
 
 
 def _reply(reply: JudgeReply, row: RubricRow) -> Said:
-    judge, rejected = judge_of_reply(row, reply), reply.parse_error_reason
+    judge, rejected = row.judge_of(reply), reply.parse_error_reason
     return Said(judge, reply.attempt, reply.seq, rejected, reply.detail, reply.text)
 
 
