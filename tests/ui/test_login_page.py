@@ -36,7 +36,7 @@ def log_in(page: Any, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_a_deep_link_leads_through_the_login_and_back(guarded: Open, tokens: TokenFile) -> None:
+def test_a_deep_link_leads_through_the_login_and_back(guarded: Open, guarded_server: str, tokens: TokenFile) -> None:
     page = guarded("/runs/judged?sample=0&at=0")
     expect(page.get_by_role("heading", name="You are not logged in")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="Log in").click()
@@ -45,7 +45,7 @@ def test_a_deep_link_leads_through_the_login_and_back(guarded: Open, tokens: Tok
     expect(page.get_by_role("alert")).to_have_text("That token is not known here, or was revoked.")
     log_in(page, f" {tokens.create('nina', ['read'])[0]}\n")  # as it is copied
     expect(page.get_by_role("heading", name="judged")).to_be_visible()
-    assert page.url.endswith("/runs/judged?sample=0&at=0")
+    expect(page).to_have_url(f"{guarded_server}/runs/judged?sample=0&at=0")
     expect(page.locator(".who")).to_contain_text("nina")
     page.reload()
     expect(page.locator(".who")).to_contain_text("nina")
@@ -60,7 +60,7 @@ def test_a_login_leads_to_no_other_site(guarded: Open, guarded_server: str, toke
     page = guarded(f"/login?to={to}")
     log_in(page, tokens.create("otto", ["read"])[0])
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
-    assert page.url == f"{guarded_server}/"
+    expect(page).to_have_url(f"{guarded_server}/")
 
 
 def test_who_may_only_read_is_not_offered_more(guarded: Open, tokens: TokenFile) -> None:
