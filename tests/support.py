@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parent.parent
 CASES = Path(os.environ.get("BENCHBOOK_CASES", ROOT / "tests" / "cases"))
@@ -22,6 +23,18 @@ def cases(name: str) -> list[Any]:
     if not path.exists():
         return [pytest.param(None, id="absent", marks=pytest.mark.skip(f"{path.name} is not in BENCHBOOK_CASES"))]
     return [pytest.param(case, id=case["id"]) for case in json.loads(path.read_text("utf-8"))]
+
+
+def examples(most: int, *unchecked: HealthCheck) -> settings:
+    """Settings of a property with so many examples where the profile has a hundred: of `fast` it has a fifth.
+
+    `unchecked` go unchecked beside those of the profile, which Hypothesis would check again.
+    """
+    profile = settings()
+    return settings(
+        max_examples=max(1, most * profile.max_examples // 100),
+        suppress_health_check=[*profile.suppress_health_check, *unchecked],
+    )
 
 
 def peak_memory_mb(main: str, words: list[str]) -> tuple[int, float]:

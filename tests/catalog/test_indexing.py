@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from benchbook.ask.work import run_async
@@ -29,6 +29,7 @@ from judging import make_set, sound_reply
 from panels import replies_of, run_panel
 from running import run, write_items
 from scripted_server import always_good, running
+from support import examples
 
 
 def row(catalog: Catalog, run_id: str) -> IndexedRun:
@@ -276,7 +277,7 @@ def take(step: str, folder: Path, run_id: str, number: int, catalog: Catalog) ->
 
 
 @given(steps=STEPS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(12, HealthCheck.function_scoped_fixture)
 def test_step_by_step_gives_the_same_as_a_rebuild(
     steps: list[tuple[str, str, int]], fresh_address: Callable[[], str], tmp_path: Path
 ) -> None:

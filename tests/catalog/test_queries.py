@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
@@ -16,6 +16,7 @@ from benchbook.catalog.indexing import index_record
 from benchbook.catalog.queries import SORTS, RunFilter, _Place, cursor_of, eval_sets, leaderboard, list_runs
 from benchbook.errors import ConfigError
 from catalog.making import aggregates_of, made, plans_of
+from support import examples
 
 
 def add(catalog: Catalog, run_id: str, **values: Any) -> None:
@@ -132,7 +133,7 @@ ROWS = st.lists(
 
 
 @given(rows=ROWS, limit=st.integers(1, 4), descending=st.booleans())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, HealthCheck.function_scoped_fixture)
 def test_pages_are_the_whole_list_in_order(
     rows: list[tuple[int | None, str | None]], limit: int, descending: bool, catalog: Catalog
 ) -> None:

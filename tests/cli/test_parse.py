@@ -81,41 +81,47 @@ def test_a_line_that_is_no_case_is_told_and_stops_nothing(tmp_path: Path, conten
     assert "1 line is not what rubric@v1 reads; the output says why" in stderr
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        pytest.param(None, "empty_reply", id="null"),
-        pytest.param("", "empty_reply", id="empty"),
-        pytest.param("\u2028", "malformed_json", id="a-line-separator-alone"),
-        pytest.param(GOOD + "\u2028", "malformed_json", id="a-line-separator-behind"),
-        pytest.param("\ufeff" + GOOD, "malformed_json", id="a-byte-order-mark"),
-        pytest.param("\ud835", "malformed_json", id="a-lone-surrogate"),
-        pytest.param(GOOD.replace("Agrees", "\\ud835"), "malformed_json", id="an-escaped-lone-surrogate"),
-        pytest.param("[" * 100_000, None, id="very-deep"),
-        pytest.param("答案", "malformed_json", id="cjk"),
-    ],
-)
-@pytest.mark.parametrize("env", LOCALES)
-def test_a_hostile_reply_is_one_line_out(
-    tmp_path: Path, reply: str | None, reason: str | None, env: dict[str, str]
-) -> None:
-    code, found, _ = parsed(tmp_path, line(id="a", reply=reply) + line(id="z", reply=GOOD), **env)
+HOSTILE = {
+    "null": (None, "empty_reply"),
+    "empty": ("", "empty_reply"),
+    "a-line-separator-alone": ("\u2028", "malformed_json"),
+    "a-line-separator-behind": (GOOD + "\u2028", "malformed_json"),
+    "a-byte-order-mark": ("\ufeff" + GOOD, "malformed_json"),
+    "a-lone-surrogate": ("\ud835", "malformed_json"),
+    "an-escaped-lone-surrogate": (GOOD.replace("Agrees", "\\ud835"), "malformed_json"),
+    "very-deep": ("[" * 100_000, None),
+    "cjk": ("答案", "malformed_json"),
+}  # fmt: skip
+TEXTS = {"cjk-and-emoji": "答案 🌾", "separator": "a\u2028b", "bidi": "\u202e", "ansi": "\x1b[31m"}
+
+
+@pytest.fixture(scope="module", params=LOCALES)
+def out(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What comes out of all these lines in a process of that locale: each hostile reply with a sound one behind it."""
+    lines = [line(id=name, reply=reply) + line(id="z", reply=GOOD) for name, (reply, _) in HOSTILE.items()]
+    for text in TEXTS.values():
+        verdict = {"accuracy_score": 2, "faithfulness_score": 2, "rationale": text}
+        lines.append(line(id=text, reply=json.dumps(verdict)))
+    code, found, _ = parsed(tmp_path_factory.mktemp("out"), b"".join(lines), **request.param)
     assert code == 0
-    assert [result["id"] for result in found] == ["a", "z"]
+    return found
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_reply_is_one_line_out(name: str, out: list[dict[str, Any]]) -> None:
+    at = 2 * list(HOSTILE).index(name)
+    found = out[at : at + 2]
+    assert [result["id"] for result in found] == [name, "z"]
     assert found[1]["ok"]
     assert found[0]["ok"] is False
-    assert reason in (None, found[0]["parse_error_reason"])
+    assert HOSTILE[name][1] in (None, found[0]["parse_error_reason"])
 
 
-@pytest.mark.parametrize(
-    "text", ["答案 🌾", "a\u2028b", "\u202e", "\x1b[31m"], ids=["cjk-and-emoji", "separator", "bidi", "ansi"]
-)
-@pytest.mark.parametrize("env", LOCALES)
-def test_texts_come_out_as_they_went_in(tmp_path: Path, text: str, env: dict[str, str]) -> None:
-    reply = json.dumps({"accuracy_score": 2, "faithfulness_score": 2, "rationale": text})
-    code, (found,), _ = parsed(tmp_path, line(id=text, reply=reply), **env)
-    assert code == 0
-    assert (found["id"], found["rationale"]) == (text, text)
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_come_out_as_they_went_in(name: str, out: list[dict[str, Any]]) -> None:
+    found = out[2 * len(HOSTILE) + list(TEXTS).index(name)]
+    assert len(out) == 2 * len(HOSTILE) + len(TEXTS)
+    assert (found["id"], found["rationale"]) == (TEXTS[name], TEXTS[name])
 
 
 def test_an_id_with_a_lone_surrogate_comes_back(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def asked_with(folder: Path, server: ScriptedServer, key: str, *more: str) -> An
     write_items(folder / "items.jsonl", 4)
     words = options(folder, server, reports=folder / "reports", cache=folder / "cache.sqlite")
     words += ["--model-api-key-env", "THE_KEY", "--judge-api-key-env", "THE_KEY", "--max-retries", "1", *more]
-    done = benchbook("run", *words, env={"THE_KEY": key}, cwd=folder)
+    done = benchbook_here("run", *words, env={"THE_KEY": key}, cwd=folder)
     assert {headers["authorization"] for headers in server.headers} == {f"Bearer {key}"}
     return done
 
@@ -86,7 +86,9 @@ ECHOES = {
 
 @pytest.mark.parametrize("key", [KEY, ODD_KEY], ids=["a-vendors-key", "any-key"])
 @pytest.mark.parametrize("echo", ECHOES)
-def test_a_key_that_a_server_echoes_is_kept_nowhere(tmp_path: Path, echo: str, key: str) -> None:
+def test_a_key_that_a_server_echoes_is_kept_nowhere(
+    tmp_path: Path, echo: str, key: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     with running(lambda role, n, request: ECHOES[echo](role, key)) as server:
         done = asked_with(tmp_path, server, key)
     assert b"Traceback" not in done.stderr
@@ -95,6 +97,7 @@ def test_a_key_that_a_server_echoes_is_kept_nowhere(tmp_path: Path, echo: str, k
     for words in (["show", "run"], ["show", "run", "--failed"], ["show", "run", "--sample", "0", "--json"]):
         shown = benchbook_here(*words, cwd=tmp_path)
         assert not any(form in shown.stdout + shown.stderr for form in forms_of(key))
+    assert capfd.readouterr() == ("", "")  # nor does anything go past Python's streams
 
 
 def test_a_key_in_pieces_of_a_stream_is_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +135,7 @@ def test_doctor_does_not_show_a_key_that_a_server_echoes(tmp_path: Path) -> None
         words = options(tmp_path, server)[:-2]  # doctor has no --reports of its own to leave out
         words += ["--model-api-key-env", "THE_KEY", "--judge-api-key-env", "THE_KEY"]
         for more in ([], ["--json"]):
-            found = benchbook("doctor", *words, *more, env={"THE_KEY": KEY}, cwd=tmp_path)
+            found = benchbook_here("doctor", *words, *more, env={"THE_KEY": KEY}, cwd=tmp_path)
             assert found.returncode == 1
             assert KEY.encode() not in found.stdout + found.stderr
             assert b"401" in found.stdout

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.comparison.compared import compare
@@ -19,7 +19,7 @@ from benchbook.evalsets import open_evalset
 from benchbook.evalsets.predictions import align_predictions, items_frame, read_predictions
 from benchbook.evaluators.correctness.columns import score_columns
 from compared import answer, answers, marks, run_of, scores
-from support import shared_data
+from support import examples, shared_data
 
 
 def classes(a: ComparedRun, b: ComparedRun) -> dict[str, str]:
@@ -228,7 +228,7 @@ def runs(draw: st.DrawFn) -> ComparedRun:
     return answers("run", *rows)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(runs(), runs())
 def test_classes_partition_the_items(a: ComparedRun, b: ComparedRun) -> None:
     found = compare(a, b)
@@ -239,7 +239,7 @@ def test_classes_partition_the_items(a: ComparedRun, b: ComparedRun) -> None:
     assert found.n_compared == found.score.n
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(runs(), runs())
 def test_swapping_the_runs_swaps_the_classes(a: ComparedRun, b: ComparedRun) -> None:
     swap = {"regressed": "improved", "improved": "regressed", "only_in_a": "only_in_b", "only_in_b": "only_in_a"}
@@ -248,7 +248,7 @@ def test_swapping_the_runs_swaps_the_classes(a: ComparedRun, b: ComparedRun) -> 
     assert (there.score.n_lost, there.score.n_won, there.score.p) == (back.score.n_won, back.score.n_lost, back.score.p)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(runs())
 def test_a_run_does_not_differ_from_itself(run: ComparedRun) -> None:
     found = compare(run, run)
@@ -256,7 +256,7 @@ def test_a_run_does_not_differ_from_itself(run: ComparedRun) -> None:
     assert (found.n_left_out, found.n_changed == 0, found.score.p in (None, 1.0)) == (0, True, True)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(runs(), runs(), st.randoms())
 def test_the_order_of_the_items_does_not_matter(a: ComparedRun, b: ComparedRun, random: Any) -> None:
     """But where several items ask the same: then order is what tells them apart."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.comparison.compared import compare
@@ -15,6 +15,7 @@ from benchbook.comparison.records import Baseline, baseline_from_json, baseline_
 from benchbook.comparison.regressions import check_regressions, check_score
 from benchbook.errors import InputError, UsageError
 from compared import answer, answers, marks, scores
+from support import examples
 
 
 def test_what_becomes_of_each_item() -> None:
@@ -55,7 +56,7 @@ def test_two_runs_have_no_history() -> None:
         history([marks("a", "1"), marks("b", "1")])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.text("01", min_size=4, max_size=4), min_size=3, max_size=5))
 def test_histories_partition_the_items_and_tell_how_a_run_ends(patterns: list[str]) -> None:
     found = history([marks(str(place), pattern) for place, pattern in enumerate(patterns)])

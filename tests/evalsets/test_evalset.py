@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import InputError
 from benchbook.evalsets import Item, open_evalset, read_item
+from support import examples
 
 ONE = {"id": "a", "prompt": "How many days has a week?", "expected_answer": "Seven."}
 
@@ -252,7 +253,7 @@ def test_an_item_by_index_is_the_one_of_the_iteration(tmp_path: Path, data: byte
             evalset[len(evalset)]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.text(), st.sampled_from([b"\n", b"\r\n", b"\n\n", b"\n \n"])), min_size=1, max_size=8))
 def test_any_prompts_come_back_by_index(
     tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, bytes]]

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.validate import exit_code, validate
 from benchbook.specs.folders import as_text
+from support import examples
 
 GOOD = b'{"id": "a", "prompt": "P?", "expected_answer": "x", "context": ["c", {"n": 1.5}]}\n'
 
@@ -79,7 +80,7 @@ JSON = st.recursive(
 NAMES = ["id", "item_id", "prompt", "task", "expected_answer", "context", "provided_context", "group", "answer", "note"]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.dictionaries(st.sampled_from(NAMES), JSON | st.sampled_from(["a", "b", "c"])), min_size=1, max_size=3)
 )

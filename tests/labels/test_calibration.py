@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
@@ -26,6 +26,7 @@ from benchbook.labels.calibration_results import Calibration, Corrected, Drawing
 from benchbook.record.facts import LabelField
 from benchbook.statistics import Stratum, post_stratified_rate, rogan_gladen
 from rubric_v1 import V1, outcome_v1
+from support import examples
 
 SCALE = V1
 CRITERIA = tuple(LabelCriterion(one.score_key, tuple(one.scores), one.score_key) for one in SCALE.criteria)
@@ -391,7 +392,7 @@ def test_samples_that_rise_and_fall_together_widen_the_interval() -> None:
         assert b.corrected.high - b.corrected.low > 1.2 * (a.corrected.high - a.corrected.low)  # type: ignore[operator]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_whatever_is_labelled_nothing_is_nan_and_intervals_hold_their_value(data: st.DataObject) -> None:
     score = st.tuples(st.integers(0, 2), st.integers(0, 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import ConfigError, RecordDamagedError, RecordError, RecordLockedError, UsageError
@@ -26,6 +26,7 @@ from benchbook.labels.sheet import draw
 from benchbook.labels.state import Given
 from benchbook.record.facts import LabelField, LabelsStarted
 from benchbook.record.journal import JournalWriter
+from support import examples
 
 RUN = "a" * 64
 ACCURACY: LabelField = "accuracy_score"
@@ -158,7 +159,7 @@ def test_undo_takes_back_the_last_of_this_person(tmp_path: Path) -> None:
     give_labels(again, [label(10, "ann", 0)])  # and may be given again
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     steps=st.lists(
         st.tuples(

@@ -14,12 +14,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import RecordError
 from benchbook.record import tables
 from benchbook.record.tables import ROW_GROUP, arrow_schema, read_rows, row_of_sample, write_table, writer_version
+from support import examples
 
 
 class Part(msgspec.Struct):
@@ -118,7 +119,7 @@ rows = st.builds(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(rows, max_size=6))
 def test_any_rows_come_back(tmp_path_factory: pytest.TempPathFactory, given_rows: list[Row]) -> None:
     assert kept(tmp_path_factory.mktemp("rows"), *given_rows) == given_rows

@@ -49,15 +49,18 @@ def app_of(records: Path, folder: Path, **more: str) -> App:
     return make_app(settings(copied(records, folder), str(folder / "catalog.sqlite"), **more))
 
 
-@pytest.fixture(params=PATHS)
+@pytest.fixture(scope="module", params=PATHS)
 def path(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["cut-off", "as-it-came", "named-in-a-header"])
-def front(request: pytest.FixtureRequest, path: str, records: Path, tmp_path: Path) -> Iterator[Front]:
+@pytest.fixture(scope="module", params=["cut-off", "as-it-came", "named-in-a-header"])
+def front(
+    request: pytest.FixtureRequest, path: str, records: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Front]:
+    """For tests that only read."""
     more = {"root_path": path} if request.param == "as-it-came" else {}
-    app = app_of(records, tmp_path, **more)
+    app = app_of(records, tmp_path_factory.mktemp("front"), **more)
     yield Front(app, path, cuts=request.param == "cut-off")
     app.stop()
 

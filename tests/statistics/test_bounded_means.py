@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as hs
 from scipy import stats
 
@@ -47,7 +47,6 @@ def test_the_beta_distribution_has_the_mean_and_variance_of_weighted_scores() ->
 
 
 @given(GRADES, hs.randoms(use_true_random=False), hs.sampled_from([0.9, 0.95]))
-@settings(deadline=None)  # the first call loads scipy
 def test_sums_say_the_same_as_values(grades: list[int], shuffle: object, confidence: float) -> None:
     clusters = [shuffle.randrange(5) for _ in grades]  # type: ignore[attr-defined]
     squares = sum(grade**2 for grade in grades)
@@ -74,7 +73,6 @@ def _same(a: st.Estimate, b: st.Estimate) -> None:
 
 
 @given(GRADES)
-@settings(deadline=None)
 def test_it_holds_the_mean_keeps_within_the_scale_and_mirrors(grades: list[int]) -> None:
     found = st.bounded_mean(grades, highest=2)
     mirrored = st.bounded_mean([7 - grade for grade in grades], lowest=5, highest=7)
@@ -86,7 +84,6 @@ def test_it_holds_the_mean_keeps_within_the_scale_and_mirrors(grades: list[int])
 
 
 @given(GRADES)
-@settings(deadline=None)
 def test_clusters_of_one_change_nothing(grades: list[int]) -> None:
     alone, apart = st.bounded_mean(grades, highest=2), st.bounded_mean(grades, highest=2, clusters=range(len(grades)))
     if alone.low is not None:
@@ -132,7 +129,6 @@ def test_a_rare_zero_that_was_not_seen_is_allowed_for() -> None:
 
 
 @given(hs.lists(hs.integers(0, 4), min_size=12, max_size=40), hs.floats(0.02, 0.98))
-@settings(deadline=None)
 def test_what_would_settle_it_does(marks: list[int], limit: float) -> None:
     x = np.array(marks) / 4
     mean, spread = float(x.mean()), float(x.var())

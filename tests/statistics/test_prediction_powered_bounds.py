@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as hs
 from scipy import stats
 
@@ -16,7 +16,6 @@ MARKS = hs.lists(hs.tuples(hs.integers(0, 2), hs.integers(0, 2)), min_size=3, ma
 
 
 @given(MARKS, hs.lists(hs.integers(0, 2), min_size=1, max_size=40))
-@settings(deadline=None)  # the first call loads scipy
 def test_neither_side_is_narrower_than_students(pairs: list[tuple[int, int]], unseen: list[int]) -> None:
     labels, judged = (np.array(one, float) for one in zip(*pairs, strict=True))
     plain = st.prediction_powered_mean(labels, judged, unseen)

@@ -8,15 +8,16 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as hs
 
 from benchbook import statistics as st
+from support import examples
 
 SCORES = hs.floats(0, 1, allow_nan=False)
 ANY = hs.floats(-1e9, 1e9, allow_nan=False).map(lambda x: round(x, 6))
 CONFIDENCE = hs.floats(0.5, 0.999)
-FAST = settings(max_examples=50, deadline=None)
+FAST = examples(50)
 
 
 @hs.composite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.statistics import percentile_ranks, t_interval, wilson
@@ -49,7 +49,6 @@ def test_a_rate_worked_out_by_hand() -> None:
     assert n_to_settle_rate(0, 0, 0.85) is None
 
 
-@settings(deadline=None)  # the first call loads scipy
 @given(st.floats(0.001, 1), st.floats(0.001, 1), st.sampled_from([0.8, 0.95, 0.99]))
 def test_students_interval_is_narrow_enough_from_the_number_on(distance: float, sd: float, confidence: float) -> None:
     needed = n_to_settle_mean(distance, sd, confidence)

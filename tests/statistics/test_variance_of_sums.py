@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.statistics import variance_components
 from benchbook.statistics.means import variance_components_of_sums
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 1000), max_size=4), max_size=8))
 def test_sums_give_what_values_give(items: list[list[int]]) -> None:
     values = [value / 1000 for item in items for value in item]

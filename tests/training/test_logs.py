@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.training import MetricPoint, read_training_metrics, recognise, resolve_columns
 from benchbook.training.columns import MAX_METRICS
 from benchbook.training.forms import LogForm
-from support import peak_memory_mb, shared_data
+from support import examples, peak_memory_mb, shared_data
 
 
 def read(path: Path, form: LogForm | None = None, **given: str) -> list[MetricPoint]:
@@ -330,7 +330,7 @@ words = st.sampled_from([
 NAMES = st.sampled_from(["x.jsonl", "x.csv", "x.json"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@examples(300, HealthCheck.function_scoped_fixture)
 @given(
     st.lists(words | st.binary(max_size=4), max_size=30).map(b"".join), st.sampled_from(["x.jsonl", "x.csv", "x.json"])
 )

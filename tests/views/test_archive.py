@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import RecordError, UsageError
@@ -40,6 +40,7 @@ from benchbook.views.protocol.archive import write_archive as write_whole
 from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import DIMENSIONS, JUDGED, TEXT, made_row, reply_text
+from support import examples
 
 
 def write_archive(
@@ -163,7 +164,7 @@ total_scores = st.tuples(*[st.integers(0, 2)] * 4)
 names = st.text("aÄ/ 名.", min_size=1, max_size=4).filter(str.strip)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.lists(st.tuples(names, names, names, names, names, total_scores), max_size=4, unique_by=lambda one: one[:5]),
     st.text(max_size=20).filter(lambda notes: storable(notes) == notes),
@@ -446,7 +447,7 @@ replies = st.none() | st.text(max_size=40) | st.sampled_from(["\ud835", "{}", "a
 keys = st.lists(st.tuples(ids, ids, ids, ids, ids, st.integers(0, 2)), unique=True, max_size=5)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(keys.flatmap(lambda some: st.tuples(st.just(some), st.tuples(*(replies for _ in some)))), st.integers(0, 8))
 def test_an_archive_read_and_written_again_is_the_same(
     drawn: tuple[Sequence[tuple[str, str, str, str, str, int]], Sequence[str | None]], total: int

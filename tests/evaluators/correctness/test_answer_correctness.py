@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
@@ -16,7 +16,7 @@ from benchbook.evaluators.correctness.columns import WHITE_SPACE, score_columns
 from benchbook.evaluators.correctness.scoring import REASONS, compared_text, correctness, normalize, reason
 from benchbook.evaluators.exact import same_number
 from benchbook.specs import load_spec
-from support import cases
+from support import cases, examples
 
 Row = tuple[str, str | None, str | None]
 
@@ -56,13 +56,13 @@ _TEXTS = st.text() | st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
 _ROWS = st.tuples(_TEXTS.filter(str.strip), st.none() | _TEXTS, st.sampled_from([None, "answer_prefix"]))
 
 
-@settings(max_examples=200)  # of many rows: what takes time is to make columns at all
+@examples(200)  # of many rows: what takes time is to make columns at all
 @given(st.lists(_ROWS, max_size=24))
 def test_the_columns_say_what_the_reference_says(rows: list[Row]) -> None:
     assert in_columns(rows) == [(correctness(*row), reason(*row)) for row in rows]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(_ROWS, st.sampled_from([str.upper, str.lower, str.title, "  {}\n".format, "\u2003{}\x1f".format]))
 def test_case_and_white_space_at_the_ends_do_not_matter_in_the_columns_either(row: Row, change: Any) -> None:
     expected, _, answer_format = row

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evalsets.predictions import Predictions, read_predictions
@@ -26,7 +26,7 @@ from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from scored import ITEMS, PREDICTIONS, scored
-from support import shared_data
+from support import examples, shared_data
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ TEXTS = (
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(TEXTS, min_size=1, max_size=8), st.booleans(), st.randoms())
 def test_a_record_says_what_the_reference_says_and_says_it_again(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str | None], prefix: bool, random: Any

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.canonical import canonical_json
@@ -24,6 +24,7 @@ from benchbook.evaluators.protocol.validity import Options
 from benchbook.statistics import bounded_mean, cohens_kappa
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import made_row
+from support import examples
 
 analyse = partial(analyse_under, protocol=protocol_v1())
 
@@ -287,7 +288,7 @@ SCORE_PARTS: tuple[Callable[[Analysis], object], ...] = (
 )  # fmt: skip
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(made_rows, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_byte(rows: tuple[EvaluationRow, ...], rng: random.Random) -> None:
     shuffled = list(rows)
@@ -295,7 +296,7 @@ def test_the_order_of_rows_changes_no_byte(rows: tuple[EvaluationRow, ...], rng:
     assert canonical_json(analyse(shuffled, minimums=FEW)) == canonical_json(analyse(rows, minimums=FEW))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(made_rows)
 def test_invalid_evaluations_enter_no_statistic_of_scores(rows: tuple[EvaluationRow, ...]) -> None:
     everything = analyse(rows, minimums=FEW)
@@ -305,7 +306,7 @@ def test_invalid_evaluations_enter_no_statistic_of_scores(rows: tuple[Evaluation
     assert sum(one.n for one in everything.methods) == len(rows)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(made_rows)
 def test_self_judging_changes_no_primary_statistic(rows: tuple[EvaluationRow, ...]) -> None:
     everything = analyse(rows, minimums=FEW)

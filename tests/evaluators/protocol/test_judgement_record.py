@@ -99,6 +99,7 @@ def real_outputs(tmp_path_factory: pytest.TempPathFactory) -> OutputSet:
     return write_output_set(found.candidates, tmp_path_factory.mktemp("drift-lab") / "set")
 
 
+@pytest.mark.xdist_group("drift-lab")  # of one worker, which makes the set once
 @pytest.mark.parametrize(
     ("bundle", "not_found"),
     [("v0_invalid/self_judge_claude", 54), ("v1_paraphrase_judge/judge_chatgpt_bundle_gemini", 49)],

@@ -6,7 +6,7 @@ import random
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.exact import NANO
@@ -103,7 +103,6 @@ def test_deciding_at_the_very_last_item_is_not_early() -> None:
     assert stopped([]).decision is None
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([GOOD, GOOD, GOOD, WRONG, MADE_UP, UNSCORED, SILENT, REFUSED]), min_size=1, max_size=40),
     st.integers(0, 3),

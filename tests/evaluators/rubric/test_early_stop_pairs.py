@@ -6,7 +6,7 @@ import random
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.rubric.early_stop_pairs import (
@@ -18,6 +18,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import (
 )
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome
 from rubric_v1 import V1, outcome_v1
+from support import examples
 
 SCALE = V1
 _answer = partial(outcome_v1, latency_e2e_ms=1000, input_tokens=500, output_tokens=100)
@@ -121,7 +122,7 @@ def test_nothing_is_said_where_nothing_is_shown(here: str, there: str) -> None:
     assert held(there, here) is None
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.data(), st.integers(1, 2), st.integers(1, 3), st.integers(1, 5))
 def test_what_finishes_first_changes_nothing(data: st.DataObject, repeats: int, others: int, seed: int) -> None:
     n_items = 40
