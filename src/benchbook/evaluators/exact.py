@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import isqrt
 
 import msgspec
@@ -18,6 +19,7 @@ __all__ = [
     "RepeatSummary",
     "as_float",
     "divide",
+    "in_nano",
     "mean",
     "order_statistic",
     "percentile",
@@ -39,6 +41,14 @@ def divide(numerator: int, denominator: int) -> int:
     if twice > denominator or (twice == denominator and quotient & 1):
         return quotient + 1
     return quotient
+
+
+def in_nano(value: float | Fraction) -> int:
+    """A number in nano-units, rounded half to even once from its exact value (C2); true counts 1."""
+    if isinstance(value, int):
+        return value * NANO
+    numerator, denominator = value.as_integer_ratio()
+    return divide(numerator * NANO, denominator)
 
 
 def ratio(numerator: int, denominator: int) -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
@@ -18,7 +19,7 @@ from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
-from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest, ScorerRow
+from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
 from benchbook.evaluators.verify import Verification, verify
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
@@ -247,7 +248,7 @@ class ScorerRun(Run):
         decision: RunVerdict = self._derived.decision
         return decision
 
-    def rows(self) -> Iterator[ScorerRow]:
+    def rows(self) -> Iterator[AnswerRow]:
         """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
         self._refuse_unavailable()
         return self._stored_rows()

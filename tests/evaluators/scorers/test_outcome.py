@@ -11,7 +11,8 @@ import pytest
 
 import benchbook as bb
 from benchbook.evalsets import Item
-from benchbook.evaluators.scorers.metric import ScorerMetric, _nano
+from benchbook.evaluators.exact import in_nano
+from benchbook.evaluators.scorers.metric import ScorerMetric
 from benchbook.evaluators.scorers.outcome import EXPECTED, outcome_of, raised_outcome
 from benchbook.evaluators.scorers.scorer import ScoredItem
 from benchbook.evaluators.scorers.scoring import outcome_by
@@ -121,7 +122,7 @@ def test_one_that_should_have_been_awaited() -> None:
     [(True, 10**9), (1, 10**9), (0.1, 100_000_000), (1 / 3, 333_333_333), (0.5, 500_000_000), (-2.5, -2_500_000_000)],
 )
 def test_scores_are_rounded_once_from_what_was_told(value: float, nano: int) -> None:
-    assert _nano(value) == nano
+    assert in_nano(value) == nano
 
 
 @bb.scorer(name="half", passes_at=0.5)

@@ -22,7 +22,7 @@ from benchbook.evaluators.answers.predictions import prediction_replies, record_
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
 from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
-from benchbook.evaluators.contract import MAY_CHANGE, Evaluator, Tables
+from benchbook.evaluators.contract import COST, MAY_CHANGE, ComparedColumns, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import read_decision
 from benchbook.evaluators.kept import recorded_evalset
@@ -138,6 +138,23 @@ class AnswersEvaluator(Evaluator):
 
     def unavailable(self, started: RunStarted) -> str | None:
         return dry_run_reason(started)
+
+    @property
+    def spec_sha256(self) -> str:
+        return self.metric.sha256
+
+    @property
+    def compared(self) -> ComparedColumns:
+        return ComparedColumns(
+            score="score",
+            passed="passed",
+            answer="predicted",
+            expected="expected",
+            reasons=("error", "miss_reason", "candidate_error"),
+            metrics=(COST,),
+            is_graded=not self.metric.is_rate,
+            has_every_item=True,
+        )
 
 
 class _RequestCheck:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.work import Tell
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.scorecard import UNANSWERED, ScorecardTally
+from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
@@ -54,8 +55,8 @@ class Unscored:
 class Metric(ABC):
     """A frozen spec, or a user's own, that scores an item by its expected answer and the text that was predicted.
 
-    `is_rate`: a score is 0 or 1. `rates` says of each name that is `measured` whether it is. `identity` is what a
-    record's first fact says more, `inputs` which files it keeps more.
+    `is_rate`: a score is 0 or 1. `rates` says of each name that is `measured` whether it is, `columns` are those of its
+    row beside score and passing. `identity` is what a record's first fact says more, `inputs` which files it keeps.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Metric(ABC):
     shows_all_reasons: bool = True
     is_rate: bool = True
     rates: Mapping[str, bool] = {}
+    columns: Sequence[str] = ()
     needs_expected_answer: bool = True
     keeps_fields: bool = False  # it asks for fields of the item's line that `Item` does not have
     identity: Mapping[str, Any] = {}
@@ -108,10 +110,14 @@ class Metric(ABC):
         """What an item counts that no answer came for, once its run was ended as it is (A3)."""
         return Scored(0, passed=False, reason=UNANSWERED, has_prediction=False, measured=dict.fromkeys(self.rates, 0))
 
-    @abstractmethod
     def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
         """Its columns of a row. `scored` is None where an item is not answered yet; of a run that failed, the score
         is 0.0 whatever its texts (A3)."""
+        columns: dict[str, Any] = dict.fromkeys(self.columns)
+        if scored is None:
+            return columns | {"score": None, "passed": None}
+        score = 0.0 if failed else as_float(scored.score_nano)
+        return columns | {**scored.columns, "score": score, "passed": scored.passed and not failed}
 
     def check_items(self, evalset: EvalSet) -> None:  # noqa: B027 - most need nothing beyond what opening a set asks
         """Looks whether every item has what it needs. Raises: InputError naming the line."""

@@ -13,20 +13,62 @@ from benchbook.evalsets import Item
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.answers.metric import Metric, Scored, Unscored
 from benchbook.evaluators.candidate import CandidatePlan
+from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.settings import RunStatus
 from benchbook.record.derived_files import Manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply
 from benchbook.text import storable
 
 __all__ = [
+    "CAUSE",
+    "SCORED",
     "AnswerManifest",
+    "AnswerRow",
     "ItemOutcome",
     "RunOfItems",
+    "answer_row",
     "item_outcome",
     "last_reply",
     "predicted_text",
     "why_unanswered",
 ]
+
+
+class AnswerRow(Made, frozen=True, kw_only=True):
+    """One row of samples.parquet and samples.jsonl: an item, asked or not (A5). What is each evaluator's own stands
+    between these columns (`answer_row`)."""
+
+    sample: int  # its place in the plan, from 0: repeat * items + item
+    item_id: str
+    repeat: int  # from 0
+    section: str | None
+    category: str | None
+    difficulty: str | None
+    group: str | None
+    answer_format: str | None
+    prompt: str
+    expected: str | None  # the item's expected answer, where it has one
+    predicted: str | None
+    miss_reason: str | None  # why it did not pass: one of the metric's reasons, or `unanswered`
+    error: str | None  # provider_error, timeout, cancelled: of its call. crashed, timed_out: of the whole run
+    eval_time_ms: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    model_reported: str | None
+    own: str | None  # the run's own keys, as canonical JSON
+    fact_seq: int | None  # the fact in the journal
+
+
+Column = tuple[str, Any]  # its name and type
+# Since derivation 3: a cause of `facts.FailureCause`, or not_asked; null for an item that was answered (R1.3b).
+CAUSE: Column = ("candidate_error", str | None)
+# From 0 to 1, 0.0 throughout where the run failed (A3); null where there is none, as whether it passed.
+SCORED: tuple[Column, ...] = (("score", float | None), ("passed", bool | None))
+
+
+def answer_row(added: Mapping[str, Sequence[Column]], types: Mapping[str, Any] | None = None) -> type[AnswerRow]:
+    """A row with an evaluator's own columns, each after the column that they are given for; and with other `types`."""
+    return made(AnswerRow, added, types)
 
 
 class AnswerManifest(Manifest, frozen=True, kw_only=True):

@@ -235,6 +235,24 @@ class Counted:
         found = sums.interval(self.derivation)
         return msgspec.structs.replace(found, low=None, high=None, reason="run_failed") if self.failed else found
 
+    @property
+    def sums(self) -> dict[str, Sums]:
+        """Of each mean, by its name among the aggregates."""
+        return {"primary_score": self.score, **self.measured}
+
+    def mean(self, name: str) -> float | None:
+        """Of one of `sums`; 0.0 where the run failed (A3)."""
+        sums = self.sums[name]
+        return 0.0 if self.failed and sums.n else sums.mean
+
+    def passing(self) -> dict[str, Any]:
+        """What aggregates have of a metric that measures `pass_rate`, and the intervals of all its means."""
+        return {
+            "n_passed": 0 if self.failed else self.measured["pass_rate"].total,
+            "pass_rate": self.mean("pass_rate"),
+            "intervals": {name: self.interval(one) for name, one in self.sums.items()},
+        }
+
     def aggregates(self) -> msgspec.Struct:
         card = self.scorecard()
         unanswered = self.causes.found()

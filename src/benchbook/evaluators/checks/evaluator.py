@@ -15,7 +15,8 @@ from benchbook.errors import InputError, ItemError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
-from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED, Sums
+from benchbook.evaluators.answers.rows import AnswerRow
+from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED
 from benchbook.evaluators.answers.tables import Counted, derive_answers
 from benchbook.evaluators.checks.gates import Gated, decision_of, least_by_gate, thresholds_of
 from benchbook.evaluators.checks.kind import REASONS, Expected
@@ -24,7 +25,6 @@ from benchbook.evaluators.checks.rows import (
     CheckCounts,
     ChecksAggregates,
     ChecksManifest,
-    ChecksRow,
     row_type_of,
 )
 from benchbook.evaluators.checks.spec import (
@@ -37,7 +37,7 @@ from benchbook.evaluators.checks.spec import (
     score_item,
 )
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-from benchbook.evaluators.contract import COST, ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
+from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, Confidence, DerivedFiles, DerivedTypes
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.kept import kept_own, kept_sha256, spec_inputs
@@ -79,18 +79,11 @@ class ChecksEvaluator(AnswersEvaluator):
 
     @property
     def compared(self) -> ComparedColumns:
-        checks = self.metric.spec.checks
+        columns, checks = super().compared, self.metric.spec.checks
+        if len(checks) == 1:  # the score is its own
+            return columns
         of_each = (ComparedMetric(f"{one.name}_score", one.name, "score", 0, 1) for one in checks)
-        return ComparedColumns(
-            score="score",
-            passed="passed",
-            answer="predicted",
-            expected="expected",
-            reasons=("error", "miss_reason", "candidate_error"),
-            metrics=(*(of_each if len(checks) > 1 else ()), COST),  # of a single one the score is its own
-            is_graded=not self.metric.is_rate,
-            has_every_item=True,
-        )
+        return replace(columns, metrics=(*of_each, *columns.metrics))
 
 
 # ── those that are shipped ───────────────────────────────────────────────────────────────────────────────────
@@ -172,12 +165,13 @@ class ChecksMetric(Metric):
         self._own_fields = self._fields & _OF_ITEMS
         self.keeps_fields = not self._fields <= _OF_ITEMS
         self._row_type = row_type_of(spec.checks)
+        self.columns = [column for check in spec.checks for column in column_names(check.name)]
 
     def deciding_at(self, confidence: Confidence) -> ChecksMetric:
         """The same, its gates decided at another confidence, or by the values ("none")."""
         return ChecksMetric(self.spec, self.sha256, confidence=confidence)
 
-    def row_type(self, derivation: int) -> type[ChecksRow]:
+    def row_type(self, derivation: int) -> type[AnswerRow]:
         del derivation
         return self._row_type
 
@@ -207,7 +201,12 @@ class ChecksMetric(Metric):
         )
 
     def unanswered(self) -> Scored:
-        return replace(super().unanswered(), missed={check.name: UNANSWERED for check in self.spec.checks})
+        columns: dict[str, Any] = {}
+        for check in self.spec.checks:
+            score, reason, _ = column_names(check.name)
+            columns |= {score: 0.0, reason: UNANSWERED}
+        missed = {check.name: UNANSWERED for check in self.spec.checks}
+        return replace(super().unanswered(), columns=columns, missed=missed)
 
     def _item_fields(self, item: Item, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         own = {name: getattr(item, name) for name in self._own_fields}
@@ -250,31 +249,12 @@ class ChecksMetric(Metric):
             expected += f". And {len(places) - 1:,} more items: lines {', '.join(map(str, others))}{more}"
         raise InputError(evalset.path, line=line, field=first.field, found=first.found, expected=expected)
 
-    def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
-        columns: dict[str, Any] = dict.fromkeys(self._check_columns)
-        if scored is None:
-            return columns | {"score": None, "passed": None}
-        if scored.reason == UNANSWERED:
-            for check in self.spec.checks:
-                score, reason, _ = column_names(check.name)
-                columns |= {score: 0.0, reason: UNANSWERED}
-        columns |= scored.columns
-        if failed:
-            return columns | {"score": 0.0, "passed": False}
-        return columns | {"score": as_float(scored.score_nano), "passed": scored.passed}
-
-    @property
-    def _check_columns(self) -> list[str]:
-        return [column for check in self.spec.checks for column in column_names(check.name)]
-
     # ── a run ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def aggregates(self, values: Mapping[str, Any], counted: Counted) -> ChecksAggregates:
-        sums = self._sums(counted)
-        means = {name: 0.0 if counted.failed and one.n else one.mean for name, one in sums.items()}
         checks = {
             check.name: CheckCounts(
-                mean=means[f"{check.name}_mean"],
+                mean=counted.mean(f"{check.name}_mean"),
                 misses={reason: n for reason in (*REASONS, UNANSWERED) if (n := counted.missed[check.name][reason])},
             )
             for check in self.spec.checks
@@ -282,11 +262,9 @@ class ChecksMetric(Metric):
         more = {f"{name}_mean": one.mean for name, one in checks.items()}
         return ChecksAggregates(
             **(dict(values) | {"metrics": values["metrics"] | more}),
-            n_passed=0 if counted.failed else counted.measured["pass_rate"].total,
-            pass_rate=means["pass_rate"],
+            **counted.passing(),
             no_prediction_rate=counted.measured["no_prediction_rate"].mean,
             checks=checks,
-            intervals={name: counted.interval(one) for name, one in sums.items()},
         )
 
     def decision(
@@ -296,16 +274,13 @@ class ChecksMetric(Metric):
         if not self.spec.gates or verdict == "unavailable":
             return held
         gated = Gated(
-            self._sums(counted),
+            counted.sums,
             aggregates.intervals,
             counted.open,
             are_counted=not counted.tally.whole.n_left_out,
             failed=counted.failed,
         )
         return decision_of(thresholds_of(self.spec.gates), gated, held, self._confidence)
-
-    def _sums(self, counted: Counted) -> dict[str, Sums]:
-        return {"primary_score": counted.score, **counted.measured}
 
 
 def derived_types() -> DerivedTypes:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchbook.evaluators.answers.scorecard import Sums
-from benchbook.evaluators.checks.kind import in_nano
 from benchbook.evaluators.checks.spec import GateSpec
 from benchbook.evaluators.claims import GateData, claims_of, decided_by_points, values_alone
 from benchbook.evaluators.contract import Confidence
-from benchbook.evaluators.exact import NANO, as_float, mean
+from benchbook.evaluators.exact import NANO, as_float, in_nano, mean
 from benchbook.evaluators.gate_sums import GateSums
 from benchbook.evaluators.gates import (
     Cap,

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from benchbook.errors import ItemError
-from benchbook.evaluators.exact import NANO, divide
+from benchbook.evaluators.exact import NANO, in_nano
 from benchbook.specs.fields import WrongValueError, said, text_of
 from benchbook.text import quoted, shorten
 
@@ -29,7 +29,6 @@ __all__ = [
     "Reason",
     "field_named",
     "hit",
-    "in_nano",
     "miss",
     "read_expected",
     "shown",
@@ -202,11 +201,6 @@ class CheckResult:
     def score_nano(self) -> int:
         """The score in billionths, rounded half-even (SPEC C2)."""
         return 0 if self.score == 0 else NANO if self.score == 1 else in_nano(self.score)
-
-
-def in_nano(score: Fraction) -> int:
-    """`score` in billionths, rounded half-even once (SPEC C2)."""
-    return divide(score.numerator * NANO, score.denominator)
 
 
 def hit(found: str | None) -> CheckResult:

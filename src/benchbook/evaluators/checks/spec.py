@@ -9,8 +9,9 @@ from typing import Any
 
 from benchbook.errors import ItemError
 from benchbook.evaluators.checks.compared import AnswerPart, part_of
-from benchbook.evaluators.checks.kind import CheckResult, in_nano, miss
+from benchbook.evaluators.checks.kind import CheckResult, miss
 from benchbook.evaluators.checks.kinds import Kind
+from benchbook.evaluators.exact import in_nano
 
 __all__ = [
     "ONE",

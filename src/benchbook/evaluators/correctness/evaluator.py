@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
+from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.answers.scorecard import UNANSWERED, Scorecard
 from benchbook.evaluators.answers.tables import Counted
-from benchbook.evaluators.contract import COST, ComparedColumns, DerivedTypes
+from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
 from benchbook.evaluators.correctness.rows import (
     AskedCorrectnessRow,
     CorrectnessAggregates,
@@ -42,7 +44,7 @@ class CorrectnessMetric(Metric):
     def sha256(self) -> str:  # type: ignore[override]
         return load_spec(SPEC_ID).sha256
 
-    def row_type(self, derivation: int) -> type[CorrectnessRow]:
+    def row_type(self, derivation: int) -> type[AnswerRow]:
         return AskedCorrectnessRow if derivation >= 3 else CorrectnessRow
 
     def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
@@ -84,17 +86,7 @@ class CorrectnessEvaluator(AnswersEvaluator):
 
     @property
     def compared(self) -> ComparedColumns:
-        return ComparedColumns(
-            score="correctness",
-            passed="correctness",
-            answer="predicted",
-            expected="expected",
-            reasons=("error", "miss_reason", "candidate_error"),
-            metrics=(COST,),
-            is_graded=False,
-            has_every_item=True,
-            tells_containment=True,
-        )
+        return replace(super().compared, score="correctness", passed="correctness", tells_containment=True)
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
         """Records of before derivation 3 counted such an item as a wrong answer; their rows still tell."""

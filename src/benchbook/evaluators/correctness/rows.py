@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.answers.rows import AnswerManifest
+from benchbook.evaluators.answers.rows import CAUSE, AnswerManifest, answer_row
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
@@ -17,35 +17,12 @@ __all__ = [
 ]
 
 
-class CorrectnessRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of samples.parquet and samples.jsonl: an item, asked or not (A5)."""
+# 0.0 or 1.0; 0.0 throughout where the run failed (A3); null where it is not answered yet.
+_OWN = {"predicted": [("correctness", float | None)]}
 
-    sample: int  # its place in the plan, from 0: repeat * items + item
-    item_id: str
-    repeat: int  # from 0
-    section: str | None
-    category: str | None
-    difficulty: str | None
-    group: str | None
-    answer_format: str | None
-    prompt: str
-    expected: str
-    predicted: str | None
-    correctness: float | None  # 0.0 or 1.0; 0.0 throughout where the run failed (A3); null where it is not answered yet
-    miss_reason: str | None  # the first of A7 that fits, or `unanswered`; null for a text that is right
-    error: str | None  # provider_error, timeout, cancelled: of its call. crashed, timed_out: of the whole run
-    eval_time_ms: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    model_reported: str | None
-    own: str | None  # the run's own keys, as canonical JSON
-    fact_seq: int | None  # the fact in the journal
-
-
-class AskedCorrectnessRow(CorrectnessRow, frozen=True, kw_only=True):
-    """The row since derivation 3: it says why an item that a model was asked has no answer (R1.3b)."""
-
-    candidate_error: str | None  # a cause of `facts.FailureCause`, or not_asked; null for an item that was answered
+CorrectnessRow = answer_row(_OWN, {"expected": str})
+# Since derivation 3 it says why an item that a model was asked has no answer (R1.3b).
+AskedCorrectnessRow = answer_row(_OWN | {"fact_seq": [CAUSE]}, {"expected": str})
 
 
 class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ from benchbook.ask.starting import Opened
 from benchbook.canonical import ready
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
-from benchbook.evaluators.contract import COST, ComparedColumns, DerivedTypes
+from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
 from benchbook.evaluators.scorers.metric import SOURCE, ScorerMetric
 from benchbook.evaluators.scorers.scorer import Scorer, ScorerSpec
 from benchbook.evaluators.settings import RunConfig
@@ -37,10 +38,6 @@ class ScorerEvaluator(AnswersEvaluator):
     def metric(self) -> ScorerMetric:
         return self._metric
 
-    @property
-    def spec_sha256(self) -> str:
-        return self._metric.sha256
-
     def reopen(self, record: Record, config: RunConfig) -> Opened:
         if self._metric.scorer is None:
             raise UsageError(
@@ -66,15 +63,7 @@ class ScorerEvaluator(AnswersEvaluator):
 
     @property
     def compared(self) -> ComparedColumns:
-        return ComparedColumns(
-            score="score",
-            passed="passed",
-            answer="predicted",
-            expected="expected",
-            reasons=("error", "miss_reason", "unscored", "candidate_error"),
-            metrics=(COST,),
-            has_every_item=True,
-        )
+        return replace(super().compared, reasons=("error", "miss_reason", "unscored", "candidate_error"))
 
 
 def _faults_of_outcomes(record: Record, spec: ScorerSpec) -> list[Discrepancy]:

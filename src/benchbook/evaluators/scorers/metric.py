@@ -15,9 +15,10 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.metric import UNSCORED, Metric, Scored, Unscored
+from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION, ScorecardTally
 from benchbook.evaluators.answers.tables import Counted
-from benchbook.evaluators.exact import NANO, as_float, divide, mean
+from benchbook.evaluators.exact import as_float, in_nano, mean
 from benchbook.evaluators.scorers.rows import (
     NamedMean,
     ScorerAggregates,
@@ -52,6 +53,7 @@ class ScorerMetric(Metric):
     shows_all_reasons = False
     is_rate = False
     rates: Mapping[str, bool] = {"pass_rate": True}
+    columns = ("unscored", "values")
     needs_expected_answer = False
     aggregates_type = ScorerAggregates
     manifest_type = ScorerManifest
@@ -63,7 +65,7 @@ class ScorerMetric(Metric):
         self.identity = {"evaluator": SOURCE, "scorer": msgspec.to_builtins(spec)}
         self.inputs = {} if scorer is None else {SOURCE: scorer.source.encode("utf-8", "backslashreplace")}
 
-    def row_type(self, derivation: int) -> type[ScorerRow]:
+    def row_type(self, derivation: int) -> type[AnswerRow]:
         del derivation
         return ScorerRow
 
@@ -98,8 +100,8 @@ class ScorerMetric(Metric):
         return self._scored(outcome, outcome.score)
 
     def _scored(self, outcome: Outcome, score: float) -> Scored:
-        nano = _nano(score)
-        passed = nano >= _nano(self.spec.passes_at) if outcome.passed is None else outcome.passed
+        nano = in_nano(score)
+        passed = nano >= in_nano(self.spec.passes_at) if outcome.passed is None else outcome.passed
         return Scored(
             nano,
             passed,
@@ -107,15 +109,6 @@ class ScorerMetric(Metric):
             columns={"values": canonical_json(outcome.values).decode() if outcome.values else None},
             measured={"pass_rate": int(passed)},
         )
-
-    def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
-        columns: dict[str, Any] = {"score": None, "passed": None, "unscored": None, "values": None}
-        if scored is None:
-            return columns
-        columns |= scored.columns
-        if failed:
-            return columns | {"score": 0.0, "passed": False}
-        return columns | {"score": as_float(scored.score_nano), "passed": scored.passed}
 
     def tally(self, *, asked: bool = False) -> ScorecardTally:
         return ScorecardTally(self.name, self.reasons, shows_all=False, asked=asked, may_lack=True)
@@ -134,8 +127,6 @@ class ScorerMetric(Metric):
             yield f"{n:,} of {n_items:,} items {'is' if n == 1 else 'are'} answered and not scored yet, and left out."
 
     def aggregates(self, values: Mapping[str, Any], counted: Counted) -> ScorerAggregates:
-        sums = {"primary_score": counted.score, **counted.measured}
-        passed = counted.measured["pass_rate"]
         means = counted.metric.named.means() if isinstance(counted.metric, _OfRun) else {}
         said = (
             f"{self.id} is a Python function, and what it said of each answer is a fact: `benchbook verify` holds it, "
@@ -143,11 +134,9 @@ class ScorerMetric(Metric):
         said += "and all that follows from it, and can't compute it again."
         return ScorerAggregates(
             **(dict(values) | {"warnings": [*values["warnings"], said]}),
-            n_passed=0 if counted.failed else passed.total,
-            pass_rate=0.0 if counted.failed and passed.n else passed.mean,
+            **counted.passing(),
             unscored=[Unscoreds(why=why, n_items=n) for why, n in _most(counted.missed[UNSCORED])[:_MOST_REASONS]],
             values=means,
-            intervals={name: counted.interval(one) for name, one in sums.items()},
         )
 
 
@@ -211,7 +200,7 @@ class _Named:
                 continue
             one = self._sums[name]
             one.n += 1
-            one.total_nano += _nano(value)
+            one.total_nano += in_nano(value)
 
     def means(self) -> dict[str, NamedMean]:
         return {
@@ -222,11 +211,3 @@ class _Named:
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """The most frequent first, else by name."""
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-
-
-def _nano(value: float) -> int:
-    """A number in billionths, rounded half-even once from the exact value (SPEC C2)."""
-    if isinstance(value, int):  # true and false, too
-        return value * NANO
-    numerator, denominator = value.as_integer_ratio()
-    return divide(numerator * NANO, denominator)

@@ -5,40 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.answers.rows import AnswerManifest
+from benchbook.evaluators.answers.rows import CAUSE, SCORED, AnswerManifest, answer_row
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
 __all__ = ["NamedMean", "ScorerAggregates", "ScorerManifest", "ScorerRow", "ScorerSaid", "Unscoreds"]
 
 
-class ScorerRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of samples.parquet and samples.jsonl: an item, asked or not (A5)."""
-
-    sample: int  # its place in the plan, from 0: repeat * items + item
-    item_id: str
-    repeat: int  # from 0
-    section: str | None
-    category: str | None
-    difficulty: str | None
-    group: str | None
-    answer_format: str | None
-    prompt: str
-    expected: str | None  # the item's expected answer, where it has one
-    predicted: str | None
-    score: float | None  # from 0 to 1; 0.0 throughout where the run failed (A3); null where there is none
-    passed: bool | None
-    miss_reason: str | None  # why it did not pass: no_prediction, not_passed, or unanswered
-    unscored: str | None  # why an answer has no score: what the scorer raised, or returned instead of one
-    values: str | None  # what the scorer named beside the score: numbers and texts, as a JSON object
-    error: str | None  # provider_error, timeout, cancelled: of its call. crashed, timed_out: of the whole run
-    candidate_error: str | None  # a cause of `facts.FailureCause`, or not_asked; null for an item that was answered
-    eval_time_ms: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    model_reported: str | None
-    own: str | None  # the run's own keys, as canonical JSON
-    fact_seq: int | None  # the fact in the journal
+ScorerRow = answer_row({
+    "predicted": SCORED,
+    "miss_reason": [
+        ("unscored", str | None),  # why an answer has no score: what the scorer raised, or returned instead of one
+        ("values", str | None),  # what the scorer named beside the score: numbers and texts, as a JSON object
+    ],
+    "error": [CAUSE],
+})  # fmt: skip
 
 
 class NamedMean(msgspec.Struct, frozen=True, kw_only=True):

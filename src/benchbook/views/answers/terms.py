@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.checks.kind import REASONS
 from benchbook.evaluators.checks.rows import ChecksAggregates
 from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import Decision, DecisionName, RunVerdict
-from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerRow
+from benchbook.evaluators.scorers.rows import ScorerAggregates
 from benchbook.text import shorten
 from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
 from benchbook.views.gates import gates_table
@@ -121,7 +122,7 @@ def _scorer_tables(report: AnswersReport) -> Iterator[Table]:
         yield table("Answers without a score", {"Why": "text", "Items": "count"}, faults)
 
 
-def _scorer_misses(row: ScorerRow) -> list[str]:
+def _scorer_misses(row: AnswerRow) -> list[str]:
     """Why an item did not pass, and what the scorer said of it."""
     if row.unscored is not None and row.score is None:
         return [f"unscored: {shorten(row.unscored, _SAID)}"]
