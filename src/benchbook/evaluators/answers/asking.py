@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -48,7 +49,15 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
 
-__all__ = ["AnswerQuestions", "PreparedAnswers", "opened_for", "prepare", "roles_of_answers"]
+__all__ = [
+    "AnswerQuestions",
+    "PreparedAnswers",
+    "check_set",
+    "identity_of",
+    "opened_for",
+    "prepare",
+    "roles_of_answers",
+]
 
 # Settings of a run that have no meaning where nobody judges, and outputs come from `--predictions`.
 _NOT_HERE = (
@@ -151,27 +160,43 @@ class PreparedAnswers:
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
         plan = self.plan
-        identity = {
-            **set_identity(self.evalset),
-            "prediction_form": None,
-            "prediction_columns": {},
-            "dry_run": False,
-            "run_status": "completed",
-            "run_status_reason": None,
-            "generation_params": four_params(plan.candidate),
-            "training_metrics": [],
-            "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
-            "derivation": DERIVATION,
-            **project_identity(source, "eval set", self.config.evalset),
-            **self.metric.identity,
-        }
+        project = project_identity(source, "eval set", self.config.evalset)
+        identity = identity_of(self.metric, plan, self.evalset, project, generation_params=four_params(plan.candidate))
         config = storable_config(self.config)
         return first_fact(run_id, plan, config, inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
+
+
+def identity_of(
+    metric: Metric, plan: CandidatePlan, evalset: EvalSet, project: Mapping[str, Any], **told: Any
+) -> dict[str, Any]:
+    """What a first fact says of a run beside its plan; `told` is what is otherwise than of a model that is asked."""
+    return {
+        **set_identity(evalset),
+        "prediction_form": None,
+        "prediction_columns": {},
+        "dry_run": False,
+        "run_status": "completed",
+        "run_status_reason": None,
+        "generation_params": {},
+        "training_metrics": [],
+        "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
+        "derivation": DERIVATION,
+        **project,
+        **metric.identity,
+        **told,
+    }
 
 
 def roles_of_answers(config: RunConfig, plan: CandidatePlan) -> Roles:
     """Whom it asks: the candidate alone."""
     return {"candidate": (model_settings(config), plan.candidate)}
+
+
+def check_set(metric: Metric, evalset: EvalSet) -> None:
+    """Looks whether a set, or what was chosen of it, can be asked or scored. Raises: InputError, ConfigError."""
+    metric.check_items(evalset)
+    if len(evalset) > MAX_SAMPLES:
+        raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
 
 
 def opened_for(metric: Metric, path: Path) -> EvalSet:
@@ -189,9 +214,7 @@ def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
     evalset, part = chosen_part(config, opened_for(metric, path))
-    metric.check_items(evalset)
-    if len(evalset) > MAX_SAMPLES:
-        raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
+    check_set(metric, evalset)
     inputs: dict[str, Path | bytes] = {"evalset": path, **config.part.inputs, **metric.inputs}
     if config.prompt_template is not None:
         inputs["prompt_template"] = Path(config.prompt_template)

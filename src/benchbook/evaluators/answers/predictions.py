@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.ask.identity import first_fact, floating_ids, new_run_id, project_identity
+from benchbook.ask.identity import first_fact, new_run_id, project_identity
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
@@ -20,17 +20,14 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
-from benchbook.evaluators.answers.asking import opened_for
+from benchbook.evaluators.answers.asking import check_set, identity_of, opened_for
 from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
-from benchbook.evaluators.derivation import DERIVATION
-from benchbook.evaluators.kept import set_identity
 from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
-from benchbook.record.reading import MAX_SAMPLES
 from benchbook.text import one_line
 from benchbook.training.logs import TrainingLog, find_training_logs
 
@@ -68,7 +65,7 @@ def record_predictions(
         raise ConfigError("limit", str(config.limit), "1 or more")
     chosen, part = choose_part(opened_for(metric, path), asked)
     with chosen as evalset:
-        metric.check_items(evalset)
+        check_set(metric, evalset)
         plan = _plan(config, metric, evalset, part)
         replies = iter(()) if predictions is None else prediction_replies(predictions, evalset)
         derived: list[AnswersDerived] = []
@@ -101,8 +98,6 @@ def _check(config: ScoreConfig) -> None:
 
 
 def _plan(config: ScoreConfig, metric: Metric, evalset: EvalSet, part: SetPart | None) -> CandidatePlan:
-    if len(evalset) > MAX_SAMPLES:
-        raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
     model = parse_model_id(config.model or _named_after(config.predictions), "model")
     return CandidatePlan(
         spec=metric.id,
@@ -140,20 +135,18 @@ def _run_started(
     logs: Sequence[tuple[TrainingLog, Path]],
     inputs: dict[str, str],
 ) -> RunStarted:
-    identity: dict[str, Any] = {
-        **set_identity(evalset),
-        "prediction_form": predictions.form if predictions else None,
-        "prediction_columns": dict(predictions.columns) if predictions else {},
-        "run_status": config.run_status,
-        "dry_run": config.dry_run,
-        "run_status_reason": one_line(config.reason) if config.reason else None,
-        "generation_params": {},
-        "training_metrics": [msgspec.to_builtins(log) for log, _ in logs],
-        "floating": floating_ids({"model": parse_model_id(plan.candidate.model_id, "model")}),
-        "derivation": DERIVATION,
-        **project_identity(None, "eval set", config.evalset),
-        **metric.identity,
-    }
+    identity = identity_of(
+        metric,
+        plan,
+        evalset,
+        project_identity(None, "eval set", config.evalset),
+        prediction_form=predictions.form if predictions else None,
+        prediction_columns=dict(predictions.columns) if predictions else {},
+        run_status=config.run_status,
+        dry_run=config.dry_run,
+        run_status_reason=one_line(config.reason) if config.reason else None,
+        training_metrics=[msgspec.to_builtins(log) for log, _ in logs],
+    )
     return first_fact(run_id, plan, _storable(config), inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
 
 
