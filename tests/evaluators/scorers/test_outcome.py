@@ -65,6 +65,7 @@ def test_what_is_a_score(returned: Any, outcome: Outcome) -> None:
     [
         (None, f"returned None; expected {EXPECTED}"),
         ("0.5", f"returned the text '0.5'; expected {EXPECTED}"),
+        ("sk-abcdef0123456789abcdef", f"returned the text '[key removed]'; expected {EXPECTED}"),
         (float("nan"), f"returned nan; expected {EXPECTED}"),
         (float("inf"), f"returned inf; expected {EXPECTED}"),
         (1.5, f"returned 1.5; expected {EXPECTED}"),

@@ -67,6 +67,7 @@ class Metric(ABC):
     is_rate: bool = True
     rates: Mapping[str, bool] = {}
     columns: Sequence[str] = ()
+    may_lack: bool = False  # answers may have no score, by no fault of the model's
     needs_expected_answer: bool = True
     keeps_fields: bool = False  # it asks for fields of the item's line that `Item` does not have
     identity: Mapping[str, Any] = {}
@@ -124,7 +125,8 @@ class Metric(ABC):
 
     def tally(self, *, asked: bool = False) -> ScorecardTally:
         """Counts of items, none yet. `asked`: a model was asked, so items may be unanswered."""
-        return ScorecardTally(self.name, self.reasons, shows_all=self.shows_all_reasons, asked=asked)
+        shows_all, may_lack = self.shows_all_reasons, self.may_lack
+        return ScorecardTally(self.name, self.reasons, shows_all=shows_all, asked=asked, may_lack=may_lack)
 
     def first_warnings(self, counted: Any) -> Iterable[str]:
         """What stands before any number, of a `tables.Counted`."""

@@ -34,9 +34,9 @@ class ItemAnswer(msgspec.Struct, frozen=True, kw_only=True):
     difficulty: str | None = None
 
 
-def tally(*, asked: bool = False) -> ScorecardTally:
-    """Counts of items, none yet. `asked`: a model was asked, so items may be unanswered."""
-    return ScorecardTally(METRIC_NAME, REASONS, asked=asked)
+def tally() -> ScorecardTally:
+    """Counts of items, none yet."""
+    return ScorecardTally(METRIC_NAME, REASONS)
 
 
 def scorecard(answers: Iterable[ItemAnswer]) -> Scorecard:

@@ -16,7 +16,7 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.metric import UNSCORED, Metric, Scored, Unscored
 from benchbook.evaluators.answers.rows import AnswerRow
-from benchbook.evaluators.answers.scorecard import NO_PREDICTION, ScorecardTally
+from benchbook.evaluators.answers.scorecard import NO_PREDICTION
 from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.exact import as_float, in_nano, mean
 from benchbook.evaluators.scorers.rows import (
@@ -51,6 +51,7 @@ class ScorerMetric(Metric):
     name = "score"
     reasons = (NO_PREDICTION, NOT_PASSED)
     shows_all_reasons = False
+    may_lack = True
     is_rate = False
     rates: Mapping[str, bool] = {"pass_rate": True}
     columns = ("unscored", "values")
@@ -109,9 +110,6 @@ class ScorerMetric(Metric):
             columns={"values": canonical_json(outcome.values).decode() if outcome.values else None},
             measured={"pass_rate": int(passed)},
         )
-
-    def tally(self, *, asked: bool = False) -> ScorecardTally:
-        return ScorecardTally(self.name, self.reasons, shows_all=False, asked=asked, may_lack=True)
 
     def first_warnings(self, counted: Counted) -> Iterator[str]:
         """Each reason that answers have no score: it is the scorer's, and they are left out."""

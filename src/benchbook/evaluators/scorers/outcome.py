@@ -37,7 +37,7 @@ def outcome_of(sample: int, returned: Any) -> Outcome:
     try:
         return _read(sample, returned)
     except _WrongError as wrong:
-        return Outcome(sample=sample, fault=shorten(str(wrong), _SAID_CHARACTERS))
+        return Outcome(sample=sample, fault=shorten(redact(str(wrong)), _SAID_CHARACTERS))
     except Exception as error:  # of a mapping or a number that is the user's own
         return raised_outcome(sample, error)
 
