@@ -15,9 +15,6 @@ import msgspec
 
 from benchbook.text import storable
 
-__all__ = ["JsonFault", "StrictJsonError", "canonical_json", "decode_json", "parse_strict", "ready"]
-
-
 _encoder = msgspec.json.Encoder(order="sorted")
 _Kind = TypeVar("_Kind")
 _ready: set[Any] = set()

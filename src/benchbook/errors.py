@@ -20,20 +20,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "BenchbookError",
-    "ConfigError",
-    "InputError",
-    "ItemError",
-    "OutputError",
-    "RecordDamagedError",
-    "RecordError",
-    "RecordLockedError",
-    "RunStoppedError",
-    "SpecChangedError",
-    "UsageError",
-]
-
 
 class BenchbookError(Exception):
     """An error that the user can act on."""

@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["looks_like", "one_line", "plural", "quoted", "sentences", "shorten", "storable", "visible"]
-
-
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 

@@ -22,9 +22,6 @@ from benchbook.record.facts import Failure, FailureEnds, Reply, Role
 from benchbook.record.journal import JournalWriter
 from benchbook.text import sentences
 
-__all__ = ["Asker", "Call", "Endpoint", "backoff_s"]
-
-
 OVERLOADED = (429, 503, 529)
 _GOOD_WHILE_S = 60.0  # a limit by the minute lets somebody in within that
 _PATIENCE = 3  # times `max_wait_ms`, in which a server lets nobody in: then the run stops

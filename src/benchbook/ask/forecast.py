@@ -14,8 +14,6 @@ from benchbook.text import plural
 if TYPE_CHECKING:
     from benchbook.ask.starting import Roles
 
-__all__ = ["AskedModel", "Forecast", "Workload", "asked_models", "most_cost"]
-
 BYTES_PER_TOKEN = 4  # a rule of thumb for English; only for this estimate, never for a score
 _MAX_TOKENS = 1024  # of an answer that has no limit of its own
 _MILLION = Decimal(1_000_000)

@@ -34,28 +34,6 @@ from benchbook.record.facts import RunStarted
 from benchbook.record.state import Reported
 from benchbook.text import shorten
 
-__all__ = [
-    "OtherModel",
-    "Role",
-    "check_code_is_named",
-    "code_version",
-    "environment",
-    "first_fact",
-    "floating_ids",
-    "floating_of",
-    "identity_caps",
-    "identity_warnings",
-    "is_same_model",
-    "model_version",
-    "new_run_id",
-    "other_model",
-    "project_identity",
-    "project_version",
-    "self_judging",
-    "storable_config",
-]
-
-
 _SHOWN = 80  # characters of a name that a server gave itself
 _ASKED_BY_NAME = frozenset({"openai", "any-llm"})  # elsewhere nobody but us says which model it is
 

@@ -13,8 +13,6 @@ from decimal import Decimal
 
 from benchbook.text import sentences
 
-__all__ = ["Budget", "ConcurrencyLimit", "RateLimit", "Stop", "two_step_interrupt"]
-
 
 class ConcurrencyLimit:
     """How many requests may be under way at one endpoint at most.

@@ -16,24 +16,6 @@ from benchbook.ask.limits import Stop
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Reply
 
-__all__ = [
-    "MOVING_WORDS",
-    "SNAPSHOT",
-    "ModelId",
-    "ModelName",
-    "PinCheck",
-    "asked_name",
-    "can_be_same",
-    "check_pinned",
-    "is_content_hash",
-    "is_dated",
-    "names_snapshot",
-    "parse_model_id",
-    "read_name",
-    "snapshots_differ",
-]
-
-
 # 2024-08-06, 20240806, or a month and day at the end: -0613.
 _DATED = re.compile(
     r"(?<!\d)20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?!\d)|-(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"

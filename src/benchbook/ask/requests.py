@@ -21,8 +21,6 @@ from benchbook.canonical import StrictJsonError, canonical_json, decode_json, pa
 from benchbook.errors import ConfigError
 from benchbook.evalsets.conversations import Message
 
-__all__ = ["ResponseCache", "RolePlan", "body_of", "plan_sha256", "request_sha256", "schema_asked", "split_reasoning"]
-
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
     """How one model is asked. `provider` is its wire format; `recorded` was asked elsewhere."""

@@ -22,20 +22,6 @@ from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Role
 
-__all__ = [
-    "NAMED_KINDS",
-    "Means",
-    "RoleSettings",
-    "allow_open_files",
-    "judge_roles",
-    "offers_json_schema",
-    "open_means",
-    "open_provider",
-    "plan_of_role",
-    "server_key",
-]
-
-
 _OTHERS = 100  # the record's, the eval set's, libraries'
 
 

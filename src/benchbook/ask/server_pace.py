@@ -10,8 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-__all__ = ["ServerPace"]
-
 
 class ServerPace:
     """Unlimited until the server first refuses for its load (429, 503, 529). From then on:

@@ -18,27 +18,6 @@ from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint
 
-__all__ = [
-    "AskedJudgeConfig",
-    "Count",
-    "ModelConfig",
-    "Positive",
-    "Price",
-    "SittingSettings",
-    "check_judges",
-    "check_money",
-    "checked_params",
-    "expected_words",
-    "judge_names",
-    "moved_judges",
-    "numbered_judges",
-    "only_addresses_differ",
-    "read_toml",
-    "value_at_place",
-    "with_paths_from",
-]
-
-
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
 Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]

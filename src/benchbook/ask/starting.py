@@ -27,8 +27,6 @@ from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
-__all__ = ["Asks", "Opened", "Prepared", "Reopened", "Roles", "RunResult", "resume", "start"]
-
 Derived_co = TypeVar("Derived_co", covariant=True)
 Settings = TypeVar("Settings", bound=SittingSettings)
 

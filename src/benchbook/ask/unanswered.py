@@ -13,9 +13,6 @@ from benchbook.ask.requests import RolePlan
 from benchbook.record.facts import Failure, Role, cause_of
 from benchbook.text import sentences, shorten
 
-__all__ = ["Unanswered", "UnansweredCauses", "Who", "advice_on", "said_by", "who_is_asked"]
-
-
 # A word that has a digit in it: request ids, counts of tokens. It differs from one error to the next of a kind.
 _NUMBERED = re.compile(r"\S*\d\S*")
 _MOST_KINDS = 20  # a server that words each error in another way must not fill the record

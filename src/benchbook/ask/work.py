@@ -19,20 +19,6 @@ from benchbook.record.facts import Failure, Reply, SampleFact
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
-__all__ = [
-    "OneCall",
-    "Progress",
-    "ProgressHandler",
-    "Questions",
-    "Resume",
-    "Steps",
-    "Tell",
-    "Work",
-    "is_answered",
-    "run_async",
-    "telling",
-]
-
 
 @dataclass(slots=True)
 class Progress:

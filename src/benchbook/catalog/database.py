@@ -49,23 +49,6 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from benchbook.text import shorten
 
-__all__ = [
-    "FILE_NAME",
-    "VERSION",
-    "Catalog",
-    "StoredText",
-    "aggregates",
-    "default_path",
-    "from_stored",
-    "metadata",
-    "open_catalog",
-    "predictions",
-    "runs",
-    "to_stored",
-    "versions",
-]
-
-
 _MARK = "\x1a"
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
 _STORED = re.compile("\x1a([0-9a-f]{4})")

@@ -22,18 +22,6 @@ from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
 from benchbook.errors import RecordError, UsageError
 from benchbook.record.folder import Record, is_record
 
-__all__ = [
-    "Indexed",
-    "PredictionRow",
-    "index_record",
-    "insert_predictions",
-    "is_as_indexed",
-    "read_predictions",
-    "rebuild",
-    "refresh",
-]
-
-
 BATCH = 1_024
 # position, item_id, expected, predicted, correctness, eval_time_ms, own
 PredictionRow = tuple[int, str, str, str | None, float, int | None, str | None]

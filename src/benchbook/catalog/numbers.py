@@ -10,9 +10,6 @@ from typing import Any
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.intervals import bounds_in
 
-__all__ = ["Aggregate", "Headline", "aggregates_of", "headline_of", "nano_of", "planned_of"]
-
-
 _MOST = (1 << 63) - 1
 _DEPTH = 6
 _LONGEST_NAME = 300

@@ -28,9 +28,6 @@ from benchbook.record.reading import FactIndex, read_journal, read_segment, segm
 from benchbook.record.state import JournalState
 from benchbook.text import shorten
 
-__all__ = ["Observation", "damaged", "observe", "stamp_of"]
-
-
 _ATTEMPTS = 3
 _any = msgspec.json.Decoder()
 

@@ -18,28 +18,6 @@ from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.database import Catalog, aggregates, runs
 from benchbook.errors import ConfigError
 
-__all__ = [
-    "MOST_ROWS",
-    "SORTS",
-    "EvalSetRow",
-    "EvaluatorRow",
-    "IndexedRun",
-    "IndexedRunsPage",
-    "LeaderboardRow",
-    "Position",
-    "RunFilter",
-    "checked_limit",
-    "cursor_of",
-    "eval_sets",
-    "evaluators",
-    "find_run",
-    "leaderboard",
-    "list_runs",
-    "position_of",
-    "wrong_cursor",
-]
-
-
 MOST_ROWS = 1_000
 _EXPECTED = "a cursor that an earlier page gave, for the same order"
 

@@ -15,9 +15,6 @@ from benchbook.text import visible
 if TYPE_CHECKING:
     from benchbook.library.comparing import RunComparison
 
-__all__ = ["baseline", "compare", "leaderboard"]
-
-
 _file = click.Path(dir_okay=False, path_type=Path)
 
 

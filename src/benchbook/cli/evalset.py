@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from benchbook.evalsets.evalset import EvalSetDifference
     from benchbook.evalsets.findings import Code, Finding, Severity
 
-__all__ = ["evalset"]
-
-
 _PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric")
 _KINDS = ("answer_correctness", "rubric")
 

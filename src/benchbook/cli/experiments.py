@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from benchbook.ask.starting import RunResult
     from benchbook.evaluators.grid import Cell
 
-__all__ = ["experiment", "grid", "plan"]
-
-
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from benchbook.library.comparing import GateResult
     from benchbook.record.folder import Record
 
-__all__ = ["gate"]
-
 
 @click.command()
 @run_argument

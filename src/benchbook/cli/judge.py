@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from benchbook.evalsets.output_set_sources import Found
     from benchbook.evalsets.output_sets import Grid, Output, OutputSet
 
-__all__ = ["archive", "judge"]
-
 
 @click.command()
 @run_argument

@@ -20,23 +20,6 @@ if TYPE_CHECKING:
     from benchbook.evaluators.protocol.config import Declarations
     from benchbook.evaluators.protocol.importing import ImportedSource
 
-__all__ = [
-    "DECLARED",
-    "LISTED",
-    "WIDTH",
-    "declarations",
-    "declared_options",
-    "declared_values",
-    "import_",
-    "print_others",
-    "print_some",
-    "same_model_option",
-    "same_model_table",
-    "spec_option",
-    "value_option",
-]
-
-
 DECLARED = ("judges", "judge_version", "judge_params", "tools", "web_access", "judge_prompt")
 
 _OPTIONS = (

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from benchbook.labels.labels import LabelBook
     from benchbook.record.folder import Record
 
-__all__ = ["calibrate", "panel", "parse", "position"]
-
 
 @click.command()
 @click.argument("spec", metavar="SPEC")

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from benchbook.labels.session import Question
     from benchbook.record.facts import Label
 
-__all__ = ["label"]
-
-
 _folder_argument = click.argument("folder", metavar="DIR")
 _labeller_option = click.option("--labeller", required=True, help="Who labels: the same name every time.")
 

@@ -17,9 +17,6 @@ import click
 
 from benchbook.errors import BenchbookError, OutputError
 
-__all__ = ["COMMANDS", "main"]
-
-
 EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
 # Command -> what it is for. Its function has the same name.

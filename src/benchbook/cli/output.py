@@ -13,20 +13,6 @@ import msgspec
 from benchbook.errors import UsageError
 from benchbook.record.folder import Record, record_named, records_in
 
-__all__ = [
-    "asked_confidence",
-    "by_rule_option",
-    "confidence_option",
-    "find_record",
-    "json_option",
-    "json_text",
-    "print_json",
-    "print_table",
-    "run_argument",
-    "runs_option",
-]
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
 run_argument = click.argument("run", required=False)

@@ -15,9 +15,6 @@ from benchbook.text import one_line, visible
 if TYPE_CHECKING:
     from benchbook.specs.folders import SpecKind
 
-__all__ = ["checks", "protocol", "rubric"]
-
-
 # ── to start from ────────────────────────────────────────────────────────────────────────────────────────────
 
 

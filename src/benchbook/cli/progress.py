@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchbook.ask.work import Progress, ProgressHandler
 
-__all__ = ["shown_progress"]
-
-
 _SECONDS_BETWEEN_LINES = 10.0
 
 

@@ -14,9 +14,6 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.record.folder import Record, records_in
 from benchbook.text import one_line, shorten, visible
 
-__all__ = ["rescore", "runs", "show", "verify"]
-
-
 _WIDTHS = {"model": 40, "judge": 40, "eval set": 30, "hash": 13}  # on a terminal; JSON has them whole
 
 
@@ -230,7 +227,7 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
         if result.not_computed is not None:
             click.echo(visible(f"{result.not_computed}."))
     else:
-        from benchbook.views.words import plural
+        from benchbook.text import plural
 
         for finding in result.findings:
             click.echo(visible(str(finding)))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from benchbook.ask.starting import RunResult
     from benchbook.evaluators.contract import Evaluator
 
-__all__ = ["run"]
-
 
 @click.command()
 @click.argument("config", required=False, metavar="[CONFIG.toml]")

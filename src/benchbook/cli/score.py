@@ -15,9 +15,6 @@ from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
 
-__all__ = ["score"]
-
-
 # Settings of `benchbook run` that go for a model that is asked here. The others have options of their own below.
 _ASKING = (
     "prompt_template", "benchmark", "model_base_url", "model_api_key_env", "model_path", "model_params",

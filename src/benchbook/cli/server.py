@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from benchbook.catalog.queries import IndexedRun
     from benchbook.server.access import Token, TokenFile
 
-__all__ = ["catalog", "serve", "token"]
-
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on. Another needs a token.")

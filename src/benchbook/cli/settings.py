@@ -12,9 +12,6 @@ from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import SETTINGS, RunConfig
 from benchbook.text import shorten
 
-__all__ = ["given_settings", "move_judge_option", "name_values", "options_of", "pairs", "setting_options"]
-
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

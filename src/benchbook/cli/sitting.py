@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from benchbook.evaluators.contract import Evaluator
     from benchbook.record.folder import Record
 
-__all__ = ["begun_or_resumed", "print_result", "resumable", "resume_shown", "say_stopped", "start_shown", "values_of"]
-
 # The evaluator that settings name, and the settings, checked; errors call them by the text.
 AskedFor = Callable[[dict[str, Any], str], "tuple[Evaluator, SittingSettings]"]
 

@@ -22,9 +22,6 @@ from benchbook.text import visible
 if TYPE_CHECKING:
     from benchbook.ask.starting import RunResult
 
-__all__ = ["demo", "doctor", "init"]
-
-
 # Settings that a new file sets; the others stand in it as comments with their defaults.
 _SET = {"evalset": "@support_v1", "model": "local/smollm2-135m", "judge": "local/smollm2-135m"}
 
@@ -263,9 +260,8 @@ async def _ask(settings: Any, role: Any) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    from benchbook.text import one_line
+    from benchbook.text import one_line, plural
     from benchbook.views.numbers import short_model
-    from benchbook.views.words import plural
 
     code, environment = found["code_version"], found["environment"]
     click.echo(f"benchbook {code['benchbook']}, Python {environment['python']}, {environment['platform']}")

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from benchbook.ask.starting import Prepared
     from benchbook.views.views import View
 
-__all__ = [
-    "GatedBy",
-    "passes_gate",
-    "print_decision",
-    "print_dry_run",
-    "print_run",
-    "rows_of",
-    "run_json",
-    "say_gated_by",
-    "write_reports",
-]
-
-
 GatedBy = Literal["decision", "rule"]
 
 

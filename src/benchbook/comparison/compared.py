@@ -42,9 +42,6 @@ from benchbook.statistics import adjust_p_values
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["CHANGES", "Change", "Comparison", "ComparisonSet", "Containment", "compare", "compare_runs"]
-
-
 Change = Literal["regressed", "improved", "answer_lost", "answer_won", "expected_changed", "text_changed"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 MOST_SLICES = 200  # values of one field; a field with more is free text, and is not sliced

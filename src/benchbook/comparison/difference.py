@@ -25,20 +25,6 @@ from benchbook.statistics.ground import t_cdf
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "MOST_FLIPPED_IN_SLICE",
-    "Difference",
-    "NotWorse",
-    "SliceDifference",
-    "Verdict",
-    "item_difference",
-    "p_of_flips",
-    "verdict",
-    "with_p",
-    "with_tarone_holm",
-]
-
-
 # Differing items whose signs are flipped; beyond, t says the same and is quick. Of slices there may be hundreds.
 MOST_FLIPPED, MOST_FLIPPED_IN_SLICE = 1_000, 200
 

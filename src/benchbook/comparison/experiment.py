@@ -18,8 +18,6 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 
-__all__ = ["ExperimentPlan", "LeftOut", "NamedExperiment", "named_experiment"]
-
 
 class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The whole records of one plan, in the order of their ids; the lists have a value for each.

@@ -15,16 +15,6 @@ from benchbook.evaluators.exact import NANO, as_float, mean
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "GROUPINGS",
-    "ComparedRun",
-    "UnansweredItems",
-    "compared_columns",
-    "compared_items",
-    "unanswered_why",
-]
-
-
 GROUPINGS = ("section", "category", "difficulty")
 INSIDE = "expected_inside_longer_text"
 _TEXTS = ("prompt", "expected", "context", *GROUPINGS, "group", "miss_reason")

@@ -13,9 +13,6 @@ from benchbook.evaluators.registry import evaluator_named
 from benchbook.evaluators.settings import RUN_SPEC
 from benchbook.statistics import design_effect, sample_size_mid_p, sample_size_two_proportions
 
-__all__ = ["FORMULAS", "Discordance", "ItemsNeeded", "items_needed"]
-
-
 FORMULAS: Mapping[str, str] = {
     "mid_p": "the mid-p McNemar test on pairs, as in a comparison; its power is added up over all tables",
     "two_proportions": "two independent proportions (Fleiss 1981; R's power.prop.test)",

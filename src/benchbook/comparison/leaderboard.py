@@ -16,21 +16,6 @@ from benchbook.evaluators.exact import NANO, as_float, mean
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "HISTORIES",
-    "Apart",
-    "History",
-    "HistoryName",
-    "Leaderboard",
-    "Mark",
-    "Place",
-    "common_items",
-    "history",
-    "leaderboard",
-    "measured_by",
-]
-
-
 HistoryName = Literal["learned", "forgotten", "flipping", "always_correct", "never_correct"]
 HISTORIES: tuple[HistoryName, ...] = get_args(HistoryName)
 Mark = Literal["correct", "contained"]

@@ -16,17 +16,6 @@ from benchbook.statistics import Estimate, adjust_p_values, bounded_difference, 
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "CLASSES",
-    "COMPARED",
-    "ItemClass",
-    "MetricDifference",
-    "common_metrics",
-    "metric_differences",
-    "paired_items",
-]
-
-
 _NANO = 1e9
 
 

@@ -28,25 +28,6 @@ if TYPE_CHECKING:
 
     from benchbook.training.curves import Curve
 
-__all__ = [
-    "BASELINE_FILE",
-    "Baseline",
-    "RowsOfItems",
-    "baseline_from_json",
-    "baseline_json",
-    "baseline_record",
-    "clear_baseline",
-    "compared_part",
-    "compared_run",
-    "compared_run_derived",
-    "manifest_of",
-    "read_baseline",
-    "rows_of_items",
-    "set_baseline",
-    "training_loss",
-]
-
-
 # What a comparison reads of samples.parquet beside the evaluator's own columns; each table has some of them.
 _COLUMNS = frozenset({
     "sample", "repeat", "item_id", "section", "category", "difficulty", "group", "prompt", "expected", "miss_reason",

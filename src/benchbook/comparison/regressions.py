@@ -22,19 +22,6 @@ from benchbook.evaluators.measured import Measured
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "DEFAULT_MARGIN",
-    "GateFinding",
-    "GateOutcome",
-    "RegressionCheck",
-    "check_regressions",
-    "check_score",
-    "failing_outcome",
-    "why_failed",
-    "with_findings",
-]
-
-
 DEFAULT_MARGIN = 0.05
 """Five points of the score: what a hundred items of which few change can rule out, and nobody would want to lose."""
 

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Op", "TextSpan", "text_difference"]
-
-
 Op = Literal["same", "deleted", "inserted"]
 
 MOST_CHARS = 100_000  # of a changed stretch that is split into words

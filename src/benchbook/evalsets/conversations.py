@@ -11,19 +11,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from benchbook.text import quoted, shorten
 
-__all__ = [
-    "Message",
-    "MessageError",
-    "Role",
-    "called",
-    "check_messages",
-    "said",
-    "transcript",
-    "turn_head",
-    "turn_text",
-    "with_answer",
-]
-
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 Message: TypeAlias = dict[str, Any]
 

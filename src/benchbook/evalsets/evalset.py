@@ -23,20 +23,6 @@ from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
 from benchbook.evalsets.tables import TABLE_ENDINGS, WORKBOOK_ENDINGS, TableForm, read_table, table_form
 
-__all__ = [
-    "ChangedItem",
-    "CompositionRow",
-    "EvalSet",
-    "EvalSetDifference",
-    "Spool",
-    "composition_rows",
-    "difference",
-    "json_line",
-    "set_form",
-    "set_lines",
-]
-
-
 # Tables often number what they hold; elsewhere a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
 _JSON_CELLS = (*ALIASES["context"], MESSAGES, CRITERIA)

@@ -26,23 +26,6 @@ from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.text import shorten
 
-__all__ = [
-    "ENDINGS",
-    "PDF_EXTRACTOR",
-    "Extraction",
-    "ExtractionFault",
-    "ExtractionLimits",
-    "FaultCode",
-    "Text",
-    "extract_file",
-    "extract_files",
-    "extract_pdf",
-    "extract_text",
-    "pdf_extractor_version",
-    "sha256_of",
-]
-
-
 FaultCode = Literal[
     "broken",  # not the kind of file that its name says, or damaged
     "empty",  # nothing, or nothing but white space

@@ -11,9 +11,6 @@ import msgspec
 
 from benchbook.text import one_line
 
-__all__ = ["CODES", "Code", "Fault", "Finding", "Rule", "Severity", "as_json", "as_line", "as_sarif"]
-
-
 Severity = Literal["error", "warning"]
 Code = Literal[
     "line_ends",

@@ -20,30 +20,6 @@ from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.lines import read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
-__all__ = [
-    "ALIASES",
-    "CRITERIA",
-    "FIELD_NAMES",
-    "FIELD_OF",
-    "MESSAGES",
-    "OPTIONAL_TEXTS",
-    "AnswerFormat",
-    "Item",
-    "KnownIds",
-    "close_to",
-    "decode_plain",
-    "field_meant",
-    "is_plain",
-    "item_from_json",
-    "lacking_field",
-    "misspelt",
-    "other_expected",
-    "read_item",
-    "read_messages",
-    "too_large",
-]
-
-
 # Names under which other files hold the same thing. The first is ours; the rubric's own names are among them.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "item_id"),

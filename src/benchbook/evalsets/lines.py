@@ -15,23 +15,6 @@ from benchbook.errors import UsageError
 from benchbook.evalsets.findings import Fault
 from benchbook.text import shorten
 
-__all__ = [
-    "JSON_WHITE_SPACE",
-    "MAX_LINE_BYTES",
-    "Line",
-    "LineJson",
-    "Pairs",
-    "encoding_fault",
-    "ends_a_line",
-    "read_line_json",
-    "read_lines",
-    "repeated_key",
-    "row_without_repeats",
-    "type_name",
-    "utf8_fault",
-]
-
-
 MAX_LINE_BYTES = 16 * 1024**2  # with its line end
 
 _BOM = b"\xef\xbb\xbf"

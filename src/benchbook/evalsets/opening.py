@@ -31,19 +31,6 @@ from benchbook.evalsets.lines import (
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
 
-__all__ = [
-    "SetKind",
-    "as_file",
-    "evalset_path",
-    "first_line",
-    "open_evalset",
-    "path_in_memory",
-    "shipped_names",
-    "shipped_path",
-    "start_evalset",
-]
-
-
 _IN_MEMORY = "memory:"  # before the name of a set in settings
 
 _LENT: dict[str, Path] = {}

@@ -16,19 +16,6 @@ from benchbook.evalsets.table_columns import is_missing, optional_text_at, shown
 from benchbook.evalsets.tables import read_table
 from benchbook.specs import load_spec
 
-__all__ = [
-    "Candidate",
-    "Found",
-    "Key",
-    "NamePattern",
-    "NotRead",
-    "OtherFile",
-    "find_in_folder",
-    "find_in_table",
-    "identifiers",
-    "walk",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class NotRead:

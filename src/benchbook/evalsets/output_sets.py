@@ -28,9 +28,6 @@ from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import Candidate, Key
 from benchbook.text import shorten
 
-__all__ = ["Cell", "Grid", "Output", "OutputSet", "grid_of", "read_output_set", "read_outputs", "write_output_set"]
-
-
 _MANIFEST = "manifest.jsonl"
 _TEXTS = "texts"
 _HASH = re.compile("[0-9a-f]{64}")

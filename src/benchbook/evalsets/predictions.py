@@ -27,17 +27,6 @@ from benchbook.evalsets.table_columns import (
 from benchbook.evalsets.tables import TableForm, read_table, table_form, without_nonfinite
 from benchbook.text import quoted, storable
 
-__all__ = [
-    "PREDICTION_COLUMNS",
-    "Predictions",
-    "align_predictions",
-    "items_frame",
-    "prediction_faults",
-    "read_parquet_columns",
-    "read_predictions",
-]
-
-
 PREDICTION_COLUMNS: Mapping[str, KnownColumn] = {
     "item_id": ITEM_ID,
     "predicted": output_column("predicted"),

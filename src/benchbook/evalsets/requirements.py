@@ -26,24 +26,6 @@ from benchbook.evalsets.set_contents import stands_in
 from benchbook.specs import load_spec
 from benchbook.text import quoted, shorten
 
-__all__ = [
-    "FIELDS",
-    "PROFILES",
-    "Composition",
-    "ItemCriterion",
-    "Profile",
-    "check_fields",
-    "composition_faults",
-    "criteria_faults",
-    "field_order",
-    "filled_text",
-    "holds_criteria",
-    "load_profile",
-    "read_criteria",
-    "vocabulary",
-]
-
-
 PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric")
 
 _SPEC_ID = "answer_correctness@v1"

@@ -16,20 +16,6 @@ import msgspec
 from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF, field_meant
 from benchbook.text import quoted, shorten
 
-__all__ = [
-    "SHOWN_TO_JUDGES",
-    "RepeatedTexts",
-    "SetContents",
-    "SetTally",
-    "doubtful",
-    "lacking",
-    "near_form",
-    "question",
-    "stands_in",
-    "unread",
-]
-
-
 # What reads the same with and without it. Operators, signs and brackets are not among them: 5 - 3 is not 5 + 3. A `!`
 # or `'` is kept after a digit, where it is a factorial or a foot.
 _IDLE = r""".,;:?"`’‘“”„«»–—…¡¿。、，；：？！"""

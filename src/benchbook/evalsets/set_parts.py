@@ -21,9 +21,6 @@ from benchbook.evalsets.table_columns import ITEM_ID, ColumnFinder, id_at, value
 from benchbook.evalsets.tables import TABLE_ENDINGS, read_table, table_form
 from benchbook.text import quoted, shorten
 
-__all__ = ["PartAsked", "PartSaid", "SetPart", "choose_part"]
-
-
 _MOST_SHOWN = 8
 
 

@@ -11,25 +11,6 @@ from typing import Any, NamedTuple
 from benchbook.errors import ConfigError, InputError
 from benchbook.text import quoted, shorten
 
-__all__ = [
-    "EXPECTED",
-    "ITEM_ID",
-    "MOST_COUNT",
-    "ColumnFinder",
-    "KnownColumn",
-    "choice_at",
-    "column_names",
-    "comma_hint",
-    "count_at",
-    "id_at",
-    "is_missing",
-    "optional_text_at",
-    "output_column",
-    "shown",
-    "text_at",
-    "value_at",
-]
-
 
 class KnownColumn(NamedTuple):
     """Names under which files hold one thing, ours first. `else_names` count where no row has one of `names`."""

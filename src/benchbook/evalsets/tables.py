@@ -22,19 +22,6 @@ from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines, repeated_key, utf8_fault
 from benchbook.text import quoted
 
-__all__ = [
-    "TABLE_ENDINGS",
-    "WORKBOOK_ENDINGS",
-    "TableForm",
-    "csv_rows",
-    "json_rows",
-    "read_table",
-    "table_columns",
-    "table_form",
-    "without_nonfinite",
-]
-
-
 MAX_CELL = 1 << 26  # characters
 _SEPARATORS = (",", ";", "\t")
 _DECLARES = "sep="  # the line that Excel reads, and some programs write, before the header

@@ -45,8 +45,6 @@ from benchbook.evalsets.set_contents import RepeatedTexts, SetTally, lacking, ne
 from benchbook.evalsets.tables import TableForm
 from benchbook.text import shorten
 
-__all__ = ["CheckedLine", "check_line", "exit_code", "main", "validate"]
-
 
 class CheckedLine(msgspec.Struct, frozen=True):
     """A line's faults, and what later lines are compared with: None where the line has no such text.

@@ -25,24 +25,6 @@ from benchbook.record.folder import Record
 from benchbook.specs import Template, load_spec
 from benchbook.text import quoted
 
-__all__ = [
-    "CANDIDATE_PROMPT",
-    "DEFAULT_GENERATION",
-    "FOUR_PARAMS",
-    "PROMPT_NAMES",
-    "CandidatePlan",
-    "CandidateRequests",
-    "PromptTemplate",
-    "candidate_plan_of",
-    "chosen_part",
-    "chosen_template",
-    "four_params",
-    "model_settings",
-    "read_template",
-    "template_of",
-]
-
-
 CANDIDATE_PROMPT = "candidate_prompt@v1"
 ITEM = "item"  # of a template's messages: the item itself, its prompt or its own messages
 _TEMPLATE_ROLES = ("system", "developer", "user", "assistant")

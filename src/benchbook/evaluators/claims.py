@@ -19,20 +19,6 @@ from benchbook.evaluators.gates import FEWEST, Cap, DecisionName, Gate, Reason, 
 from benchbook.statistics.clusters import Side
 from benchbook.statistics.planning import MOST_VALUES
 
-__all__ = [
-    "DEFAULT_CONFIDENCE",
-    "Claims",
-    "GateData",
-    "capped",
-    "claims_of",
-    "confidence_to_fail",
-    "decided_by_points",
-    "does_not_hold",
-    "is_doubtful",
-    "values_alone",
-]
-
-
 DEFAULT_CONFIDENCE = 0.95
 """What a decision is shown at, where nothing else was asked for (R6.4)."""
 

@@ -27,24 +27,6 @@ if TYPE_CHECKING:
     from benchbook.evaluators.experiments import Experiment, JudgedTexts
     from benchbook.evaluators.panels import PanelAnalysis
 
-__all__ = [
-    "COST",
-    "MAY_CHANGE",
-    "ComparedColumns",
-    "ComparedMetric",
-    "Confidence",
-    "DerivedFiles",
-    "DerivedTypes",
-    "EndedEarly",
-    "Evaluator",
-    "LabelCriterion",
-    "LabelRows",
-    "MetricKind",
-    "PairVerdict",
-    "SamplesAre",
-    "Tables",
-]
-
 MetricKind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count", "usd"]  # how it is written
 SamplesAre = Literal["answers", "evaluations"]  # to items, or by judges of outputs that others gave
 Tables = Mapping[str, type[msgspec.Struct]]

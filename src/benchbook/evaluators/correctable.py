@@ -13,9 +13,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Correctable", "JudgeCost", "JudgeWork", "MeanOfScores", "SampleCounts", "Worth"]
-
-
 Worth = Callable[[Sequence[int]], Sequence[float]]
 """Of one answer: what it adds to each mean, counted from the mean's lowest, if its scores by criterion are these."""
 

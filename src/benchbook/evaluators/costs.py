@@ -17,9 +17,6 @@ from benchbook.record.facts import Reply
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["PaidTokens", "Prices", "candidate_cost", "evaluator_cost", "known_prices", "with_costs"]
-
-
 _MILLION = Decimal(1_000_000)
 _MOST_DOLLARS, _MOST_DECIMALS = 10**12, 18  # of a price: its sums are whole numbers of 128 bits
 

@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from benchbook.record.facts import RunStarted
 
-__all__ = ["DERIVATION", "ONLY_THE_MODEL", "derivation_of"]
-
-
 DERIVATION = 3
 ONLY_THE_MODEL = 3  # from here on, only what the model did counts against it (R1.3a)
 

@@ -15,51 +15,6 @@ from benchbook.evaluators.gates import Gate
 from benchbook.evaluators.intervals import Interval
 from benchbook.training.curves import Curve
 
-__all__ = [
-    "HTML",
-    "MARKDOWN",
-    "TERMINAL",
-    "WRITTEN",
-    "Bar",
-    "Bin",
-    "Block",
-    "Cell",
-    "Code",
-    "Column",
-    "ColumnKind",
-    "Columns",
-    "Curves",
-    "Document",
-    "Fact",
-    "Form",
-    "Gates",
-    "Group",
-    "ItemBlock",
-    "Kind",
-    "Lines",
-    "Listed",
-    "Mark",
-    "Notices",
-    "Opening",
-    "Paragraph",
-    "Part",
-    "Plot",
-    "Quote",
-    "Reach",
-    "Said",
-    "Section",
-    "Share",
-    "Shown",
-    "Span",
-    "Table",
-    "Title",
-    "Tone",
-    "Value",
-    "Words",
-    "table",
-]
-
-
 # rate: a share of samples. score: 0 to 1. grade: a mean of 0, 1, 2. ratio: any quotient. p: of a test.
 Kind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count", "usd", "p"]
 ColumnKind = Kind | Literal["text", "number"]

@@ -10,22 +10,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 
-__all__ = [
-    "KEPT",
-    "MAX_SEGMENT",
-    "REMOVED",
-    "NormalisedText",
-    "Span",
-    "fold",
-    "fold_segment",
-    "folds_to_one",
-    "joins_the_one_before",
-    "normalised",
-    "segment_pattern",
-    "straightened",
-]
-
-
 # What a text loses: white space as `str.isspace` has it, soft hyphens, and what has no width (joiners, marks of
 # direction, byte-order marks, variation selectors). Not the tags of U+E0020: they alone tell two flags apart.
 _REMOVED = (

@@ -13,24 +13,6 @@ from math import isqrt
 
 import msgspec
 
-__all__ = [
-    "DECIMAL",
-    "NANO",
-    "RepeatSummary",
-    "as_float",
-    "divide",
-    "in_nano",
-    "mean",
-    "order_statistic",
-    "percentile",
-    "ratio",
-    "same_number",
-    "sample_sd",
-    "sd_of_sums",
-    "summary_of",
-]
-
-
 NANO = 1_000_000_000
 
 

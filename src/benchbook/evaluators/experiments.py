@@ -6,8 +6,6 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-__all__ = ["Experiment", "JudgedTexts", "Seen"]
-
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """An experiment with judges in short: who judged whom, and how many of the evaluations count."""

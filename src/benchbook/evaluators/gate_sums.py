@@ -19,8 +19,6 @@ from benchbook.statistics.clusters import (
     worth_of_clusters,
 )
 
-__all__ = ["GateSums", "share_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class GateSums:

@@ -13,31 +13,6 @@ from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.ground import REASONS
 
-__all__ = [
-    "FEWEST",
-    "WHY_NOT",
-    "Cap",
-    "CapCode",
-    "Claim",
-    "DecidedBy",
-    "Decision",
-    "DecisionName",
-    "Direction",
-    "Gate",
-    "Reason",
-    "ReasonCode",
-    "RunVerdict",
-    "Threshold",
-    "ToSettle",
-    "Verdict",
-    "is_incomplete",
-    "is_of_a_part",
-    "read_decision",
-    "reason_words",
-    "threshold_of",
-]
-
-
 DecisionName = Literal["READY", "NOT_READY", "INCONCLUSIVE"]
 Direction = Literal["at_least", "at_most"]
 Claim = Literal["holds", "fails", "open"]

@@ -25,8 +25,6 @@ from benchbook.record.folder import RUN_ID, Record, is_record
 if TYPE_CHECKING:
     from benchbook.evaluators.scorers.scorer import Scorer
 
-__all__ = ["GRID", "NOT_VARIED", "Cell", "begin_cell", "cells_of"]
-
 GRID = "grid"  # the table of a config with a list for each setting that varies
 REPEATS = "repeats"
 _MOST = 1_000

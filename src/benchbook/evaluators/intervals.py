@@ -13,18 +13,6 @@ from benchbook.statistics import Estimate, wilson
 from benchbook.statistics.clusters import mean_of_clusters
 from benchbook.statistics.means import clustered_jeffreys_of_sums, clustered_mean_of_sums, jeffreys_of_sums
 
-__all__ = [
-    "BY_CORRELATION",
-    "BY_JEFFREYS",
-    "Interval",
-    "bounded_mean",
-    "bounds_in",
-    "counted_clusters",
-    "interval_of",
-    "rate_interval",
-    "sums_of_rate",
-]
-
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """A confidence interval; a bound is null where nothing can be said, and `reason` says why."""

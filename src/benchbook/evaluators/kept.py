@@ -22,18 +22,6 @@ from benchbook.record.folder import Record
 from benchbook.specs.folders import SPEC_FILE, Named, sha256_of_files
 from benchbook.text import quoted
 
-__all__ = [
-    "contents_words",
-    "items_of",
-    "kept_own",
-    "kept_sha256",
-    "part_words",
-    "recorded_evalset",
-    "set_identity",
-    "set_warnings",
-    "spec_inputs",
-]
-
 
 def set_identity(evalset: EvalSet) -> dict[str, Any]:
     """What a record's first fact says of its eval set."""

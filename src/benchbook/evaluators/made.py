@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import msgspec
 
-__all__ = ["Made", "made"]
-
-
 if TYPE_CHECKING:
 
     class Made(msgspec.Struct, frozen=True, kw_only=True):

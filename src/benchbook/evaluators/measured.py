@@ -7,20 +7,6 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-__all__ = [
-    "MEASURED",
-    "MEASURED_WORDS",
-    "LeafDifference",
-    "Measured",
-    "MeasuredDifference",
-    "measured_differences",
-    "metadata_difference",
-    "scorer_changed",
-    "scorer_said",
-    "unknown_in_both",
-]
-
-
 Measured = Literal["evalset", "prompt_template", "generation_params", "spec", "judge"]
 MEASURED: tuple[Measured, ...] = get_args(Measured)
 MEASURED_WORDS: Mapping[Measured, str] = {

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-__all__ = ["PANEL_RULES", "PanelRule", "panel_score"]
-
-
 PanelRule = Literal["majority", "mean", "worst"]
 
 PANEL_RULES: Mapping[PanelRule, str] = {

@@ -14,17 +14,6 @@ from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
 
-__all__ = [
-    "JudgeAlone",
-    "JudgePairAgreement",
-    "JudgesScores",
-    "Marks",
-    "PanelAgreement",
-    "PanelAnalysis",
-    "Split",
-    "rank_of",
-]
-
 
 class JudgeAlone(Made, frozen=True, kw_only=True):
     """The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria

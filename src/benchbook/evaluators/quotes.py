@@ -8,9 +8,6 @@ from typing import Literal
 
 from benchbook.evaluators.evidence_text import NormalisedText, Span, normalised
 
-__all__ = ["CHARACTERS_PER_WORD", "LengthRule", "Located", "LocatedKind", "excess_of", "locate"]
-
-
 LocatedKind = Literal["exact", "normalised", "fragments", "not_found", "empty"]
 
 # What joins fragments: an ellipsis of any length, or ` | `. Brackets around an ellipsis are taken off afterwards, since

@@ -27,9 +27,6 @@ from benchbook.record.facts import Reply
 from benchbook.record.journal import JournalWriter
 from benchbook.text import quoted
 
-__all__ = ["COLUMNS", "RecordedOutput", "find_columns", "imported_samples", "read_outputs"]
-
-
 # Our name of a column, and the names under which other tools write it.
 COLUMNS: Mapping[str, KnownColumn] = {
     "item_id": ITEM_ID,

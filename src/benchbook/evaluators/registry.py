@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     from benchbook.evaluators.scorers.scorer import Scorer
     from benchbook.evaluators.settings import ScoreConfig
 
-__all__ = [
-    "answers_evaluator",
-    "answers_metric",
-    "derived_types",
-    "evaluator_asked_for",
-    "evaluator_named",
-    "evaluator_of",
-    "resume_run",
-    "samples_type",
-    "score_predictions",
-    "scorer_or_name",
-    "settings_asked_for",
-    "start_run",
-]
-
 _CHECKS = "benchbook.evaluators.checks.evaluator"
 _CORRECTNESS = "benchbook.evaluators.correctness.evaluator"
 _RUBRIC = "benchbook.evaluators.rubric.evaluator"

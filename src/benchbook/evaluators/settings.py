@@ -33,19 +33,6 @@ from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
 from benchbook.specs import FROZEN, load_spec
 from benchbook.specs.folders import kind_of_spec
 
-__all__ = [
-    "RUN_SPEC",
-    "SCORE_SPEC",
-    "SETTINGS",
-    "RunConfig",
-    "RunStatus",
-    "ScoreConfig",
-    "config_from_mapping",
-    "is_spec_folder",
-    "read_config_file",
-]
-
-
 # The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
 _OF_JUDGE = tuple(name for name in ModelConfig.__struct_fields__ if name not in ("model", "name"))
 

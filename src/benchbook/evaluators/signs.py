@@ -14,9 +14,6 @@ from dataclasses import dataclass
 from benchbook.ask.requests import RolePlan
 from benchbook.record.facts import Reply
 
-__all__ = ["REJECTED_IN_A_ROW", "AnswerSigns", "InARow", "Rejection", "explained"]
-
-
 # The marks that models put around their thoughts: <think>, </think>, [THINK], ◁think▷, <|channel|>analysis.
 _THOUGHTS = re.compile(
     r"<(?P<closing>/?)(?P<tag>think|thinking|thought|thoughts|reasoning|reflection|scratchpad|seed:think)>"

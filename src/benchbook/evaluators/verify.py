@@ -24,8 +24,6 @@ from benchbook.record.reading import read_segment, segment_files, segment_number
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, writer_version
 
-__all__ = ["Verification", "verify"]
-
 
 @dataclass(frozen=True, slots=True)
 class Verification:

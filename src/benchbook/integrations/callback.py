@@ -8,9 +8,6 @@ from typing import Any
 from benchbook.errors import UsageError
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
 
-__all__ = ["CheckpointHooks", "checkpoint_callback"]
-
-
 # The model that is trained, and prompts, to outputs; None where it gave none.
 ModelGenerate = Callable[[Any, list[str]], Sequence[str | None]]
 

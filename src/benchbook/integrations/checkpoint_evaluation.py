@@ -20,8 +20,6 @@ from benchbook.evaluators.registry import answers_metric
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
 
-__all__ = ["CheckpointEvaluation", "Generate", "ScalarLog"]
-
 
 class ScalarLog:
     """Appends to an event file of its own in `folder`, which may be a trainer's: TensorBoard shows them as one run.

@@ -19,9 +19,6 @@ from benchbook.evaluators.measured import Measured
 from benchbook.record.folder import Record, is_record, open_record
 from benchbook.text import shorten
 
-__all__ = ["RegressionCase", "case_names", "comparison_cases", "regression_cases"]
-
-
 Outcome = Literal["passed", "failed", "skipped"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)

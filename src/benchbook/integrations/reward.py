@@ -21,8 +21,6 @@ from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.text import shorten
 
-__all__ = ["AnswerReward", "completion_text"]
-
 
 @dataclass(frozen=True)
 class AnswerReward:

@@ -9,7 +9,7 @@ import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
-from benchbook.labels.calibration import TELLING_LABELS, agreements, confusion_of, pair_of
+from benchbook.labels.calibration import agreements, confusion_of, pair_of
 from benchbook.labels.calibration_corrected import bias_of, clusters_of, corrected_scores
 from benchbook.labels.calibration_results import AgreementName, Bias, Drawing, ScoredAnswer
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
@@ -17,8 +17,6 @@ from benchbook.labels.labels import LabelBook
 from benchbook.labels.sheet import RunByRows, derived_anew, is_as_drawn, judge_on_trial
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate
-
-__all__ = ["TELLING_LABELS", "AnswerCard", "Applies", "CriterionTrial", "answer_card"]
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):

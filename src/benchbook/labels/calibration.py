@@ -25,8 +25,6 @@ from benchbook.labels.calibration_results import (
 from benchbook.labels.state import scores_words
 from benchbook.statistics import Agreement, Estimate, Weights, cohens_kappa, gwet_ac, krippendorff_alpha
 
-__all__ = ["TELLING_LABELS", "agreements", "calibrate", "confusion_of", "corrected_decision", "pair_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Moving:

@@ -33,9 +33,6 @@ from benchbook.statistics import (
 )
 from benchbook.statistics.ground import FEW_CLUSTERS, Basis
 
-__all__ = ["GoldScores", "LabelledPair", "bias_of", "clusters_of", "corrected_aggregates", "corrected_scores"]
-
-
 GoldScores = Mapping[int, Mapping[str, int]]
 """People's scores by sample and criterion; what nobody labelled, or two people left open, is not in it."""
 

@@ -11,20 +11,6 @@ from benchbook.evaluators.correctable import Worth
 from benchbook.evaluators.gates import Decision, DecisionName
 from benchbook.statistics import Agreement, Estimate
 
-__all__ = [
-    "AgreementName",
-    "Bias",
-    "Calibration",
-    "Corrected",
-    "CorrectedDecision",
-    "CorrectedGate",
-    "Drawing",
-    "FieldTrial",
-    "ScoredAnswer",
-    "SliceBias",
-]
-
-
 AgreementName = Literal[
     "cohens_kappa",
     "cohens_kappa_linear",

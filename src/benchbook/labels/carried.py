@@ -12,8 +12,6 @@ from benchbook.labels.labels import LabelBook, answer_sha256
 from benchbook.labels.sheet import LabelledRun
 from benchbook.labels.state import scores_words
 
-__all__ = ["CarriedFrom", "LabelsOfRun", "labels_of_run"]
-
 
 class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):
     """The run that the labels were drawn from, where it is another; and how many of its labelled answers this one has.

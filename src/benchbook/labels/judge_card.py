@@ -21,17 +21,6 @@ from benchbook.record.facts import DrawnStratum
 from benchbook.record.folder import Record
 from benchbook.statistics import Agreement, Estimate, cohens_kappa, wilson
 
-__all__ = [
-    "BetweenPeople",
-    "JudgeCard",
-    "LabelSource",
-    "Retest",
-    "Validity",
-    "between_people",
-    "has_judge_card",
-    "judge_card",
-]
-
 
 class BetweenPeople(msgspec.Struct, frozen=True, kw_only=True):
     """Agreement of two people over the `n_twice` samples that both labelled, each without seeing the other's scores."""

@@ -21,18 +21,6 @@ from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine, read_journal
 
-__all__ = [
-    "LabelBook",
-    "SheetRow",
-    "answer_sha256",
-    "create_labels",
-    "give_labels",
-    "labeller_name",
-    "open_labels",
-    "take_back",
-]
-
-
 SHEET = "sheet"
 
 

@@ -15,9 +15,6 @@ from benchbook.evalsets.tables import read_table, table_columns
 from benchbook.statistics import Estimate, mcnemar, wilson
 from benchbook.text import quoted
 
-__all__ = ["TIE", "PairVerdict", "PositionTrial", "Winner", "position_trials", "read_pair_verdicts"]
-
-
 Winner = Literal[0, 1, 2]
 TIE: Winner = 0  # a verdict too: neither answer is better
 

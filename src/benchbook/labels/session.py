@@ -15,24 +15,6 @@ from benchbook.labels.state import NOT_APPLYING, Given, GoldOrigin, said_words
 from benchbook.record.facts import Label, LabelScale
 from benchbook.text import visible
 
-__all__ = [
-    "Action",
-    "LabelChoice",
-    "LabelProgress",
-    "Question",
-    "action_of",
-    "asked_of",
-    "choices_of",
-    "disputed_questions",
-    "keys_of",
-    "meaning_of",
-    "next_question",
-    "progress_of",
-    "prompt_of",
-    "screen_of",
-]
-
-
 Action: TypeAlias = Given | Literal["undo", "quit", "note", "unknown"]
 
 # The words that the judge of rubric@v1 is given (SPEC R2.1): people and judge must score the same thing.

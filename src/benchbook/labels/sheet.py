@@ -25,17 +25,6 @@ from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.text import quoted
 
-__all__ = [
-    "Drawn",
-    "LabelledRun",
-    "RunByRows",
-    "derived_anew",
-    "draw",
-    "is_as_drawn",
-    "judge_on_trial",
-    "sample_labels",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Drawn:

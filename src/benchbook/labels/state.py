@@ -8,20 +8,6 @@ from typing import Literal
 
 from benchbook.record.facts import Label, LabelField, LabelRound, LabelScale, LabelsStarted
 
-__all__ = [
-    "FIELDS",
-    "NOT_APPLYING",
-    "SCORES",
-    "Given",
-    "Gold",
-    "GoldOrigin",
-    "LabelState",
-    "criteria_of",
-    "said_words",
-    "scores_words",
-]
-
-
 # The criteria of rubric@v1, and what people were asked in records that name none.
 FIELDS: tuple[LabelField, ...] = ("accuracy_score", "faithfulness_score")
 SCORES: tuple[Literal[0, 1, 2], ...] = (0, 1, 2)

@@ -24,20 +24,6 @@ from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
 from benchbook.record.folder import open_record
 
-__all__ = [
-    "grid",
-    "judge",
-    "judge_async",
-    "load",
-    "resume",
-    "resume_async",
-    "run",
-    "run_async",
-    "score",
-    "score_async",
-    "verify",
-]
-
 R = TypeVar("R", bound=Run)
 
 

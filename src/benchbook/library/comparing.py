@@ -36,18 +36,6 @@ if TYPE_CHECKING:
 
     from benchbook.views.comparison_data import ComparisonReport
 
-__all__ = [
-    "EXIT_CODES",
-    "GateResult",
-    "RunComparison",
-    "compare",
-    "compare_records",
-    "damaged_in",
-    "records_on_one_evalset",
-    "regression_gate",
-]
-
-
 _NUMBERS = ("n", "mean_a", "mean_b", "difference", "low", "high", "n_lost", "n_won", "p")
 
 

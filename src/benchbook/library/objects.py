@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from benchbook.evaluators.contract import Confidence
     from benchbook.views.views import View
 
-__all__ = ["ChecksRun", "CorrectnessRun", "RubricRun", "Run", "ScorerRun", "run_of"]
-
 
 class Run:
     """One record of any spec. Nothing but the derived files is read until it is asked for.

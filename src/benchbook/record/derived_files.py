@@ -33,20 +33,6 @@ from benchbook.record.reading import (
 )
 from benchbook.record.state import JournalState
 
-__all__ = [
-    "Discrepancy",
-    "Manifest",
-    "check_whole",
-    "hashes_of",
-    "inside",
-    "place_of_fact",
-    "pretty_json",
-    "reading_derived",
-    "sha256_of",
-    "told_by_journal",
-    "write_manifest",
-]
-
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """manifest.json: what was recorded when, by which rules and code, and the hash that names the record.

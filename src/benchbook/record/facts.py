@@ -12,33 +12,6 @@ import msgspec
 
 from benchbook.canonical import ready
 
-__all__ = [
-    "FIRST_PREV",
-    "DrawnStratum",
-    "Fact",
-    "Failure",
-    "FailureCause",
-    "FailureEnds",
-    "Interrupted",
-    "Label",
-    "LabelField",
-    "LabelRound",
-    "LabelScale",
-    "LabelsStarted",
-    "Outcome",
-    "Outcomes",
-    "Reply",
-    "Resumed",
-    "Role",
-    "RunEnded",
-    "RunStarted",
-    "SampleFact",
-    "Sealed",
-    "cause_of",
-    "fact_decoder",
-]
-
-
 FIRST_PREV = "0" * 64
 
 Role = Literal["candidate", "judge"]

@@ -13,9 +13,6 @@ from itertools import zip_longest
 
 from benchbook.record.reading import LFS_POINTER, is_lfs_pointer
 
-__all__ = ["first_difference", "what_was_done"]
-
-
 _AROUND = 40  # characters on either side of a difference
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})  # Unicode's categories; a space is seen

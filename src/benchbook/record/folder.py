@@ -17,9 +17,6 @@ from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 
-__all__ = ["RUN_ID", "Record", "create_record", "is_record", "open_record", "record_named", "records_in", "write_file"]
-
-
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 

@@ -19,9 +19,6 @@ from benchbook.errors import RecordError, RecordLockedError
 from benchbook.record.facts import FIRST_PREV, Fact, Sealed
 from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
 
-__all__ = ["JournalWriter", "utc_now"]
-
-
 SEGMENT_BYTES = MAX_SEGMENT_BYTES
 SYNC_SECONDS = 0.05
 SYNC_FACTS = 256

@@ -16,21 +16,6 @@ from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError
 from benchbook.record.facts import FIRST_PREV, Fact, Failure, Outcome, Outcomes, Reply, fact_decoder
 
-__all__ = [
-    "CR_LF",
-    "LFS_POINTER",
-    "FactIndex",
-    "JournalLine",
-    "OutcomeIndex",
-    "SegmentCache",
-    "is_lfs_pointer",
-    "read_journal",
-    "segment_files",
-    "segment_number",
-    "why_unreadable",
-]
-
-
 LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
 CR_LF = "ends in CR LF; the record has LF (git autocrlf?)"
 

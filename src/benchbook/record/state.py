@@ -12,9 +12,6 @@ from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import FIRST_PREV, Failure, Interrupted, Outcomes, Reply, Resumed, RunEnded, RunStarted
 from benchbook.record.reading import FactIndex, JournalLine, OutcomeIndex, read_journal
 
-__all__ = ["JournalState", "Reported", "read_state"]
-
-
 _MAX_KINDS = 50
 
 

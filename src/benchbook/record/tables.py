@@ -24,9 +24,6 @@ from benchbook.errors import RecordError
 from benchbook.record.reading import why_unreadable
 from benchbook.text import storable
 
-__all__ = ["ROW_GROUP", "arrow_schema", "read_rows", "row_of_sample", "write_table", "writer_version"]
-
-
 BATCH = 256  # rows that are Python objects at once
 ROW_GROUP = 4_096
 ROW_GROUP_BYTES = 8 << 20

@@ -36,19 +36,6 @@ from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 
-__all__ = [
-    "CSRF_COOKIE",
-    "SESSION_COOKIE",
-    "Access",
-    "Principal",
-    "Token",
-    "TokenFile",
-    "check_setup",
-    "default_token_file",
-    "is_loopback",
-]
-
-
 _SCOPES = ("read", "label", "write")
 
 _NO_HASH = hashlib.sha256(b"").hexdigest()

@@ -34,9 +34,6 @@ from benchbook.server.runs import run_answer
 from benchbook.server.services import Services
 from benchbook.text import shorten
 
-__all__ = ["App"]
-
-
 _API_POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 _NO_STORE = (b"cache-control", b"no-store")
 _SAFE: tuple[tuple[bytes, bytes], ...] = (

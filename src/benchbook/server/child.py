@@ -21,9 +21,6 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.text import visible
 
-__all__ = ["Children"]
-
-
 _MOST_AT_ONCE = 4
 _STOP_S = 20.0
 

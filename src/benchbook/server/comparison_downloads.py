@@ -19,9 +19,6 @@ from benchbook.views.csv_files import inert
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["item_csv", "item_lines", "item_parquet", "report"]
-
-
 _AT_ONCE = 2_000
 
 

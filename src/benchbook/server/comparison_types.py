@@ -12,21 +12,6 @@ from benchbook.comparison.pairing import ItemClass, MetricDifference
 from benchbook.evaluators.contract import MetricKind
 from benchbook.evaluators.measured import LeafDifference, Measured
 
-__all__ = [
-    "ComparedSet",
-    "ContainmentCounts",
-    "HistoryPage",
-    "HistoryRow",
-    "HistorySummary",
-    "ItemDetail",
-    "ItemRow",
-    "ItemsPage",
-    "MeasuredPart",
-    "MetricOfPair",
-    "Pair",
-    "Segment",
-]
-
 
 class MeasuredPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of what was measured that differs, and in which leaves of the two manifests."""

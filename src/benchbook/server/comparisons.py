@@ -40,20 +40,6 @@ from benchbook.views.comparison_tables import metric_word, run_notices
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "compared",
-    "found_runs",
-    "get_item",
-    "get_pair",
-    "get_set",
-    "history_page",
-    "history_summary",
-    "item_condition",
-    "item_list",
-    "list_items",
-]
-
-
 _WHOLE = ("item_id_b", "context", "expected_b", "sample_a", "sample_b")
 _ITEM_TEXTS = ("item_id", "prompt", "expected", "text_a", "text_b")
 

@@ -27,9 +27,6 @@ from benchbook.server.settings import Settings
 from benchbook.server.types import encoded
 from benchbook.text import shorten
 
-__all__ = ["Audit", "Events", "Log", "Watcher", "log_to_stderr", "no_log"]
-
-
 _MOST_LISTENERS = 200
 _MOST_WAITING = 1_000
 _HEARTBEAT_S = 15.0

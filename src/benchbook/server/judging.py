@@ -38,9 +38,6 @@ from benchbook.views.views import table_json, text_spans
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["get_evaluation", "get_judges", "get_panel", "list_evaluations", "list_experiments"]
-
-
 _MOST = 200
 _SUMMARY = EvaluationSummary.__struct_fields__
 _ASKED = {

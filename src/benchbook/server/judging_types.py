@@ -12,22 +12,6 @@ from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.views.views import MarkedSpan, TableWords
 
-__all__ = [
-    "DimensionOfProtocol",
-    "EvaluationDetail",
-    "EvaluationEvidence",
-    "EvaluationFault",
-    "EvaluationSummary",
-    "EvaluationsPage",
-    "ExperimentList",
-    "JudgesOfRun",
-    "PanelOfRun",
-    "ProtocolOfRun",
-    "judges_answer",
-    "panel_of_run",
-    "protocol_of_run",
-]
-
 
 class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
     """An experiment with judges, in short; the whole of it is in the run's aggregates."""

@@ -37,26 +37,6 @@ from benchbook.views.judges import CardWords, card_words
 from benchbook.views.views import TableWords, table_json
 from benchbook.views.words import criterion_word
 
-__all__ = [
-    "Book",
-    "BookList",
-    "CalibrationAnswer",
-    "Dispute",
-    "DisputesPage",
-    "LabelQuestion",
-    "LabelStep",
-    "Opinion",
-    "book_of",
-    "create_book",
-    "get_book",
-    "get_calibration",
-    "give_label",
-    "list_books",
-    "list_disputes",
-    "next_label",
-    "undo_label",
-]
-
 
 class Book(msgspec.Struct, frozen=True, kw_only=True):
     """A record of people's labels, and how far they are."""

@@ -16,9 +16,6 @@ from benchbook.server.questions import LeaderboardAsked
 from benchbook.server.types import EvalSetList, EvalSetSummary, EvaluatorList, EvaluatorOfRuns
 from benchbook.text import shorten
 
-__all__ = ["get_leaderboard", "list_of_evalsets", "list_of_evaluators"]
-
-
 _MOST_RUNS = 50
 
 

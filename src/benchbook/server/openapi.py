@@ -18,18 +18,6 @@ from benchbook.server.operations import JSON, Bytes, Operation, Request
 from benchbook.server.problems import PROBLEM_MEDIA, ProblemError
 from benchbook.server.types import Live, LoginAnswer, Problem, Ready, WhoAmI
 
-__all__ = [
-    "get_health",
-    "get_me",
-    "get_metrics",
-    "get_readiness",
-    "listen",
-    "login",
-    "logout",
-    "openapi_document",
-]
-
-
 _REF = "#/components/schemas/{name}"
 
 

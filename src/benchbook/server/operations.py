@@ -18,20 +18,6 @@ from benchbook.server.questions import Nothing
 from benchbook.server.services import Services
 from benchbook.server.types import encoded
 
-__all__ = [
-    "JSON",
-    "Bytes",
-    "NotModified",
-    "Operation",
-    "Request",
-    "Router",
-    "Scope",
-    "Stream",
-    "carried_out",
-    "pieces_of",
-]
-
-
 JSON = "application/json"
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _PIECE = 1 << 18  # bytes

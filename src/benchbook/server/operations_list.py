@@ -28,9 +28,6 @@ from benchbook.server import openapi as own
 from benchbook.server.operations import Bytes, Operation, Request
 from benchbook.server.services import METRICS_MEDIA
 
-__all__ = ["OPERATIONS"]
-
-
 _API = "/api/v1"
 _NDJSON, _PARQUET = "application/x-ndjson", "application/vnd.apache.parquet"
 _CHUNK_BYTES = 32 << 20

@@ -18,9 +18,6 @@ from pathlib import Path
 from benchbook.errors import ConfigError
 from benchbook.server.problems import ProblemError
 
-__all__ = ["PAGE_POLICY", "File", "Pages", "checked_root_path", "path_before"]
-
-
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)+")
 
 

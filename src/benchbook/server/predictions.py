@@ -29,9 +29,6 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import PredictionsUnavailable, encoded
 
-__all__ = ["Block", "PredictionTable", "joined", "kept_predictions", "prediction_lines", "tunix_predictions"]
-
-
 _FIELDS = ("item_id", "expected", "predicted", "correctness", "eval_time_ms")
 _BLOCK_ROWS = 16_384  # each block costs a look at the file's footer, and the first page of it waits for all of it
 _BLOCK_BYTES = 8 << 20  # of the file, before it was compressed

@@ -18,9 +18,6 @@ from benchbook.errors import BenchbookError, RecordError, RecordLockedError, Usa
 from benchbook.server.types import Problem
 from benchbook.text import shorten, storable
 
-__all__ = ["PROBLEM_MEDIA", "ProblemError", "decoded_body", "decoded_query", "problem_bytes", "problem_of", "too_large"]
-
-
 PROBLEM_MEDIA = "application/problem+json"
 _LONGEST = 1_000
 

@@ -11,37 +11,6 @@ from benchbook.comparison.leaderboard import HistoryName
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.settings import SCORE_SPEC
 
-__all__ = [
-    "BookNew",
-    "CalibrationAsked",
-    "ComparedRuns",
-    "CurvesAsked",
-    "DisputesAsked",
-    "EvaluationsAsked",
-    "HistoryAsked",
-    "HistoryCounts",
-    "ItemAsked",
-    "ItemsAsked",
-    "ItemsFilter",
-    "LabelGiven",
-    "LabelUndone",
-    "LabelsAsked",
-    "LeaderboardAsked",
-    "Login",
-    "MetricAsked",
-    "Nothing",
-    "PredictionsAsked",
-    "RunAsked",
-    "RunNew",
-    "RunsAsked",
-    "SamplesAsked",
-    "SamplesFilter",
-    "SubmissionNew",
-    "SubmittedPrediction",
-    "TagsNew",
-]
-
-
 RunId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a run's id")]
 Word: TypeAlias = Annotated[str, Meta(max_length=500)]
 FreeText: TypeAlias = Annotated[str, Meta(max_length=200, description="letters of ASCII count in either case")]

@@ -16,9 +16,6 @@ from benchbook.server.problems import ProblemError
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["SLICES", "Page", "RowList", "all_of", "asked_for", "contains", "page_asked", "page_of_parts"]
-
-
 _KEPT_ORDERS = 16
 _PAGING = ("limit", "offset", "cursor")
 _ORDERING = ("sort", "order")

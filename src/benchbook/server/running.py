@@ -22,8 +22,6 @@ from benchbook.server.events import Audit, Events, Log, Watcher, no_log
 from benchbook.server.services import Kept, Measures, Services, Submissions, TagStore
 from benchbook.server.settings import STATE_FOLDER, Settings
 
-__all__ = ["address_of", "listening_socket", "make_app", "serve"]
-
 
 def make_app(settings: Settings, log: Log = no_log) -> App:
     """The application; the folder of records is looked through once before it is returned.

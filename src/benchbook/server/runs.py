@@ -46,20 +46,6 @@ from benchbook.views.words import reason
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "get_aggregates",
-    "get_curve",
-    "get_curves",
-    "get_decision",
-    "get_manifest",
-    "get_run",
-    "list_of_runs",
-    "put_tags",
-    "run_answer",
-    "verify_run",
-]
-
-
 _SPARK_POINTS = 32
 
 

@@ -27,9 +27,6 @@ from benchbook.views.views import JudgedWords, view_of
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["CUT", "get_sample", "json_lines", "list_samples", "sample_lines", "sample_table", "whole_file"]
-
-
 CUT = 400  # characters of a text in a list
 
 

@@ -28,9 +28,6 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.text import shorten
 
-__all__ = ["METRICS_MEDIA", "FoundRun", "Kept", "Measures", "Services", "Submissions", "TagStore"]
-
-
 _Value = TypeVar("_Value")
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["STATE_FOLDER", "Settings"]
-
-
 STATE_FOLDER = ".server"  # within the folder of records: copied with it
 
 

@@ -28,9 +28,6 @@ from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN
 from benchbook.text import shorten
 
-__all__ = ["cancel_run", "checked_config", "evalset_file", "start_run"]
-
-
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
 _OURS = ("runs", "reports", "cache")
 _KEY_NAME = re.compile("[A-Z][A-Z0-9_]{0,99}_API_KEY")

@@ -31,9 +31,6 @@ from benchbook.server.starting import evalset_file
 from benchbook.server.types import Appended, RunRow, Submission
 from benchbook.text import shorten
 
-__all__ = ["begin_submission", "drop_submission", "finish_submission", "get_submission", "put_chunk"]
-
-
 _KEY = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _decoder = msgspec.json.Decoder(ready(SubmittedPrediction))
 

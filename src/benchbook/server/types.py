@@ -12,44 +12,6 @@ from benchbook.evaluators.document import Tone
 from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.views.views import GateWords, JudgedWords, TableWords
 
-__all__ = [
-    "Appended",
-    "CancelAnswer",
-    "DecisionOfRun",
-    "DecisionWords",
-    "EvalSetList",
-    "EvalSetSummary",
-    "EvaluatorList",
-    "EvaluatorOfRuns",
-    "FindingRow",
-    "HeadlineWords",
-    "JudgeReplyRow",
-    "Live",
-    "LoginAnswer",
-    "MetricCurve",
-    "Prediction",
-    "PredictionsOfRun",
-    "PredictionsUnavailable",
-    "Problem",
-    "Ready",
-    "Reasons",
-    "RefusedDecision",
-    "RunRow",
-    "RunsPage",
-    "SampleDetail",
-    "SampleRow",
-    "SamplesPage",
-    "Started",
-    "Submission",
-    "Tags",
-    "TrainingMetrics",
-    "Turn",
-    "VerdictOfRun",
-    "VerificationAnswer",
-    "WhoAmI",
-    "encoded",
-]
-
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """An error (RFC 9457). `type` is always `about:blank`: the status says what kind it is, `detail` what is wrong."""

@@ -19,9 +19,6 @@ from benchbook.errors import InputError, UsageError
 from benchbook.specs.fields import WrongValueError, said
 from benchbook.text import quoted
 
-__all__ = ["Faults", "KeyPath", "SpecError", "SpecTable", "key_lines", "near", "parsed"]
-
-
 KeyPath = tuple[str | int, ...]
 
 _BLANK = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*+")

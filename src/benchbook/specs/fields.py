@@ -10,12 +10,6 @@ from typing import Any, TypeVar
 
 from benchbook.text import quoted
 
-__all__ = [
-    "LIMIT_DIGITS", "MOST_STEPS", "NAME", "NAME_WORDS", "WrongValueError", "as_fraction", "of_these", "read_about",
-    "read_count", "read_name", "read_share", "read_steps", "read_text", "read_tolerance", "read_truth", "read_weight",
-    "said", "text_of",
-]  # fmt: skip
-
 NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
 # Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.

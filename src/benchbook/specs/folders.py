@@ -18,29 +18,6 @@ from benchbook.specs.faults import Faults, SpecError, SpecTable, near
 from benchbook.specs.fields import of_these, read_text
 from benchbook.text import quoted
 
-__all__ = [
-    "FROZEN",
-    "PROMPT_FILE",
-    "SPEC_FILE",
-    "FilesBeside",
-    "FrozenSpec",
-    "Named",
-    "Role",
-    "SpecKind",
-    "Template",
-    "Texts",
-    "as_text",
-    "files_to_start_from",
-    "kind_of_spec",
-    "load_spec",
-    "read_generation",
-    "read_messages",
-    "read_own",
-    "sha256_of_files",
-    "spec_text",
-]
-
-
 _FOLDER = Path(__file__).parent
 
 # name@vN -> SHA-256 over its files, each as `<name> NUL <bytes' sha256> LF`, in the order of their names.

@@ -30,18 +30,6 @@ from benchbook.statistics.ground import (
     t_quantile,
 )
 
-__all__ = [
-    "MOST_KINDS",
-    "Agreement",
-    "AgreementMethod",
-    "Weights",
-    "cohens_kappa",
-    "gwet_ac",
-    "weighted_interval",
-    "with_agreement",
-]
-
-
 MOST_KINDS = 256  # beyond, one unit spread over so many says nothing
 MOST_ROWS = 2_000  # distinct units; beyond, resampling says the same and is quicker
 _BLOCK = 1 << 20  # weights at a time

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["clopper_pearson", "percentile_bound_of_clusters", "percentile_interval", "percentile_ranks", "wilson"]
-
-
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
     """Wilson's score interval (Wilson 1927): covers near 0 and 1, where mean and standard error collapse.
 

@@ -37,9 +37,6 @@ from benchbook.statistics.ground import (
     normal_quantile,
 )
 
-__all__ = ["Statistic", "Units", "bootstrap_interval", "bootstrap_mean", "resampled_totals", "value_of_units"]
-
-
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """Maps totals, an array (resamples, columns), to a value each; NaN where a resample has none."""
 

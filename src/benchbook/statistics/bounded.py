@@ -40,23 +40,6 @@ from benchbook.statistics.ground import (
     t_quantile,
 )
 
-__all__ = [
-    "Design",
-    "PairDesign",
-    "Widening",
-    "bounded_difference",
-    "bounded_mean",
-    "bounds",
-    "bounds_of_mean",
-    "cluster_widening",
-    "clustered_jeffreys",
-    "design_of",
-    "design_of_pairs",
-    "jeffreys",
-    "rescaled",
-    "worth",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Design:

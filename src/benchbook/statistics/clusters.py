@@ -38,19 +38,6 @@ from benchbook.statistics.ground import (
     t_quantile,
 )
 
-__all__ = [
-    "SIDES",
-    "ClusterCounts",
-    "Side",
-    "Worth",
-    "least_to_show",
-    "mean_of_clusters",
-    "one_sided_bound",
-    "one_sided_bound_of_clusters",
-    "worth_of_clusters",
-]
-
-
 ClusterCounts = Mapping[tuple[int, int, int], float]
 """`(size, sum, sum of squares)` of a cluster, and how many clusters are so; need not be whole, to try other numbers."""
 

@@ -18,8 +18,6 @@ from benchbook.statistics.ground import (
     normal_quantile,
 )
 
-__all__ = ["CorrectedRate", "Stratum", "post_stratified_rate", "rogan_gladen"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedRate(Estimate):

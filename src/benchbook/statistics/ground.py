@@ -16,36 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "REASONS",
-    "WARNINGS",
-    "Basis",
-    "Bools",
-    "Estimate",
-    "Floats",
-    "Ints",
-    "Labels",
-    "RankInterval",
-    "Values",
-    "all_alike",
-    "as_pairs",
-    "as_values",
-    "beta_quantile",
-    "binomial_cdf",
-    "binomial_quantile",
-    "check_confidence",
-    "check_counts",
-    "check_draws",
-    "cluster_codes",
-    "normal_cdf",
-    "normal_quantile",
-    "refuse_nan",
-    "sums_by_cluster",
-    "t_cdf",
-    "t_quantile",
-]
-
-
 # The arrays that this room takes and makes; in quotes, for NumPy is loaded when the first one is made.
 Floats: TypeAlias = "NDArray[np.float64]"
 Ints: TypeAlias = "NDArray[np.intp]"

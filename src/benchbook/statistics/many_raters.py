@@ -11,9 +11,6 @@ from benchbook.statistics.agreement import MOST_KINDS, Agreement, weighted_inter
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
 from benchbook.statistics.ground import Basis, Floats, Ints, Labels, as_values, cluster_codes
 
-__all__ = ["Level", "fleiss_kappa", "krippendorff_alpha"]
-
-
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 MOST_CELLS = 1_000_000  # a resample sums, over distinct items, tables of values by values
 

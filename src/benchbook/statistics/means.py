@@ -27,24 +27,6 @@ from benchbook.statistics.ground import (
     t_quantile,
 )
 
-__all__ = [
-    "MeanMethod",
-    "Repeats",
-    "VarianceComponents",
-    "clustered_jeffreys_of_sums",
-    "clustered_mean",
-    "clustered_mean_of_sums",
-    "jeffreys_of_sums",
-    "mean_interval",
-    "repeat_summary",
-    "spread_of_sums",
-    "t_interval",
-    "t_interval_of_sums",
-    "variance_components",
-    "variance_components_of_sums",
-]
-
-
 MeanMethod = Literal["t", "bca"]
 
 

@@ -23,21 +23,6 @@ from benchbook.statistics.ground import (
 )
 from benchbook.statistics.means import MeanMethod, mean_interval
 
-__all__ = [
-    "Margin",
-    "McNemar",
-    "PairedBinary",
-    "PairedMethod",
-    "bonett_price",
-    "equivalence",
-    "mcnemar",
-    "non_inferiority",
-    "paired_binary",
-    "paired_difference",
-    "paired_rates",
-]
-
-
 PairedMethod = Literal["t", "bca", "bonett_price"]
 
 

@@ -9,21 +9,6 @@ from math import ceil, inf, isfinite, sqrt
 from benchbook.statistics.bounded import Design, bounds_of_mean
 from benchbook.statistics.ground import binomial_cdf, check_confidence, check_counts, normal_quantile, t_quantile
 
-__all__ = [
-    "MOST_VALUES",
-    "SampleSize",
-    "design_effect",
-    "n_to_settle_bounded_mean",
-    "n_to_settle_mean",
-    "n_to_settle_percentile",
-    "n_to_settle_rate",
-    "sample_size_mid_p",
-    "sample_size_paired_binary",
-    "sample_size_paired_mean",
-    "sample_size_two_proportions",
-]
-
-
 MOST_LISTED = 20_000  # pairs; beyond, the closed form and the test's own power are one
 _DENT = 8
 SMALLEST = 1e-9  # of a test's spread: a smaller difference would take more than 1e18 items

@@ -20,8 +20,6 @@ from benchbook.statistics.ground import (
     t_quantile,
 )
 
-__all__ = ["PredictionPoweredMean", "prediction_powered_mean"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionPoweredMean(Estimate):

@@ -35,9 +35,6 @@ from benchbook.statistics.ground import (
     normal_quantile,
 )
 
-__all__ = ["RankCorrelation", "RankedRun", "Ranking", "rank_correlation", "rank_runs"]
-
-
 _HAIR = 1e-12  # scores that differ by rounding alone are ties
 
 

@@ -10,9 +10,6 @@ import numpy as np
 
 from benchbook.statistics.ground import Basis, Estimate, Floats, Values, as_values, check_confidence
 
-__all__ = ["FRACTIONS", "ConfidenceSequence", "FiniteBet", "SequenceMethod", "confidence_sequence"]
-
-
 SequenceMethod = Literal["betting", "empirical_bernstein"]
 
 GRID = 1000  # candidate means; bounds are rounded outwards to the next one

@@ -25,18 +25,6 @@ from benchbook.statistics.ground import (
     sums_by_cluster,
 )
 
-__all__ = [
-    "AdjustedPValues",
-    "Alternative",
-    "PermutationTest",
-    "SignedRanks",
-    "adjust_p_values",
-    "paired_permutation_test",
-    "tarone_holm",
-    "wilcoxon_signed_rank",
-]
-
-
 Alternative = Literal["two-sided", "greater", "less"]
 
 MOST_FLIPPED = 20  # 2**20 sign patterns are all of them

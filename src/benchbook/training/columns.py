@@ -15,20 +15,6 @@ from benchbook.text import shorten
 from benchbook.training.curves import LogRow
 from benchbook.training.forms import EVENT_STEP, EVENT_TIME, LogForm, log_rows
 
-__all__ = [
-    "AXES",
-    "AXIS_NAMES",
-    "LOSS_NAMES",
-    "MAX_METRICS",
-    "Unfit",
-    "is_number",
-    "resolve_columns",
-    "seconds",
-    "value",
-    "whole",
-]
-
-
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
 )

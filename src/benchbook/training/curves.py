@@ -22,22 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "TRAINING_TABLE",
-    "Curve",
-    "LogRow",
-    "MetricPoint",
-    "Segments",
-    "TrainingMetricRow",
-    "curves",
-    "decode_log_json",
-    "read_training_table",
-    "telling_places",
-    "thin",
-    "training_rows",
-    "write_training_table",
-]
-
 
 class MetricPoint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One value of one metric.

@@ -26,19 +26,6 @@ from benchbook.evalsets.lines import (
 from benchbook.evalsets.tables import csv_rows
 from benchbook.training.curves import LogRow, decode_log_json
 
-__all__ = [
-    "EVENT_STEP",
-    "EVENT_TIME",
-    "MAX_STATE_BYTES",
-    "LogForm",
-    "event_files",
-    "jsonl_rows",
-    "log_rows",
-    "recognise",
-    "trainer_state_rows",
-]
-
-
 # What an event says of itself, beside its tags.
 EVENT_STEP, EVENT_TIME = "event.step", "event.wall_time"
 

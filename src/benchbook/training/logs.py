@@ -26,16 +26,6 @@ from benchbook.training.curves import (
 )
 from benchbook.training.forms import LogForm, event_files, log_rows, recognise
 
-__all__ = [
-    "TrainingLog",
-    "find_training_logs",
-    "read_training_metrics",
-    "training_files",
-    "training_warnings",
-    "write_training",
-]
-
-
 _Number = TypeVar("_Number")
 
 

@@ -20,10 +20,11 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.labels.answer_card import TELLING_LABELS, AnswerCard, Applies, CriterionTrial
+from benchbook.labels.answer_card import AnswerCard, Applies, CriterionTrial
+from benchbook.labels.calibration import TELLING_LABELS
 from benchbook.labels.calibration_results import AgreementName
 from benchbook.statistics import Estimate
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.html import html_page
 from benchbook.views.judge_card_tables import (
@@ -40,10 +41,7 @@ from benchbook.views.judge_card_tables import (
 from benchbook.views.judges import CardSection, CardWords
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import table_json
-from benchbook.views.words import criterion_word, plural
-
-__all__ = ["answer_card_html", "answer_card_lines", "answer_card_markdown", "answer_card_words"]
-
+from benchbook.views.words import criterion_word
 
 _OF_TWO: tuple[AgreementName, ...] = ("cohens_kappa", "gwet_ac1", "krippendorff_alpha_ordinal")
 

@@ -26,7 +26,7 @@ from benchbook.evaluators.document import (
 )
 from benchbook.evaluators.registry import evaluator_named, evaluator_of
 from benchbook.record.folder import Record
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.csv_files import csv_report
 from benchbook.views.views import (
@@ -40,10 +40,7 @@ from benchbook.views.views import (
     write_document,
     write_pieces,
 )
-from benchbook.views.words import aggregate_word, plural
-
-__all__ = ["VIEW"]
-
+from benchbook.views.words import aggregate_word
 
 _MOST_ITEMS = 200  # that did not pass, in full
 _TONES: Mapping[str, Tone] = {"READY": "good", "pass": "good", "NOT_READY": "bad", "fail": "bad"}

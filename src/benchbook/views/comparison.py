@@ -24,7 +24,7 @@ from benchbook.evaluators.document import (
     Table,
     Title,
 )
-from benchbook.text import one_line, shorten
+from benchbook.text import one_line, plural, shorten
 from benchbook.views import comparison_tables as tables
 from benchbook.views import numbers
 from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
@@ -33,10 +33,6 @@ from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.markup import style_sheet
 from benchbook.views.several_runs import leaderboard_notes, leaderboard_table
-from benchbook.views.words import plural
-
-__all__ = ["comparison_html", "comparison_markdown", "comparison_summary", "gate_lines"]
-
 
 _NAME = 80  # characters of a run's or an item's name
 _MOST_NAMED = 100  # items that lost or won the expected answer

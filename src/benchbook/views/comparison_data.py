@@ -19,17 +19,6 @@ from benchbook.views.views import written_whole
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "MAX_SHOWN",
-    "ComparisonReport",
-    "ShownItem",
-    "comparison_frame",
-    "comparison_json",
-    "shown_items",
-    "write_comparison_parquet",
-]
-
-
 MAX_SHOWN = 200  # items of a pair that a page shows in full
 
 

@@ -15,32 +15,10 @@ from benchbook.evaluators.contract import ComparedMetric, EndedEarly
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference, scorer_changed
 from benchbook.statistics.ground import REASONS, WARNINGS
-from benchbook.text import one_line, shorten
+from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.comparison_data import ShownItem
-from benchbook.views.words import criterion_word, plural
-
-__all__ = [
-    "CHANGE_WORDS",
-    "CLASS_WORDS",
-    "HISTORY_WORDS",
-    "classes_table",
-    "containment_lines",
-    "differences_table",
-    "first_line",
-    "history_table",
-    "item_facts",
-    "margin_line",
-    "metadata_table",
-    "metric_word",
-    "notices",
-    "run_notices",
-    "runs_table",
-    "slices_table",
-    "verdict",
-    "way_table",
-]
-
+from benchbook.views.words import criterion_word
 
 CLASS_WORDS: dict[ItemClass, str] = {
     "regressed": "Regressed",

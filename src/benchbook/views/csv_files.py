@@ -24,9 +24,6 @@ from benchbook.labels.state import NOT_APPLYING, Given, said_words, scores_words
 from benchbook.record.facts import Label, LabelScale
 from benchbook.text import quoted, visible
 
-__all__ = ["Returned", "csv_report", "inert", "labels_csv", "read_labels_csv"]
-
-
 _RUN = frozenset("=+-@")
 _PASSED_OVER = frozenset("'\"`‘’“”„«»")
 _LINE_END = "\r\n"  # RFC 4180, whatever the platform

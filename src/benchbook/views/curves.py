@@ -12,14 +12,10 @@ from itertools import groupby
 from math import ceil, floor, isfinite, log10
 
 from benchbook.evaluators.document import Cell, Column, Table
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.training.curves import Curve, MetricPoint, Place, thin
 from benchbook.views.markup import Html, el, table_html, text
 from benchbook.views.svg import label, picture
-from benchbook.views.words import plural
-
-__all__ = ["CURVES_CSS", "MOST_CURVES", "curves_figure", "training_remarks", "training_table"]
-
 
 _MOST_POINTS = 600  # of a curve; a wide screen has no more columns for it
 

@@ -13,17 +13,6 @@ from benchbook.statistics.ground import REASONS
 from benchbook.views import numbers
 from benchbook.views.words import aggregate_word
 
-__all__ = [
-    "GateState",
-    "by_bounds",
-    "extremes",
-    "gate_rule",
-    "gate_state",
-    "gate_value",
-    "gates_table",
-    "rule_words",
-]
-
 
 class GateState(NamedTuple):
     tone: Tone

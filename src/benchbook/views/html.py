@@ -29,16 +29,13 @@ from benchbook.evaluators.document import (
     Words,
 )
 from benchbook.evaluators.gates import Gate
-from benchbook.text import shorten
+from benchbook.text import plural, shorten
 from benchbook.views import numbers
 from benchbook.views.curves import curves_figure
 from benchbook.views.gates import gate_rule, gate_state, gate_value
 from benchbook.views.markup import Html, el, join, page_head, table_html, text
 from benchbook.views.svg import gate_scale, hatching, histogram, legend, parts_bar, plot_table
-from benchbook.views.words import MAX_CHARS, aggregate_word, plural
-
-__all__ = ["blocks_html", "html_page", "section_html"]
-
+from benchbook.views.words import MAX_CHARS, aggregate_word
 
 _NAME = 120  # characters of a name; the whole of it is under Reproducibility
 _MARKS: dict[Tone, str] = {"good": "✓", "bad": "✕", "doubt": "?", "none": "–"}

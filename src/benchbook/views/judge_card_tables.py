@@ -10,26 +10,10 @@ from benchbook.labels.calibration_results import AgreementName, Corrected, Corre
 from benchbook.labels.carried import CarriedFrom
 from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.gates import rule_words
-from benchbook.views.words import aggregate_word, criterion_word, plural
-
-__all__ = [
-    "COEFFICIENTS",
-    "agreement_table",
-    "bounded",
-    "card_notices",
-    "card_sections",
-    "caveats",
-    "confusion_table",
-    "inside",
-    "label_notices",
-    "made_how",
-    "people_table",
-    "why_nothing",
-]
-
+from benchbook.views.words import aggregate_word, criterion_word
 
 _Scale = tuple[int, int]  # its lowest and its highest number
 

@@ -33,18 +33,6 @@ from benchbook.views.markdown import markdown_page
 from benchbook.views.views import TableWords, named_model, table_json
 from benchbook.views.words import DecisionWord, decision_word, reason
 
-__all__ = [
-    "CardDecision",
-    "CardSection",
-    "CardWords",
-    "card_html",
-    "card_lines",
-    "card_markdown",
-    "card_words",
-    "position_table",
-]
-
-
 _CELL, _COLUMNS = 34, 6  # characters of a cell, and columns, on a terminal
 
 

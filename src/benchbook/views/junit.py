@@ -14,9 +14,6 @@ from benchbook.evaluators.exact import as_float
 from benchbook.text import one_line, visible
 from benchbook.views import numbers
 
-__all__ = ["Suite", "case", "cut", "outcome", "regressions_junit", "skipped", "suites", "system_out"]
-
-
 _MAX_CHARS = 4_000  # of one text
 _NOT_XML = re.compile("[\ufffe\uffff]")  # what XML 1.0 forbids beside what `visible` has taken
 

@@ -37,9 +37,6 @@ from benchbook.views.curves import training_remarks, training_table
 from benchbook.views.svg import plot_table
 from benchbook.views.words import MAX_CHARS
 
-__all__ = ["bullets", "fenced", "inline", "markdown_page", "table_markdown"]
-
-
 _BACKSLASHED = re.compile(r"([\\`*_{}\[\]()#+!~^$])")
 # A reference, where a backslash would still be read as structure by some: in tables, HTML, and links of plain text.
 _REFERENCED = re.compile(r"[&<>|@]|:(?=//)|(?<=www)\.", re.IGNORECASE)

@@ -15,19 +15,6 @@ from benchbook.evaluators.document import Column, Table
 from benchbook.text import visible
 from benchbook.views import numbers
 
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "Html",
-    "el",
-    "join",
-    "page_head",
-    "style_sheet",
-    "table_html",
-    "text",
-]
-
-
 Html = NewType("Html", str)
 
 _VOID = frozenset({"br", "hr", "link", "meta"})

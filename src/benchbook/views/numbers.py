@@ -17,32 +17,6 @@ from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.ground import REASONS
 from benchbook.text import one_line
 
-__all__ = [
-    "DASH",
-    "DECIMALS",
-    "MOST_DECIMALS",
-    "NO_INTERVAL",
-    "Kind",
-    "cell",
-    "cells",
-    "difference_interval",
-    "interval",
-    "items_moved",
-    "limit",
-    "money",
-    "nothing",
-    "p_value",
-    "points",
-    "reported",
-    "score",
-    "seconds",
-    "short_hash",
-    "short_model",
-    "show",
-    "signed",
-]
-
-
 DASH = "–"
 _MINUS = "−"
 DECIMALS: dict[Kind, int] = {

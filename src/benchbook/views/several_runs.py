@@ -25,24 +25,12 @@ from benchbook.evaluators.document import (
     table,
 )
 from benchbook.statistics.ground import WARNINGS
-from benchbook.text import one_line, shorten
+from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.terminal import table_lines
-from benchbook.views.words import aggregate_word, plural
-
-__all__ = [
-    "experiment_document",
-    "experiment_html",
-    "experiment_markdown",
-    "leaderboard_lines",
-    "leaderboard_notes",
-    "leaderboard_table",
-    "plan_words",
-    "ready_words",
-]
-
+from benchbook.views.words import aggregate_word
 
 _RANK_TESTS = {
     "all_pairs_holm_mid_p": "the mid-p McNemar test",

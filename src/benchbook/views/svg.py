@@ -17,9 +17,6 @@ from benchbook.views.gates import extremes, gate_rule, gate_state, gate_value
 from benchbook.views.markup import Html, el, join, text
 from benchbook.views.words import aggregate_word
 
-__all__ = ["gate_scale", "hatching", "histogram", "label", "legend", "parts_bar", "picture", "plot_table", "step"]
-
-
 _HATCHED = frozenset({"did not pass"})
 
 

@@ -38,9 +38,6 @@ from benchbook.views.curves import training_remarks, training_table
 from benchbook.views.gates import gate_rule, gate_state, gate_value
 from benchbook.views.words import aggregate_word
 
-__all__ = ["document_lines", "encodable", "print_document", "table_lines"]
-
-
 COLOURS: dict[Tone, str] = {"good": "32", "bad": "31", "doubt": "33", "none": "2"}
 _STATES = {
     "regressed": "31", "improved": "32", "answer_lost": "31", "answer_won": "32", "expected_changed": "33",

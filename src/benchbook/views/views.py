@@ -43,33 +43,6 @@ from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.words import aggregate_word, asked_items
 
-__all__ = [
-    "FOOT",
-    "ColumnWords",
-    "CriterionWords",
-    "GateWords",
-    "JudgedWords",
-    "MarkedSpan",
-    "MetWords",
-    "QuoteWords",
-    "Rows",
-    "TableWords",
-    "View",
-    "end_sections",
-    "gate_words",
-    "named_evalset",
-    "named_model",
-    "notices_around",
-    "opening_of",
-    "run_facts",
-    "table_json",
-    "text_spans",
-    "view_of",
-    "write_document",
-    "write_pieces",
-    "written_whole",
-]
-
 
 class AnyReport(Protocol):
     """A report of a run of any spec: parts that are alike take it."""

@@ -14,24 +14,6 @@ from benchbook.evaluators.gates import DecisionName
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
 
-__all__ = [
-    "AGGREGATES",
-    "MAX_CHARS",
-    "OF_CRITERIA",
-    "VERDICTS",
-    "AggregateWord",
-    "DecisionWord",
-    "aggregate_word",
-    "asked_items",
-    "criterion_word",
-    "decision_word",
-    "listed",
-    "outcome_word",
-    "plural",
-    "reason",
-]
-
-
 MAX_CHARS = 20_000  # of one text that is shown in full; the CSV and `benchbook show` have all of it
 
 

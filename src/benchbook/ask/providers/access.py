@@ -12,19 +12,6 @@ import msgspec
 from benchbook.ask.providers.calls import Answer
 from benchbook.errors import ConfigError
 
-__all__ = [
-    "DEFAULT_BASE_URL",
-    "Secret",
-    "chat_url",
-    "checked_base_url",
-    "default_address",
-    "redact",
-    "server_of",
-    "takes_api_key",
-    "versioned_url",
-]
-
-
 # Keys of other accounts that a server may echo, half of them starred out at times. Prose has the same beginnings
 # (`task-force`, `key-value`, `bearer token`), so a key is long, or has a digit.
 _KEY_LIKE = re.compile(

@@ -25,9 +25,6 @@ from benchbook.errors import ConfigError, UsageError
 from benchbook.record.facts import FailureCause
 from benchbook.text import one_line
 
-__all__ = ["AnyLLMProvider"]
-
-
 _request = msgspec.json.Decoder(dict[str, Any])
 # What vendors' libraries call an error of the connection, which has no status: OSError, httpx.TransportError,
 # openai.APIConnectionError, aiohttp.ClientConnectionError, botocore's EndpointConnectionError, …

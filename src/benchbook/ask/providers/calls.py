@@ -11,8 +11,6 @@ import msgspec
 from benchbook.evalsets.conversations import called
 from benchbook.record.facts import FailureCause
 
-__all__ = ["Answer", "CallFailed", "Provider", "ToolCalls", "elapsed_ms", "is_fault", "normalised"]
-
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A whole reply. A null is what the provider did not tell; nothing is guessed (SPEC R1.4)."""

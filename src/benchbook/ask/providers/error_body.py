@@ -13,18 +13,6 @@ from benchbook.ask.providers.access import redact
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.text import one_line
 
-__all__ = [
-    "MAX_DETAIL",
-    "Told",
-    "codes_of",
-    "is_error",
-    "read_error",
-    "read_error_body",
-    "refused_parameter",
-    "told_detail",
-]
-
-
 MAX_DETAIL = 500  # characters of a server's own words that are kept
 _MAX_MESSAGE = 4 * MAX_DETAIL  # of what is looked through for words
 _MAX_READ = 1 << 16  # bytes of a body that is no JSON

@@ -19,20 +19,6 @@ from benchbook.ask.providers.error_body import (
 )
 from benchbook.record.facts import FailureCause
 
-__all__ = [
-    "STOPS_RUN",
-    "broken_off",
-    "broken_reply",
-    "error_in_200",
-    "failed_without_status",
-    "refusal",
-    "refused",
-    "reset_s",
-    "retry_after_s",
-    "told_wait_s",
-]
-
-
 _DECIMAL = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?)")
 _LONGEST = 1e12
 _MAX_DEPTH = 8

@@ -20,9 +20,6 @@ from benchbook.ask.providers.http_connection import BodyHandler, Connection, Htt
 from benchbook.errors import ConfigError
 from benchbook.record.facts import FailureCause
 
-__all__ = ["HttpClient", "Phase", "open_connection"]
-
-
 _WORDS: dict[FailureCause, str] = {
     "dns": "the name was not found",
     "connection": "the server did not take it",

@@ -15,19 +15,6 @@ import msgspec
 
 from benchbook.record.facts import FailureCause
 
-__all__ = [
-    "BodyHandler",
-    "BodyTooLargeError",
-    "Connection",
-    "EncodingError",
-    "HttpError",
-    "Response",
-    "cause_of_error",
-    "decoded",
-    "is_local",
-]
-
-
 # Of this machine: no more files, memory, disk or ports.
 _LOCAL = frozenset({
     errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EDQUOT, errno.EADDRNOTAVAIL,

@@ -24,9 +24,6 @@ from benchbook.evalsets.conversations import said
 from benchbook.record.facts import FailureCause
 from benchbook.text import one_line, shorten
 
-__all__ = ["KIND", "PythonFunction", "ScriptedProvider", "function_named", "lend", "read_script", "source_sha256"]
-
-
 KIND = "python"
 
 Function = Callable[[Any], Any]

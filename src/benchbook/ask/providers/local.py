@@ -13,8 +13,6 @@ from typing import Any
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.errors import ConfigError, UsageError
 
-__all__ = ["SLOTS", "SMALL_MODEL", "LocalProvider", "LocalServer", "bounded", "cores", "find_model", "weights_version"]
-
 
 def cores() -> int:
     """How many processor cores this process may use."""

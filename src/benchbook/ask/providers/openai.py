@@ -34,9 +34,6 @@ from benchbook.ask.providers.openai_wire import (
 from benchbook.canonical import decode_json, ready
 from benchbook.text import one_line
 
-__all__ = ["ChatStream", "OpenAIProvider"]
-
-
 MAX_REPLY_BYTES = 16 << 20
 _NS_PER_MS = 1_000_000
 _STREAM_LAST = b',"stream":true}'

@@ -16,20 +16,6 @@ from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, failed_without_status
 from benchbook.canonical import canonical_json, decode_json, ready
 
-__all__ = [
-    "LEFT_OUT",
-    "Completion",
-    "CompletionChoice",
-    "Message",
-    "UnreadableError",
-    "answer_of",
-    "chat_body",
-    "loose_completion",
-    "read_completion",
-    "thoughts",
-]
-
-
 # A number that no server can mean is taken as not told; it would not fit into a table.
 _MAX_COUNT = 10**12
 _MAX_NS = 10**18

@@ -49,16 +49,6 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
 
-__all__ = [
-    "AnswerQuestions",
-    "PreparedAnswers",
-    "check_set",
-    "identity_of",
-    "opened_for",
-    "prepare",
-    "roles_of_answers",
-]
-
 # Settings of a run that have no meaning where nobody judges, and outputs come from `--predictions`.
 _NOT_HERE = (
     "judge",

@@ -34,9 +34,6 @@ from benchbook.record.state import JournalState
 from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from benchbook.training.logs import training_files
 
-__all__ = ["AnswersEvaluator"]
-
-
 _MAX_FINDINGS = 20
 
 

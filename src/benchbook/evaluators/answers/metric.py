@@ -20,9 +20,6 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import JournalState
 
-__all__ = ["NO_FIELDS", "UNSCORED", "Metric", "Scored", "Unscored"]
-
-
 NO_FIELDS: Mapping[str, Any] = {}
 UNSCORED = "unscored"  # of an item that was answered and has no score: in `Counted.missed`, by why
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from benchbook.evalsets.predictions import Predictions
 
-__all__ = ["prediction_replies", "record_predictions"]
-
 
 def record_predictions(
     config: ScoreConfig, metric: Metric, on_progress: ProgressHandler | None = None

@@ -19,20 +19,6 @@ from benchbook.record.derived_files import Manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply
 from benchbook.text import storable
 
-__all__ = [
-    "CAUSE",
-    "SCORED",
-    "AnswerManifest",
-    "AnswerRow",
-    "ItemOutcome",
-    "RunOfItems",
-    "answer_row",
-    "item_outcome",
-    "last_reply",
-    "predicted_text",
-    "why_unanswered",
-]
-
 
 class AnswerRow(Made, frozen=True, kw_only=True):
     """One row of samples.parquet and samples.jsonl: an item, asked or not (A5). What is each evaluator's own stands

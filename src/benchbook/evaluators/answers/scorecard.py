@@ -13,21 +13,6 @@ from benchbook.evalsets.requirements import vocabulary
 from benchbook.evaluators.exact import NANO, as_float, mean, ratio, sample_sd, sd_of_sums
 from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval
 
-__all__ = [
-    "GROUPINGS",
-    "MOCK_JUDGE",
-    "NO_PREDICTION",
-    "UNANSWERED",
-    "MockJudge",
-    "ScoreSlice",
-    "Scorecard",
-    "ScorecardTally",
-    "Sums",
-    "Unavailable",
-    "failed_scorecard",
-]
-
-
 GROUPINGS = ("section", "category", "difficulty")
 CONFIDENCE = 0.95
 NO_PREDICTION = "no_prediction"  # the reason of an item without a text to compare (A7)

@@ -45,9 +45,6 @@ from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
 from benchbook.training.logs import training_files, training_warnings, write_training
 
-__all__ = ["DERIVED_FILES", "AnswersDerived", "Counted", "SampleCheck", "derive_answers", "dry_run_reason"]
-
-
 DERIVED_FILES = ("samples.parquet", "samples.jsonl", "aggregates.json", "decision.json", "manifest.json")
 
 # Called with each item's facts before they are used; `verify` looks at them there.

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-__all__ = ["OTHERWISE", "PARTS", "AnswerPart", "Otherwise", "PartName", "part_of"]
-
 PartName = Literal["whole", "last_line", "after", "tag", "boxed"]
 Otherwise = Literal["whole", "nothing"]
 

@@ -12,8 +12,6 @@ from benchbook.evaluators.checks.kinds import KINDS
 from benchbook.evaluators.contract import Evaluator
 from benchbook.text import one_line
 
-__all__ = ["described_checks"]
-
 
 def described_checks(evaluator: Evaluator, evalset: str | None) -> dict[str, Any]:
     """The checks of an evaluator that is made of them; with an eval set, what its first item is held against.

@@ -47,8 +47,6 @@ from benchbook.specs import load_spec
 from benchbook.specs.folders import SPEC_FILE
 from benchbook.text import quoted
 
-__all__ = ["EVALUATORS", "ChecksEvaluator", "ChecksMetric", "derived_types", "evaluator_in", "evaluator_kept_in"]
-
 
 class ChecksEvaluator(AnswersEvaluator):
     """Answers held against checks, without a judge. Its spec is read when it is first needed."""

@@ -28,8 +28,6 @@ from benchbook.evaluators.gates import (
 from benchbook.evaluators.intervals import Interval
 from benchbook.statistics.clusters import least_to_show
 
-__all__ = ["Gated", "decision_of", "least_by_gate", "thresholds_of"]
-
 
 def thresholds_of(gates: tuple[GateSpec, ...]) -> tuple[Threshold, ...]:
     """The limits of a spec, in its order; a gate with both has two."""

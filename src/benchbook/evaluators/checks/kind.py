@@ -18,23 +18,6 @@ from benchbook.evaluators.exact import NANO, in_nano
 from benchbook.specs.fields import WrongValueError, said, text_of
 from benchbook.text import quoted, shorten
 
-__all__ = [
-    "EXPECTED_ANSWER",
-    "NO_ITEM",
-    "REASONS",
-    "CheckResult",
-    "Expected",
-    "Kind",
-    "Reader",
-    "Reason",
-    "field_named",
-    "hit",
-    "miss",
-    "read_expected",
-    "shown",
-]
-
-
 Reader = Callable[[Any], Any]
 
 

@@ -35,9 +35,6 @@ from benchbook.specs.fields import (
 from benchbook.specs.folders import SPEC_FILE, read_own, spec_text
 from benchbook.text import quoted
 
-__all__ = ["SpecFolder", "read_checks", "read_spec_files", "read_spec_folder"]
-
-
 # Columns of a row that no check may take (A5, and the columns of every record).
 _RESERVED = frozenset((
     "sample", "item_id", "id", "repeat", "section", "category", "difficulty", "group", "answer_format", "prompt",

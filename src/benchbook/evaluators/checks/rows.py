@@ -12,8 +12,6 @@ from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.checks.spec import CheckSpec, column_names
 from benchbook.evaluators.intervals import Interval
 
-__all__ = ["CheckCounts", "ChecksAggregates", "ChecksManifest", "row_type_of"]
-
 
 def row_type_of(checks: tuple[CheckSpec, ...]) -> type[AnswerRow]:
     """The row of an evaluator with these checks. Each adds three columns: `<check>`, its score; `<check>_reason`, why

@@ -13,21 +13,6 @@ from benchbook.evaluators.checks.kind import CheckResult, miss
 from benchbook.evaluators.checks.kinds import Kind
 from benchbook.evaluators.exact import in_nano
 
-__all__ = [
-    "ONE",
-    "WHOLE",
-    "CheckSpec",
-    "ChecksSpec",
-    "GateSpec",
-    "ItemScore",
-    "aggregate_names",
-    "column_names",
-    "item_faults",
-    "passes",
-    "score_item",
-]
-
-
 WHOLE = AnswerPart()
 
 ONE = Fraction(1)

@@ -25,9 +25,6 @@ from benchbook.text import shorten
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["WHITE_SPACE", "score_columns", "score_table"]
-
-
 # What str.strip takes (a test goes through all of Unicode). Polars' own default knows nothing of U+001C to U+001F.
 WHITE_SPACE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

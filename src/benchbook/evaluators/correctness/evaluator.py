@@ -28,8 +28,6 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["EVALUATOR", "METRIC", "CorrectnessEvaluator", "CorrectnessMetric", "derived_types"]
-
 
 class CorrectnessMetric(Metric):
     """1 where the whole answer is the expected one, white space at its ends and case aside, else 0 (A1)."""

@@ -9,14 +9,6 @@ from benchbook.evaluators.answers.rows import CAUSE, AnswerManifest, answer_row
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
-__all__ = [
-    "AskedCorrectnessRow",
-    "CorrectnessAggregates",
-    "CorrectnessManifest",
-    "CorrectnessRow",
-]
-
-
 # 0.0 or 1.0; 0.0 throughout where the run failed (A3); null where it is not answered yet.
 _OWN = {"predicted": [("correctness", float | None)]}
 

@@ -17,9 +17,6 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["METRIC_NAME", "ItemAnswer", "floor_warning", "scorecard", "tally", "tally_columns"]
-
-
 METRIC_NAME = "answer_correctness"
 
 

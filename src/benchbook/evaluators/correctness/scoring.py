@@ -10,19 +10,6 @@ from typing import Literal, get_args
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import same_number
 
-__all__ = [
-    "REASONS",
-    "SPEC_ID",
-    "AnswerFormat",
-    "MissReason",
-    "compared_text",
-    "correctness",
-    "has_prediction",
-    "normalize",
-    "reason",
-]
-
-
 SPEC_ID = "answer_correctness@v1"
 
 AnswerFormat = Literal["answer_prefix"]

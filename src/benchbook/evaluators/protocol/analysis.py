@@ -42,9 +42,6 @@ from benchbook.evaluators.protocol.spec import OVERALL, Protocol, form
 if TYPE_CHECKING:
     from benchbook.statistics import Agreement, Weights
 
-__all__ = ["LOCATED_KINDS", "STANDINGS", "analyse", "league", "league_rules", "self_minus_cross"]
-
-
 LOCATED_KINDS = ("exact", "normalised", "fragments", "not_found", "empty", "no_quote")
 _FOUND = frozenset({"exact", "normalised", "fragments"})
 _FROM_WORST = ("FAIL", "PARTIAL", "PASS")

@@ -20,9 +20,6 @@ from benchbook.statistics import Estimate, bounded_mean, mean_interval, paired_d
 if TYPE_CHECKING:
     from benchbook.statistics.agreement import AgreementMethod
 
-__all__ = ["Measuring", "Number", "drifts", "exact_mean", "mean_of", "score_of", "target_variants"]
-
-
 Number = int | Fraction
 _SURE_ENOUGH = 2  # from this derivation on no interval is too sure; before, t and the bootstrap
 

@@ -50,15 +50,6 @@ from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.text import plural
 
-__all__ = [
-    "PreparedJudging",
-    "ProtocolQuestions",
-    "check_prompts",
-    "inputs_of_set",
-    "prepare_judging",
-    "roles_of_judges",
-]
-
 
 def endpoint_name(judge: int) -> str:
     """What a judge's endpoint is called: its number, for a name is somebody's text."""

@@ -30,15 +30,6 @@ from benchbook.evaluators.protocol.plan import Declared
 from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.validity import EvidenceRule
 
-__all__ = [
-    "Declarations",
-    "JudgeDeclaration",
-    "JudgingConfig",
-    "declarations_from",
-    "judging_config_from_mapping",
-    "tools_of",
-]
-
 
 class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings of an experiment (docs/reference/config.md)."""

@@ -8,8 +8,6 @@ from benchbook.evaluators.protocol.folders import protocol_asked_for
 from benchbook.evaluators.protocol.requests import render_prompt
 from benchbook.evaluators.protocol.spec import OVERALL, MethodPrompt, Protocol, form
 
-__all__ = ["described_protocol"]
-
 
 def described_protocol(folder: str, *, with_prompts: bool) -> dict[str, Any]:
     """The protocol of a folder, or the one that is shipped; with what judges are asked about an output, if wanted.

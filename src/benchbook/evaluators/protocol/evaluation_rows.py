@@ -23,27 +23,6 @@ from benchbook.evaluators.protocol.reply import Evidence
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.validity import Evaluation, EvaluationSet, Options, validate
 
-__all__ = [
-    "Asked",
-    "CellId",
-    "CoverageGap",
-    "EvaluationRow",
-    "EvidenceRow",
-    "FlagDetail",
-    "GapReason",
-    "JudgedText",
-    "ReadRow",
-    "SpanRow",
-    "asked_about",
-    "cell_of",
-    "coverage_gaps",
-    "evaluation_row",
-    "row_kind",
-    "row_of",
-    "sha256_of",
-    "sorted_rows",
-]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class CellId:

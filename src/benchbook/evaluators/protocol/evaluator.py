@@ -45,17 +45,6 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "EVALUATOR",
-    "JudgedAnswer",
-    "ProtocolEvaluator",
-    "derived_types",
-    "evaluator_in",
-    "evaluator_kept_in",
-    "judging_asked_for",
-]
-
-
 # ── as people label it ───────────────────────────────────────────────────────────────────────────────────────
 
 # Rows of samples.parquet are evaluations, several for each output. Here each that counts stands beside what people see

@@ -10,21 +10,6 @@ from typing import Any, Literal
 from benchbook.errors import ConfigError
 from benchbook.text import shorten
 
-__all__ = [
-    "EDITION",
-    "FLAG_OF",
-    "Code",
-    "Detail",
-    "Edition",
-    "Findings",
-    "Flag",
-    "SameModel",
-    "codes_of",
-    "said",
-    "with_versions",
-]
-
-
 # Which reading of P2 and P4 holds. 2 adds what SPEC marks as derivation 3: a date that is one, a reason, quotes that
 # are neither too short nor, in text without spaces, too long, and a score that is missing. Old records keep the first.
 Edition = Literal[1, 2]

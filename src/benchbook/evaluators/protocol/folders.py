@@ -55,9 +55,6 @@ from benchbook.specs.folders import (
 )
 from benchbook.text import quoted, shorten
 
-__all__ = ["ProtocolFolder", "kept_protocol", "load_protocol", "protocol_asked_for", "protocol_of", "read_protocol"]
-
-
 _DIMENSION = re.compile("[A-Za-z][A-Za-z0-9_]{0,47}")
 _DIMENSION_WORDS = "a name of at most 48 letters, digits and _, a letter first"
 _MOST_DIMENSIONS = 20

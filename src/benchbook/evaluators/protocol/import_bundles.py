@@ -38,9 +38,6 @@ from benchbook.evaluators.protocol.import_mapping import (
 from benchbook.evaluators.protocol.imported import ImportedJudgement, element_slices
 from benchbook.evaluators.protocol.spec import Protocol
 
-__all__ = ["MAX_BUNDLE_BYTES", "MISSING", "protocol_reply", "read_bundle", "value_at_path"]
-
-
 MISSING = object()  # no such key, as apart from a null
 
 

@@ -55,17 +55,6 @@ from benchbook.evalsets.output_sets import Output
 from benchbook.evaluators.protocol.spec import Method, Protocol, form
 from benchbook.text import shorten
 
-__all__ = [
-    "NAMED_BY",
-    "JudgementMapping",
-    "NoOutput",
-    "OutputIndex",
-    "check_declared",
-    "load_mapping",
-    "need",
-    "reply_placeholders",
-]
-
 
 def reply_placeholders() -> tuple[str, ...]:
     """The placeholders of a pattern for replies and bundles."""

@@ -32,9 +32,6 @@ from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.text import one_line
 
-__all__ = ["ImportConfig", "ImportedRecord", "record_judgements"]
-
-
 _MAX_LEFT_OUT = 1_000  # that are named in the record; all are counted
 
 

@@ -14,9 +14,6 @@ from benchbook.errors import InputError
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import Key
 
-__all__ = ["ImportedJudgement", "element_slices", "member_slice", "read_judgements"]
-
-
 _ESCAPED = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as Python's surrogateescape reads them
 
 

@@ -35,21 +35,6 @@ from benchbook.evaluators.protocol.imported import ImportedJudgement, member_sli
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, form, protocol_v1
 from benchbook.evaluators.protocol.validity import Options, validate
 
-__all__ = [
-    "MAX_REPLY_BYTES",
-    "PLACES",
-    "How",
-    "Imported",
-    "ImportedSource",
-    "find_reply_files",
-    "import_source",
-    "import_sources",
-    "read_reply_file",
-    "read_reply_table",
-    "write_judgements",
-]
-
-
 MAX_REPLY_BYTES = 16 << 20
 
 

@@ -25,9 +25,6 @@ from benchbook.record.derived_files import told_by_journal
 from benchbook.record.facts import Failure, Reply, cause_of
 from benchbook.record.state import JournalState, Reported
 
-__all__ = ["JudgeCounts", "RejectedEvaluations", "last_failure", "manifest_of", "rejection_of_evaluation", "task_of"]
-
-
 _MILLION = Decimal(1_000_000)
 
 

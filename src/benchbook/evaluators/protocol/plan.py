@@ -30,24 +30,6 @@ from benchbook.evaluators.protocol.validity import EvaluationSet, EvidenceRule, 
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 
-__all__ = [
-    "JUDGE_PROMPT",
-    "Declared",
-    "JudgePlan",
-    "PlacedProbe",
-    "ProtocolPlan",
-    "ProtocolSample",
-    "ProtocolSamples",
-    "TaskPrompts",
-    "edition_of",
-    "open_samples",
-    "outputs_of",
-    "place_probes",
-    "protocol_plan_of",
-    "read_task_prompts",
-]
-
-
 JUDGE_PROMPT = (
     "judge_prompt/"  # before its hash: an input of a record, a prompt by which judgements were made elsewhere
 )

@@ -20,21 +20,6 @@ import msgspec
 from benchbook.evaluators.protocol.spec import OVERALL, Protocol, count_words
 from benchbook.evaluators.protocol.validity import Evaluation, Options, validate
 
-__all__ = [
-    "PROBES_ID",
-    "Probe",
-    "ProbeCheck",
-    "ProbeKind",
-    "ProbeResult",
-    "ProbeRule",
-    "check_probe",
-    "injection",
-    "probe_result",
-    "probe_rules",
-    "probes_for",
-]
-
-
 PROBES_ID = "judge_probes@v1"  # of the texts and rules below; other ones are another version
 
 ProbeKind = Literal[

@@ -16,26 +16,6 @@ from benchbook.evaluators.protocol.spec import OVERALL, SPEC_ID, VERDICTS, Proto
 from benchbook.evaluators.quotes import Located, excess_of, locate
 from benchbook.specs import load_spec
 
-__all__ = [
-    "ABSENT",
-    "Evidence",
-    "ReadReply",
-    "Written",
-    "absent",
-    "check_evidence",
-    "check_scores",
-    "check_verdict",
-    "declines",
-    "has_scores",
-    "json_type",
-    "opens_json",
-    "read_reply",
-    "readable_scores",
-    "typed_field",
-    "written_in",
-]
-
-
 _JSON_OPENINGS = ("{", "[", "```")
 _QUOTED = re.compile(r'"[^"]*"')
 # A refusal is said at once; a megabyte is not searched for one.

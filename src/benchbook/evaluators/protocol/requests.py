@@ -14,8 +14,6 @@ from benchbook.evaluators.protocol.plan import ProtocolSample, ProtocolSamples
 from benchbook.evaluators.protocol.spec import OVERALL, VERDICTS, MethodPrompt, Protocol, reply_schema, scores_words
 from benchbook.specs import Template
 
-__all__ = ["ProtocolRequests", "RenderedPrompt", "fence_for", "prompt_values", "render_prompt"]
-
 
 def fence_for(*texts: str) -> str:
     """A mark that stands in none of `texts`, and is the same whenever it is made for the same texts (C6).

@@ -12,30 +12,6 @@ from benchbook.evaluators.protocol.probes import ProbeResult
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.record.derived_files import Manifest
 
-__all__ = [
-    "Analysis",
-    "Drift",
-    "EvaluationValidity",
-    "JudgeLedger",
-    "JudgePair",
-    "JudgeResults",
-    "LeagueEntry",
-    "LeagueRules",
-    "Measured",
-    "MethodCounts",
-    "Minimums",
-    "ProtocolAggregates",
-    "ProtocolManifest",
-    "ProtocolReadRow",
-    "ProtocolRow",
-    "QuestionDrift",
-    "RuleOutcome",
-    "SelfMinusCross",
-    "TargetVariant",
-    "Task",
-]
-
-
 # ── what the analysis says: plain data, exact to nine decimals (C2) ──────────────────────────────────────────
 
 

@@ -16,26 +16,6 @@ from typing import Any, Literal
 from benchbook.evaluators.quotes import LengthRule
 from benchbook.specs import load_spec
 
-__all__ = [
-    "OVERALL",
-    "PLACEHOLDERS",
-    "SPEC_ID",
-    "VERDICTS",
-    "Dimension",
-    "Form",
-    "Method",
-    "MethodPrompt",
-    "Protocol",
-    "Verdict",
-    "all_dimensions",
-    "count_words",
-    "form",
-    "protocol_v1",
-    "reply_schema",
-    "scores_words",
-]
-
-
 SPEC_ID = "judge_protocol@v1"
 # What a prompt's messages may have between double braces: four are of a request, four of the protocol itself.
 PLACEHOLDERS = ("task", "output_text", "meta", "fence", "dimensions", "verdict", "evidence", "reply")

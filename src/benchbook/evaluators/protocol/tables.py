@@ -47,16 +47,6 @@ from benchbook.record.folder import Record, write_file
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
 
-__all__ = [
-    "DERIVED_FILES",
-    "ProtocolCheck",
-    "ProtocolDerived",
-    "derive_protocol",
-    "row_type_of",
-    "task_warning",
-    "warnings_of",
-]
-
 
 def warnings_of(
     state: JournalState,

@@ -37,18 +37,6 @@ from benchbook.evaluators.protocol.reply import (
 from benchbook.evaluators.protocol.spec import Protocol, Verdict, form, protocol_v1
 from benchbook.evaluators.quotes import LocatedKind
 
-__all__ = [
-    "Cell",
-    "Evaluation",
-    "EvaluationSet",
-    "EvidenceRule",
-    "Options",
-    "is_calendar_date",
-    "parse_line",
-    "validate",
-]
-
-
 # ── whether a reply is about what was asked ──────────────────────────────────────────────────────────────────
 
 Cell = tuple[str, ...]  # question_id, prompt_variant, target_model, output_id: one sample (P1)

@@ -19,8 +19,6 @@ from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, LatenciesOfClusters, RubricTally
 from benchbook.statistics.clusters import Side
 
-__all__ = ["Aggregate", "AggregateSums", "Bounded", "Exact", "OfSamples", "Percentile", "TokenRatio"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Named:

@@ -28,17 +28,6 @@ from benchbook.evaluators.rubric.scoring import MetCounts, RubricScore, SampleOu
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import Case, ClusterSums, RubricTally
 
-__all__ = [
-    "RubricAggregates",
-    "aggregates_of",
-    "aggregates_type",
-    "bounded",
-    "is_bounded",
-    "is_unmeasured",
-    "table_of",
-]
-
-
 PER_CORRECT = "tokens_per_correct_answer"
 
 

@@ -39,22 +39,6 @@ from benchbook.record.facts import Failure, Reply, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 
-__all__ = [
-    "Early",
-    "RubricQuestions",
-    "StoppingRule",
-    "early_decision",
-    "early_stop_of",
-    "early_stopping",
-    "endpoint_name",
-    "is_finished",
-    "items_in_order",
-    "items_that_decided",
-    "samples_in_order",
-    "was_asked",
-]
-
-
 Early = EarlyDecision | EarlyDifference
 
 

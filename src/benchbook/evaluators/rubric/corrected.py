@@ -16,8 +16,6 @@ from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tables import Derived
 
-__all__ = ["CorrectableRubric", "can_be_corrected"]
-
 
 def can_be_corrected(spec: RubricSpec) -> bool:
     """Whether people can say all that its judge says.

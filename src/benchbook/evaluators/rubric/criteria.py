@@ -9,12 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "MEASURES", "NOT_ANSWERED", "SCORE_BELOW_MINIMUM", "TOO_FEW_CRITERIA", "Criterion", "Measure", "MeasureName",
-    "PassRule", "PromptMessage", "QuoteRule", "Shown",
-]  # fmt: skip
-
-
 Shown = Literal["mean", "full_credit_rate", "failure_rate"]
 QuoteRule = Literal["must_be_found", "report"]
 MeasureName = Literal["latency", "tokens", "cost"]

@@ -14,8 +14,6 @@ from benchbook.evaluators.rubric.reading import rubric_asked_for
 from benchbook.evaluators.rubric.reply import check_item_criteria
 from benchbook.evaluators.rubric.spec import RubricSpec
 
-__all__ = ["described_rubric"]
-
 
 def described_rubric(folder: str, evalset: str | None) -> dict[str, Any]:
     """The rubric of a folder, or the one that is shipped; with an eval set, what a judge is asked about its first item.

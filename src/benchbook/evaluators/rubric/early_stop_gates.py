@@ -25,9 +25,6 @@ from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, scor
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.sequences import FiniteBet
 
-__all__ = ["METHOD", "EarlyDecision", "EarlyStopping", "GateClaim", "InOrder", "SampleValues", "passes_of", "values_of"]
-
-
 _Value = TypeVar("_Value")
 
 

@@ -22,17 +22,6 @@ from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.sequences import FiniteBet
 
-__all__ = [
-    "PAIRED_METHOD",
-    "EarlyDifference",
-    "OtherRun",
-    "PairValues",
-    "PairedStopping",
-    "pair_values",
-    "pass_mark",
-]
-
-
 PAIRED_METHOD = "paired_betting"
 
 _POPULATION = 1 << 60  # items like these

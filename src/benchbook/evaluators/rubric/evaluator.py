@@ -62,18 +62,6 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
-__all__ = [
-    "EVALUATOR",
-    "RubricEvaluator",
-    "compared_columns",
-    "derived_types",
-    "evaluator_in",
-    "evaluator_kept_in",
-    "parse_line",
-    "unanswered_why",
-    "unparsed_line",
-]
-
 
 class RubricEvaluator(Evaluator):
     """A judge scores answers by criteria, and a release is decided (SPEC R)."""

@@ -20,8 +20,6 @@ from benchbook.text import one_line, plural
 if TYPE_CHECKING:
     from benchbook.evaluators.rubric.preparing import PreparedRun
 
-__all__ = ["RubricForecast", "forecast_of"]
-
 _PROMPT_TOKENS = 300  # of the judge's prompt, beside what the model was asked and what it answered
 
 

@@ -40,8 +40,6 @@ from benchbook.statistics.means import (
     t_interval_of_sums,
 )
 
-__all__ = ["cases_of", "further_intervals_of", "intervals_of"]
-
 
 def intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
     """Of the gated aggregates, and the median latency. Where samples share a group or an item, they are clustered."""

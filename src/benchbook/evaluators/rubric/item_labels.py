@@ -16,9 +16,6 @@ from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 
-__all__ = ["MET", "ItemCriterionRow", "item_label_rows"]
-
-
 MET = LabelCriterion("met", (0, 1), "met", grades=("not met", "met"))  # people are asked it in each criterion's words
 
 _NUMBERS = 1_000  # an item has fewer criteria

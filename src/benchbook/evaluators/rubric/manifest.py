@@ -17,9 +17,6 @@ from benchbook.evaluators.rubric.warnings import roles_of
 from benchbook.record.derived_files import told_by_journal
 from benchbook.record.state import JournalState
 
-__all__ = ["manifest_of", "refusal", "undeclared"]
-
-
 # Of what the journal tells, R7.1 requires these.
 _REQUIRED_OF_JOURNAL = ("run_id", "timestamp_utc", "dataset_id", "code_version", "environment")
 

@@ -27,8 +27,6 @@ from benchbook.statistics.planning import (
     n_to_settle_rate,
 )
 
-__all__ = ["least_by_gate", "least_for_ready", "never_shown", "to_settle"]
-
 
 def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
     """What would settle `gate`, whose interval leaves it open, by the method that made the interval."""

@@ -12,8 +12,6 @@ from benchbook.evaluators.rubric.scoring import NO_ANSWER, EvaluatorError, Furth
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import SampleHistory
 
-__all__ = ["exact_scores_of", "outcome_in", "outcome_of"]
-
 
 def outcome_of(history: SampleHistory) -> SampleOutcome:
     """What the scores are computed from."""

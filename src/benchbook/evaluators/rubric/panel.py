@@ -32,8 +32,6 @@ from benchbook.evaluators.rubric.scoring import EvaluatorError, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.tally import RubricTally
 
-__all__ = ["panel_analysis", "panel_type"]
-
 
 def panel_type(spec: RubricSpec) -> type[PanelAnalysis]:
     """What is said of a panel under a rubric."""

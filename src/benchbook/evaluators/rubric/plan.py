@@ -25,18 +25,6 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import RunStarted
 from benchbook.specs import as_text
 
-__all__ = [
-    "PLACEHOLDER",
-    "JudgePrompt",
-    "Panel",
-    "Plan",
-    "Requests",
-    "UntilDecided",
-    "placeholders",
-    "plan_of",
-    "reply_schema",
-]
-
 
 class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
     """The run ends once it is decided, with at most the chance `error` of another decision than all items would give;

@@ -52,8 +52,6 @@ from benchbook.record.reading import MAX_SAMPLES
 from benchbook.record.state import JournalState, read_state
 from benchbook.text import storable
 
-__all__ = ["DEFAULT_ERROR", "PreparedRun", "judges_settings", "prepare", "roles_of_run", "until_decided_of"]
-
 
 def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
     """The plan, with what it needs of the run that it is held against. `run` is a path, or an id in the folder `runs`.

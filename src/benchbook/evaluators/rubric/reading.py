@@ -43,17 +43,6 @@ from benchbook.specs.fields import (
 from benchbook.specs.folders import SPEC_FILE, Texts, read_generation, read_messages, read_own, spec_text
 from benchbook.text import quoted
 
-__all__ = [
-    "RubricFolder",
-    "items_for",
-    "kept_rubric",
-    "load_rubric",
-    "read_rubric",
-    "rubric_asked_for",
-    "rubric_of",
-    "spec_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RubricFolder:

@@ -30,9 +30,6 @@ from benchbook.specs.fields import (
 )
 from benchbook.text import quoted
 
-__all__ = ["check_names", "read_criteria", "read_item_criteria", "read_measures"]
-
-
 _GRADE = re.compile(r"[^\W_][\w -]{0,47}")
 _SHOWN: tuple[Shown, ...] = get_args(Shown)
 _SOURCES: tuple[Literal["answer", "transcript"], ...] = ("answer", "transcript")

@@ -42,8 +42,6 @@ from benchbook.evaluators.rubric.tally import Case, RubricTally
 from benchbook.statistics.binomial import percentile_bound_of_clusters, percentile_ranks
 from benchbook.statistics.clusters import Side
 
-__all__ = ["ClusterWord", "by_points", "decide", "decide_by_bounds"]
-
 
 def decide(
     tally: RubricTally,

@@ -13,9 +13,6 @@ from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.means import VarianceComponents, variance_components_of_sums
 
-__all__ = ["RepeatCounts", "Slices"]
-
-
 # What is known of an item over its repeats so far.
 _NEVER, _ONCE, _AGAIN = 0, 1, 2
 

@@ -28,12 +28,6 @@ from benchbook.evaluators.rubric.scoring import MetCounts
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.text import quoted
 
-__all__ = [
-    "ITEM_CRITERIA", "Judged", "Met", "ParseErrorReason", "Parsed", "Quoted", "Rejected", "check_item_criteria",
-    "counts_of", "met_by_panel", "parse_reply", "score_of",
-]  # fmt: skip
-
-
 ParseErrorReason = Literal[
     "malformed_json",
     "not_an_object",

@@ -37,12 +37,6 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import Judging, SampleHistory, candidate_error
 from benchbook.record.facts import Failure, Reply
 
-__all__ = [
-    "MetRow", "QuoteRow", "QuoteSpan", "Rows", "aggregates_file_type", "further_columns", "row_type", "scores_of",
-    "slice_type", "vote_type",
-]  # fmt: skip
-
-
 # ── the columns of a rubric ──────────────────────────────────────────────────────────────────────────────────
 
 

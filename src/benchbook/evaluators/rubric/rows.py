@@ -22,26 +22,6 @@ from benchbook.evaluators.rubric.aggregates import RubricAggregates
 from benchbook.evaluators.rubric.early_stop_gates import GateClaim
 from benchbook.record.derived_files import Manifest
 
-__all__ = [
-    "AggregatesFile",
-    "Cases",
-    "CausedPanelRow",
-    "CausedRow",
-    "EarlyStop",
-    "ItemAgreement",
-    "JudgeReply",
-    "Ledger",
-    "PairedStop",
-    "PanelJudge",
-    "PanelManifest",
-    "PanelRow",
-    "PanelVote",
-    "RubricManifest",
-    "RubricRow",
-    "Slice",
-    "VarianceSplit",
-]
-
 
 class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
     """One reply of the judge, as it came. `attempt` counts from 1; 2 is the parse retry of R3.5."""

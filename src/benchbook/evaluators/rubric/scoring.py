@@ -13,19 +13,6 @@ from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.rubric.criteria import NOT_ANSWERED
 from benchbook.evaluators.rubric.spec import RubricSpec
 
-__all__ = [
-    "NO_ANSWER",
-    "EvaluatorError",
-    "Further",
-    "FurtherSums",
-    "MetCounts",
-    "RubricScore",
-    "SampleOutcome",
-    "Scores",
-    "score_sample",
-]
-
-
 NO_ANSWER = "rule:no_answer"
 
 EvaluatorError = Literal["parse_error", "provider_error", "timeout", "cancelled"]

@@ -22,9 +22,6 @@ from benchbook.evaluators.gates import Threshold, threshold_of
 from benchbook.evaluators.rubric.criteria import Criterion, Measure, PassRule, PromptMessage, Shown
 from benchbook.specs import FrozenSpec, load_spec
 
-__all__ = ["RUBRIC_V1", "RubricSpec", "rubric_v1", "whole_weights"]
-
-
 RUBRIC_V1 = "rubric@v1"
 
 

@@ -23,21 +23,6 @@ from benchbook.evaluators.rubric.scoring import EvaluatorError
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.facts import Failure, Reply, SampleFact, cause_of
 
-__all__ = [
-    "AskCandidate",
-    "AskJudge",
-    "Done",
-    "ItemOf",
-    "Judging",
-    "SampleHistory",
-    "Step",
-    "candidate_error",
-    "next_step",
-    "no_answer_reason",
-    "no_item",
-    "read_history",
-]
-
 MAX_JUDGE_ATTEMPTS = 2  # R3.5: a rejected reply is asked for once more
 
 

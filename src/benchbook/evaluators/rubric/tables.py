@@ -61,9 +61,6 @@ from benchbook.record.folder import Record, write_file
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
 
-__all__ = ["DERIVED_FILES", "Derived", "SampleCheck", "derive", "row_type_of"]
-
-
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 
 # Called with each sample, its item and its facts before they are used; `verify` compares requests there.

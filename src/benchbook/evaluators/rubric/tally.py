@@ -17,9 +17,6 @@ from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.scoring import FurtherSums, RubricScore, SampleOutcome, Scores, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
 
-__all__ = ["Case", "ClusterSums", "Extreme", "LatenciesOfClusters", "RubricTally", "ScoreSpread", "tally"]
-
-
 Case = Literal["scored", "worst", "best"]
 """As scored, or with every unscored sample at its worst or at its best (R6.3)."""
 

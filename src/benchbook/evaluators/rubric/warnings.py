@@ -18,21 +18,6 @@ from benchbook.evaluators.rubric.steps import SampleHistory
 from benchbook.evaluators.signs import REJECTED_IN_A_ROW, InARow, Rejection, explained
 from benchbook.record.state import JournalState, Reported
 
-__all__ = [
-    "BENCHMARK_REPEATS",
-    "Given",
-    "RejectedCounts",
-    "RejectedReplies",
-    "benchmark_caps",
-    "judge_names",
-    "rejections_of",
-    "reported_by_name",
-    "roles_of",
-    "score_warnings",
-    "state_warnings",
-]
-
-
 _FEW_JUDGED = 5  # fewer say nothing about whether scores vary
 # From here on a run in which every sample passes has a lower bound (Wilson, 95 %) above R6.1's pass rate of 0.85.
 _FEW_SCORED = 22

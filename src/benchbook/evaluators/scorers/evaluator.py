@@ -21,8 +21,6 @@ from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from benchbook.record.state import JournalState
 
-__all__ = ["ScorerEvaluator", "derived_types", "evaluator_kept_in", "evaluator_over", "evaluator_to_resume"]
-
 
 class ScorerEvaluator(AnswersEvaluator):
     """Answers scored by a Python function of the user's own. The function is called when answers are scored, and never

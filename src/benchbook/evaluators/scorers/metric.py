@@ -34,8 +34,6 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import JournalState
 
-__all__ = ["NOT_PASSED", "NOT_SCORED", "SOURCE", "ScorerMetric"]
-
 SOURCE = "scorer"  # what a record calls the source, among its inputs
 NOT_PASSED = "not_passed"
 NOT_SCORED = "not scored yet"  # of an answer without an outcome: the run was stopped before

@@ -10,8 +10,6 @@ from benchbook.ask.providers.access import redact
 from benchbook.record.facts import Outcome
 from benchbook.text import quoted, shorten, storable
 
-__all__ = ["EXPECTED", "outcome_of", "raised_outcome"]
-
 EXPECTED = "true or false, a number from 0 to 1, or a dict with `score`, maybe `passed`, and named numbers and texts"
 _SCORE = "true or false, or a number from 0 to 1"
 _VALUE = "a finite number of at most 15 digits before the point, true or false, a text, or None"

@@ -9,9 +9,6 @@ from benchbook.evaluators.answers.rows import CAUSE, SCORED, AnswerManifest, ans
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
-__all__ = ["NamedMean", "ScorerAggregates", "ScorerManifest", "ScorerRow", "ScorerSaid", "Unscoreds"]
-
-
 ScorerRow = answer_row({
     "predicted": SCORED,
     "miss_reason": [

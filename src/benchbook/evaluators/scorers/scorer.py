@@ -23,8 +23,6 @@ from benchbook.specs import FROZEN
 from benchbook.specs.fields import NAME, NAME_WORDS
 from benchbook.text import one_line, quoted, shorten
 
-__all__ = ["ScoredItem", "Scorer", "ScorerSpec", "is_scorer_in_file", "scorer", "scorer_in_file"]
-
 Function = Callable[..., Any]
 
 

@@ -27,9 +27,6 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import read_state
 
-__all__ = ["has_text", "outcome_by", "score_answers", "score_answers_of_sitting"]
-
-
 # A fact holds so many outcomes at most, or so many characters of them, or those of so long: a kill loses no more of the
 # scorer's work than that.
 CHUNK = 256

@@ -11,8 +11,6 @@ from typing import Any
 from benchbook.ask.providers.access import redact
 from benchbook.errors import UsageError
 
-__all__ = ["own_source", "whole_source"]
-
 
 def own_source(function: Callable[..., Any], called: str) -> str:
     """The source of one function, without its indentation. Raises: UsageError where there is none to be read."""

@@ -36,7 +36,7 @@ from benchbook.evaluators.document import (
 from benchbook.evaluators.gates import Verdict
 from benchbook.evaluators.intervals import Interval
 from benchbook.record.folder import Record
-from benchbook.text import one_line, shorten
+from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.curves import CURVES_CSS
 from benchbook.views.views import (
@@ -50,13 +50,10 @@ from benchbook.views.views import (
     run_facts,
     write_document,
 )
-from benchbook.views.words import DecisionWord, asked_items, plural
+from benchbook.views.words import DecisionWord, asked_items
 
 if TYPE_CHECKING:
     from benchbook.training.curves import Curve
-
-__all__ = ["ERRORS", "AnswersReport", "Terms", "misses_by_run_or_item", "reason_words", "view_over"]
-
 
 MAX_MISSED = 200  # missed items that are shown; samples.jsonl and samples.parquet have them all
 _MAX_CHARS = 2_000  # of one text

@@ -16,9 +16,6 @@ from benchbook.text import shorten
 from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
 from benchbook.views.gates import gates_table
 
-__all__ = ["CHECKS", "CORRECTNESS", "MISS_REASONS", "SCORER"]
-
-
 # ── the one expected answer ──────────────────────────────────────────────────────────────────────────────────
 
 MISS_REASONS: Mapping[str, str] = {

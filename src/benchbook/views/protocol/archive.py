@@ -54,9 +54,6 @@ from benchbook.views.protocol.archive_model import (
 )
 from benchbook.views.protocol.archive_texts import invalid_readme, prompt_manifest, results_analysis, valid_readme
 
-__all__ = ["check_replaceable", "read_archive", "write_archive"]
-
-
 _PROMPT = re.compile(r"[0-9a-f]{64}\.txt")
 
 

@@ -30,16 +30,6 @@ from benchbook.evaluators.protocol.reply import readable_scores, written_in
 from benchbook.evaluators.protocol.spec import OVERALL, Protocol
 from benchbook.text import storable
 
-__all__ = [
-    "decode_file",
-    "is_evaluation",
-    "pretty",
-    "reply_bytes",
-    "row_bytes",
-    "row_from_bytes",
-]
-
-
 _HALF_CHARACTER = re.compile(rb"\\ud[89a-f]")
 
 

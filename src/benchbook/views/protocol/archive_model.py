@@ -18,28 +18,6 @@ from benchbook.evaluators.protocol.probes import ProbeResult
 from benchbook.evaluators.protocol.rows import Analysis, LeagueRules, Minimums, Task
 from benchbook.evaluators.protocol.spec import Protocol
 
-__all__ = [
-    "ANALYSIS",
-    "FOLDERS",
-    "INVALID",
-    "MANIFEST",
-    "MAX_LENGTH",
-    "PARTS",
-    "PROBES",
-    "PROMPTS",
-    "README",
-    "REPLY",
-    "RUN_LOG",
-    "SPEC",
-    "VALID",
-    "Archive",
-    "ArchiveNames",
-    "JudgeUsed",
-    "RunLog",
-    "UsedPrompt",
-    "safe_names",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class UsedPrompt:

@@ -14,15 +14,12 @@ from benchbook.evaluators.protocol.findings import Edition, Flag, codes_of
 from benchbook.evaluators.protocol.rows import Analysis
 from benchbook.evaluators.protocol.spec import Protocol, form, scores_words
 from benchbook.evaluators.quotes import CHARACTERS_PER_WORD
+from benchbook.text import plural
 from benchbook.views import numbers
 from benchbook.views.markdown import fenced, inline, table_markdown
 from benchbook.views.protocol import tables
 from benchbook.views.protocol.archive_model import INVALID, PROMPTS, VALID, Archive, JudgeUsed, RunLog
 from benchbook.views.protocol.tables import FLAGS, GAPS
-from benchbook.views.words import plural
-
-__all__ = ["invalid_readme", "prompt_manifest", "results_analysis", "valid_readme", "when"]
-
 
 _LAYOUT = """\
 One file an evaluation: `<method>/<judge>/<question>__<variant>__<target>__<output>.json`, with `__repeat-2` and so on

@@ -10,25 +10,11 @@ from itertools import accumulate, pairwise
 from benchbook.evaluators.document import Table, Value, table
 from benchbook.evaluators.protocol.evaluation_rows import EvaluationRow, EvidenceRow, SpanRow
 from benchbook.evaluators.protocol.spec import OVERALL, Protocol
-from benchbook.text import shorten
+from benchbook.text import plural, shorten
 from benchbook.views import numbers
 from benchbook.views.markup import Html, el, join, table_html, text
 from benchbook.views.protocol.archive_model import ArchiveNames
 from benchbook.views.protocol.tables import FLAGS, LOCATED
-from benchbook.views.words import plural
-
-__all__ = [
-    "EvaluationView",
-    "Excerpt",
-    "Piece",
-    "evaluation_html",
-    "excerpt",
-    "fitting",
-    "marked_pieces",
-    "outcome",
-    "size_of",
-]
-
 
 _WORST = 6  # bytes that a character takes at most for each of its own: &quot;, \u202e
 _CONTEXTS = (2_000, 1_000, 500, 250, 100, 40)  # characters on either side of a mark, while they fit

@@ -16,17 +16,13 @@ from benchbook.evaluators.document import Block, Document, Paragraph, Section, T
 from benchbook.evaluators.protocol.evaluation_rows import CellId, CoverageGap, EvaluationRow, cell_of
 from benchbook.evaluators.protocol.rows import Analysis
 from benchbook.evaluators.protocol.spec import Protocol
-from benchbook.text import one_line, shorten
+from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.html import blocks_html, html_page, section_html
 from benchbook.views.markup import Html, el, join, style_sheet, text
 from benchbook.views.protocol import tables
 from benchbook.views.protocol.archive_model import Archive, ArchiveNames, RunLog
 from benchbook.views.protocol.evaluation import EvaluationView, evaluation_html, outcome
-from benchbook.views.words import plural
-
-__all__ = ["grid_html", "protocol_page"]
-
 
 _GRID_NAME = 48
 

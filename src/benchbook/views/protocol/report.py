@@ -19,14 +19,12 @@ from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
 from benchbook.evaluators.protocol.rows import Analysis, ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.evaluators.protocol.spec import VERDICTS, Protocol
 from benchbook.record.folder import Record
+from benchbook.text import plural
 from benchbook.views.protocol.archive import write_archive
 from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 from benchbook.views.protocol.page import protocol_page
 from benchbook.views.protocol.tables import LOCATED, STANDINGS, measured, rule_words
 from benchbook.views.views import Rows, View, notices_around, write_pieces
-from benchbook.views.words import plural
-
-__all__ = ["VIEW", "ProtocolReport", "archive_of", "declared_prompts_of", "differences"]
 
 
 def archive_of(

@@ -22,32 +22,6 @@ from benchbook.statistics import REASONS
 from benchbook.text import shorten
 from benchbook.views import numbers
 
-__all__ = [
-    "FLAGS",
-    "GAPS",
-    "LOCATED",
-    "RULES",
-    "SHORT_REASONS",
-    "STANDINGS",
-    "dimensions_table",
-    "drift_table",
-    "evidence_table",
-    "flags_table",
-    "judges_table",
-    "league_notes",
-    "league_table",
-    "measured",
-    "methods_table",
-    "pairs_table",
-    "probes_table",
-    "rule_outcome",
-    "rule_words",
-    "self_table",
-    "signed",
-    "targets_table",
-]
-
-
 FLAGS: Mapping[str, str] = {
     "INCOMPLETE_COVERAGE": "an identifier is missing, empty, or not in the evaluation set",
     "INTERNAL_INCONSISTENCY": "its parts contradict each other, or what was asked",

@@ -23,19 +23,6 @@ from benchbook.views.rubric.words import unscored_because
 from benchbook.views.svg import step
 from benchbook.views.words import MAX_CHARS
 
-__all__ = [
-    "MAX_FAILED",
-    "MAX_PASSED",
-    "Digest",
-    "Items",
-    "RunReport",
-    "SampleQuestion",
-    "Spread",
-    "digest",
-    "plots",
-]
-
-
 MAX_FAILED = 200  # samples that are shown in full
 MAX_PASSED = 50
 _SCORE_BINS = 20

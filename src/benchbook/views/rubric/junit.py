@@ -15,8 +15,6 @@ from benchbook.views.rubric.digest import RunReport
 from benchbook.views.rubric.words import decided_lines, fail_reason, scores_words, unscored_because
 from benchbook.views.words import reason
 
-__all__ = ["junit_report"]
-
 
 def junit_report(report: RunReport) -> Iterator[str]:
     """The document, in pieces."""

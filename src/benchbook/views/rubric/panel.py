@@ -10,20 +10,10 @@ from benchbook.evaluators.panel_rules import PANEL_RULES
 from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
 from benchbook.evaluators.rubric.rows import AggregatesFile
 from benchbook.statistics import Agreement
-from benchbook.text import one_line
+from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.judge_card_tables import caveats
-from benchbook.views.words import criterion_word, plural
-
-__all__ = [
-    "SPLITS_SHOWN",
-    "judges_agreement_table",
-    "judges_table",
-    "panel_lines",
-    "panel_notices",
-    "splits_table",
-]
-
+from benchbook.views.words import criterion_word
 
 SPLITS_SHOWN = 20  # `benchbook panel RUN --all` has the others
 

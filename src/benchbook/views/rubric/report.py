@@ -63,9 +63,6 @@ from benchbook.views.views import (
 )
 from benchbook.views.words import aggregate_word, asked_items, reason
 
-__all__ = ["VIEW", "run_document", "write_reports"]
-
-
 _CONTENTS = {
     "gates": "Gates",
     "ledger": "Samples",

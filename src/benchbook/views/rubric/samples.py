@@ -32,14 +32,12 @@ from benchbook.evaluators.rubric.rows import JudgeReply, PanelRow, PanelVote, Ru
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.labels.state import NOT_APPLYING
 from benchbook.record.folder import Record
-from benchbook.text import one_line, shorten
+from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.rubric.digest import RunReport, SampleQuestion
 from benchbook.views.rubric.words import does_not_apply, fail_reason, given_words, scores_words, unscored_because
 from benchbook.views.views import CriterionWords, JudgedWords, MarkedSpan, MetWords, QuoteWords, table_json, text_spans
-from benchbook.views.words import criterion_word, plural
-
-__all__ = ["judged_words", "shown_samples"]
+from benchbook.views.words import criterion_word
 
 
 def shown_samples(report: RunReport) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from benchbook.evaluators.document import Cell, Column, Columns, Reach, Share, Span, Table, Value, table
+from benchbook.evaluators.document import Cell, Column, Columns, Kind, Reach, Share, Span, Table, Value, table
 from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.criteria import Criterion
@@ -18,20 +18,6 @@ from benchbook.views import numbers
 from benchbook.views.rubric.digest import RunReport
 from benchbook.views.rubric.words import fail_reason
 from benchbook.views.words import AGGREGATES, AggregateWord, aggregate_word, criterion_word, listed
-
-__all__ = [
-    "aggregates_table",
-    "agreement_table",
-    "costs_table",
-    "counted_over",
-    "early_stop_table",
-    "fail_reasons_table",
-    "ledger_table",
-    "repeats_table",
-    "scores_table",
-    "slices_table",
-    "variance_table",
-]
 
 
 def counted_over(base: str, report: RunReport) -> int | None:
@@ -106,7 +92,7 @@ def _shown_aggregates(spec: RubricSpec) -> Iterator[tuple[str, AggregateWord]]:
         yield name, aggregate_word(name)
 
 
-def _cases(kind: numbers.Kind, found: Cases | None) -> Cell:
+def _cases(kind: Kind, found: Cases | None) -> Cell:
     """From the worst case to the best; a single value where no unscored sample parts them."""
     return None if found is None else Span(Value(kind, found.worst), Value(kind, found.best))
 

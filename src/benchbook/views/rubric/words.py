@@ -18,21 +18,6 @@ from benchbook.views import numbers
 from benchbook.views.gates import by_bounds
 from benchbook.views.words import DecisionWord, aggregate_word, decision_word
 
-__all__ = [
-    "FAIL_ENDINGS",
-    "FAIL_REASONS",
-    "decided_lines",
-    "decided_word",
-    "does_not_apply",
-    "fail_reason",
-    "given_words",
-    "scores_words",
-    "settling",
-    "settling_lines",
-    "unscored_because",
-]
-
-
 FAIL_REASONS: Mapping[str, str] = {
     "latency_above_maximum": "too slow",
     "latency_unmeasured": "latency not measured",

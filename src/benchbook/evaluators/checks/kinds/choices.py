@@ -37,8 +37,6 @@ from benchbook.evaluators.checks.kind import (
 from benchbook.specs.fields import WrongValueError, said
 from benchbook.text import quoted
 
-__all__ = ["Choice", "choices_in"]
-
 
 def _read_letters(value: Any) -> str:
     if value == "":

@@ -18,8 +18,6 @@ from benchbook.text import shorten
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
 
-__all__ = ["JsonValue", "read_schema"]
-
 Value = Literal["object", "any"]
 
 

@@ -29,9 +29,6 @@ from benchbook.evaluators.checks.kind import (
 from benchbook.specs.fields import LIMIT_DIGITS, of_these, read_tolerance, text_of
 from benchbook.text import quoted
 
-__all__ = ["Number", "numbers_in"]
-
-
 _NOTHING = Fraction(0)
 
 _DecimalMark = Literal[".", ","]

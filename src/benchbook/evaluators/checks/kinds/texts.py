@@ -31,9 +31,6 @@ from benchbook.evaluators.checks.kind import (
 from benchbook.specs.fields import WrongValueError, of_these, read_count, read_share, read_text, read_truth
 from benchbook.text import quoted, storable
 
-__all__ = ["Contains", "ContainsAll", "Equals", "MaxWords", "Regex", "TokenF1", "first_match", "token_f1"]
-
-
 # ── how two texts are made alike before they are compared ────────────────────────────────────────────────────
 
 
