@@ -22,7 +22,7 @@ from benchbook.record.facts import Failure, FailureEnds, Reply, Role
 from benchbook.record.journal import JournalWriter
 from benchbook.text import sentences
 
-OVERLOADED = (429, 503, 529)
+_OVERLOADED = (429, 503, 529)
 _GOOD_WHILE_S = 60.0  # a limit by the minute lets somebody in within that
 _PATIENCE = 3  # times `max_wait_ms`, in which a server lets nobody in: then the run stops
 _MILLION = Decimal(1_000_000)
@@ -221,7 +221,7 @@ class Asker:
         server = endpoint.server
         named_s = failed.retry_after_s or None  # "Retry-After: 0" names no wait
         is_local = failed.cause == "local" and failed.retryable
-        if not (is_local or failed.status in OVERLOADED or failed.cause == "rate_limit"):
+        if not (is_local or failed.status in _OVERLOADED or failed.cause == "rate_limit"):
             others_are_answered = server.answered_at is not None and server.answered_at > first_sent
             if named_s is None or not failed.retryable or others_are_answered or self.asks_again:
                 return None  # what is wrong is this request
@@ -300,21 +300,11 @@ class Asker:
             role=call.role,
             judge=call.judge,
             attempt=call.attempt,
-            text=answer.text,
-            finish_reason=answer.finish_reason,
             request_sha256=sha256,
-            latency_e2e_ms=answer.latency_e2e_ms,
-            latency_model_ms=answer.latency_model_ms,
-            time_to_first_token_ms=answer.time_to_first_token_ms,
             queue_ms=queue_ms,
             retry_ms=retry_ms,
-            input_tokens=answer.input_tokens,
-            output_tokens=answer.output_tokens,
-            output_tokens_reported=answer.output_tokens_reported,
-            reasoning_characters=answer.reasoning_characters,
-            model_reported=answer.model_reported,
-            fingerprint=answer.fingerprint,
             cached=cached,
+            **msgspec.structs.asdict(answer),  # the same fields, by name
         )
         self.journal.append(reply)
         return reply

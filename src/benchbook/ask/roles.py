@@ -37,7 +37,7 @@ def allow_open_files(connections: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-START_CONNECTIONS = 16  # concurrency grows from here to max_connections
+_START_CONNECTIONS = 16  # concurrency grows from here to max_connections
 _RESERVED = frozenset({"messages", "model", "stream", "response_format"})
 
 
@@ -170,7 +170,7 @@ async def open_means(
 
 def _gate(kind: str, max_connections: int) -> ConcurrencyLimit:
     ceiling = min(max_connections, SLOTS) if kind == "local" else max_connections
-    return ConcurrencyLimit(ceiling, START_CONNECTIONS, first_alone=True)
+    return ConcurrencyLimit(ceiling, _START_CONNECTIONS, first_alone=True)
 
 
 # ── its provider ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
-Derived_co = TypeVar("Derived_co", covariant=True)
+_Derived_co = TypeVar("_Derived_co", covariant=True)
 Settings = TypeVar("Settings", bound=SittingSettings)
 
 # How each model is reached, and how it is asked, by what its endpoint is called.
@@ -35,7 +35,7 @@ Roles = Mapping[str, tuple[RoleSettings, RolePlan]]
 
 
 @runtime_checkable
-class Concludes(Protocol):
+class _Concludes(Protocol):
     """Questions of which more is to be recorded once a sitting has asked what it could."""
 
     async def conclude(self, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
@@ -77,7 +77,7 @@ class Prepared(Opened, Protocol):
     def forecast(self) -> Forecast: ...
 
 
-class Asks(Protocol[Derived_co, Settings]):
+class Asks(Protocol[_Derived_co, Settings]):
     """An evaluator, as far as asking goes. `may_change` are settings that change how requests are sent, not which."""
 
     @property
@@ -86,24 +86,24 @@ class Asks(Protocol[Derived_co, Settings]):
     def prepare(self, config: Settings) -> Prepared: ...
     def nothing_to_resume(self, started: RunStarted) -> str | None: ...
     def reopen(self, record: Record, config: Settings) -> Opened: ...
-    def derive(self, record: Record, target: Path) -> Derived_co: ...
+    def derive(self, record: Record, target: Path) -> _Derived_co: ...
 
 
 @dataclass(frozen=True, slots=True)
-class RunResult(Generic[Derived_co]):
+class RunResult(Generic[_Derived_co]):
     """A record and what was derived from it. `stop.reason` says why asking ended early; it can be resumed then."""
 
     record: Record
-    derived: Derived_co
+    derived: _Derived_co
     stop: Stop
 
 
 async def start(
-    evaluator: Asks[Derived_co, Settings],
+    evaluator: Asks[_Derived_co, Settings],
     config: Settings,
     on_progress: ProgressHandler | None = None,
     source: str | Path | None = None,
-) -> RunResult[Derived_co]:
+) -> RunResult[_Derived_co]:
     """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if one is.
 
     Raises: UsageError and its kin before anything is written; RecordError.
@@ -118,11 +118,11 @@ async def start(
 
 
 async def resume(
-    evaluator: Asks[Derived_co, Settings],
+    evaluator: Asks[_Derived_co, Settings],
     record: Record,
     changes: Mapping[str, Any] | None = None,
     on_progress: ProgressHandler | None = None,
-) -> RunResult[Derived_co]:
+) -> RunResult[_Derived_co]:
     """Go on with a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3).
 
     Raises: UsageError for a change that would change the plan, and where nobody was asked; RecordError.
@@ -154,7 +154,7 @@ def _means(config: SittingSettings, opened: Opened) -> AbstractAsyncContextManag
 
 
 async def _sit(
-    evaluator: Asks[Derived_co, Any],
+    evaluator: Asks[_Derived_co, Any],
     record: Record,
     config: SittingSettings,
     opened: Opened,
@@ -163,12 +163,12 @@ async def _sit(
     on_progress: ProgressHandler | None,
     *,
     as_it_is: bool = False,
-) -> RunResult[Derived_co]:
+) -> RunResult[_Derived_co]:
     """Ask what the journal lacks, and derive what follows from it."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
     with closing(opened.questions(record, stop)) as questions:
-        sitting = Sitting(record, config, means, questions, stop, on_progress)
+        sitting = _Sitting(record, config, means, questions, stop, on_progress)
         await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
     return RunResult(record, evaluator.derive(record, record.path), stop)
 
@@ -176,7 +176,7 @@ async def _sit(
 # ── a sitting ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Sitting:
+class _Sitting:
     """From the opening of a record's journal to its closing. `stop.reason` then says why it ended early."""
 
     def __init__(
@@ -226,7 +226,7 @@ class Sitting:
 
     async def _conclude(self, journal: JournalWriter) -> bool:
         """Whether what follows the asking is done, too."""
-        if not isinstance(self._questions, Concludes):
+        if not isinstance(self._questions, _Concludes):
             return True
         is_whole = False
         tell = telling(self._on_progress, self._progress)

@@ -26,19 +26,21 @@ class MessageError(ValueError):
         self.field, self.found, self.expected = field, found, expected
 
 
-def check_messages(value: Any, field: str = "messages") -> list[Message]:
+def check_messages(value: Any) -> list[Message]:
     """The messages of a conversation whose next turn is the model's.
 
     Raises: MessageError at the first fault.
     """
     if not isinstance(value, list) or not value:
         found = "none" if value == [] else _type(value)
-        raise MessageError(field, found, 'a list of messages, such as [{"role": "user", "content": "…"}]')
+        raise MessageError("messages", found, 'a list of messages, such as [{"role": "user", "content": "…"}]')
     for number, message in enumerate(value):
-        _check_message(message, f"{field}[{number}]")
+        _check_message(message, f"messages[{number}]")
     last = value[-1]["role"]
     if last not in ("user", "tool"):
-        raise MessageError(f"{field}[{len(value) - 1}].role", quoted(last), "user or tool, whom the model then answers")
+        raise MessageError(
+            f"messages[{len(value) - 1}].role", quoted(last), "user or tool, whom the model then answers"
+        )
     return list(value)
 
 

@@ -228,7 +228,7 @@ class EvalSet:
         self.close()
 
 
-# ── what it is made of, and what tells two versions of one apart ─────────────────────────────────────────────────
+# ── what it is made of, and what tells two versions of one apart ─────────────────────────────────────────────
 
 
 class CompositionRow(msgspec.Struct, frozen=True):

@@ -290,11 +290,10 @@ def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:
 
 
 class KnownIds:
-    """The ids that there are, to be asked about others. `what` says whose they are."""
+    """The ids that there are, to be asked about others."""
 
-    def __init__(self, ids: Iterable[str], what: str = "the eval set's") -> None:
+    def __init__(self, ids: Iterable[str]) -> None:
         self._ids = ids
-        self._what = what
         self._by_look: dict[str, str] | None = None  # only where some id is none of them
         self._n = 0
 
@@ -307,7 +306,7 @@ class KnownIds:
                 self._by_look.setdefault(looks_like(one), one)
         meant = self._by_look.get(looks_like(found))
         if meant is None:
-            expected = f"the id of one of {self._what} {self._n} items"
+            expected = f"the id of one of the eval set's {self._n} items"
             return InputError(path, line=line, field=field, found=quoted(found), expected=expected)
         shown = quoted(found), quoted(meant)
         if normalize("NFC", shown[0]) == normalize("NFC", shown[1]):  # the same characters, composed in another way

@@ -102,7 +102,7 @@ def _gap(n: int, wanted: int) -> str:
     return f"{n - wanted} too many" if n > wanted else f"{wanted - n} missing"
 
 
-# ── an item ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── an item ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 # In the order in which a line's faults are told.
@@ -240,7 +240,7 @@ def filled_text(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-# ── an item's own criteria ───────────────────────────────────────────────────────────────────────────────────────
+# ── an item's own criteria ───────────────────────────────────────────────────────────────────────────────────
 
 
 _MOST_CRITERIA = 200

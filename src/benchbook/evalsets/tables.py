@@ -22,7 +22,7 @@ from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines, repeated_key, utf8_fault
 from benchbook.text import quoted
 
-MAX_CELL = 1 << 26  # characters
+_MAX_CELL = 1 << 26  # characters
 _SEPARATORS = (",", ";", "\t")
 _DECLARES = "sep="  # the line that Excel reads, and some programs write, before the header
 
@@ -33,7 +33,7 @@ class _Form(NamedTuple):
 
 
 def csv_rows(
-    path: Path, *, max_cell: int = MAX_CELL, on_half: Callable[[int], None] | None = None
+    path: Path, *, max_cell: int = _MAX_CELL, on_half: Callable[[int], None] | None = None
 ) -> Iterator[tuple[int, dict[str, str | None]]]:
     """`(line, row)` for each row in which a cell is filled. Cells are text; an empty one is null.
 
@@ -233,10 +233,10 @@ def read_table(path: str | Path, form: TableForm | None = None) -> Iterator[tupl
         raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
 
 
-def table_columns(path: str | Path, form: TableForm | None = None) -> list[str]:
+def table_columns(path: str | Path) -> list[str]:
     """The columns of all rows together, in the order in which they come. Raises: as `read_table`."""
     names: dict[str, None] = {}
-    for _, row in read_table(path, form):
+    for _, row in read_table(path):
         names |= dict.fromkeys(row)
     return list(names)
 

@@ -20,8 +20,8 @@ from benchbook.record.facts import FIRST_PREV, Fact, Sealed
 from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
 
 SEGMENT_BYTES = MAX_SEGMENT_BYTES
-SYNC_SECONDS = 0.05
-SYNC_FACTS = 256
+_SYNC_SECONDS = 0.05
+_SYNC_FACTS = 256
 
 
 LineHandler = Callable[[JournalLine], None]  # called with each line that is already there when a journal is opened
@@ -138,7 +138,7 @@ class JournalWriter:
         self._pending += 1
         if self._pending == 1:
             self._wake.set()
-        elif self._pending >= SYNC_FACTS:
+        elif self._pending >= _SYNC_FACTS:
             self._hurry.set()
         return self.last_sha256
 
@@ -154,7 +154,7 @@ class JournalWriter:
     def _sync_groups(self) -> None:
         while not self._closing:
             self._wake.wait()
-            self._hurry.wait(SYNC_SECONDS)
+            self._hurry.wait(_SYNC_SECONDS)
             self._wake.clear()
             self._hurry.clear()
             self._pending = 0

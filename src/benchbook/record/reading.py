@@ -40,9 +40,10 @@ def why_unreadable(path: Path, otherwise: str) -> str:
 # A fact's place in 64 bits: sample (28) | segment (14) | offset (22), so that sorting gives plan order.
 _OFFSET_BITS, _SEGMENT_BITS = 22, 14
 MAX_SEGMENT_BYTES = 1 << _OFFSET_BITS
-MAX_SEGMENTS = 1 << _SEGMENT_BITS
+_MAX_SEGMENTS = 1 << _SEGMENT_BITS
 MAX_SAMPLES = 1 << 28
-MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
+_MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
+_KEPT_SEGMENTS = 3
 _READ_FACTS = 4  # of outcomes, that are kept read: those of one sitting are in plan order
 
 
@@ -89,7 +90,7 @@ def read_segment(path: Path) -> bytes:
         return data
     try:
         size = zstandard.frame_content_size(data)
-        if not 0 < size <= MAX_UNPACKED_BYTES:
+        if not 0 < size <= _MAX_UNPACKED_BYTES:
             raise RecordDamagedError(path, None, f"says that it unpacks to {size} bytes")
         return zstandard.ZstdDecompressor().decompress(data)
     except zstandard.ZstdError as error:
@@ -158,10 +159,9 @@ def _broken_chain(
 class SegmentCache:
     """Segments' lines by place, the last few kept: facts of one sample lie close together."""
 
-    def __init__(self, journal: Path, keep: int = 3) -> None:
+    def __init__(self, journal: Path) -> None:
         self._journal = journal
         self._paths = self._segments()
-        self._keep = keep
         self._kept: OrderedDict[int, bytes] = OrderedDict()
 
     def _segments(self) -> dict[int, Path]:
@@ -171,7 +171,7 @@ class SegmentCache:
         data = self._kept.get(segment)
         if data is None:
             data = self._kept[segment] = self._read(segment)
-            if len(self._kept) > self._keep:
+            if len(self._kept) > _KEPT_SEGMENTS:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(segment)
@@ -208,7 +208,7 @@ class FactIndex:
         places.sort()
         cache = SegmentCache(self._journal)
         sample, facts = -1, list[Reply | Failure]()
-        offset_mask, segment_mask = MAX_SEGMENT_BYTES - 1, MAX_SEGMENTS - 1
+        offset_mask, segment_mask = MAX_SEGMENT_BYTES - 1, _MAX_SEGMENTS - 1
         for place in self._places:
             owner = place >> (_OFFSET_BITS + _SEGMENT_BITS)
             if owner != sample:

@@ -40,9 +40,9 @@ from benchbook.statistics.ground import (
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """Maps totals, an array (resamples, columns), to a value each; NaN where a resample has none."""
 
-FEW_ROWS = 512
-FEW_UNITS = 10_000
-MOST_DRAWS = 200_000_000
+_FEW_ROWS = 512
+_FEW_UNITS = 10_000
+_MOST_DRAWS = 200_000_000
 SINGLES, BINS = 128, 384
 _BLOCK = 1 << 17  # draws at a time: counts stay in the cache
 
@@ -131,9 +131,9 @@ def resampled_totals(units: Units, n_resamples: int, seed: int) -> Floats:
     """The totals of each resample, (resamples, columns)."""
     rng = np.random.default_rng(seed)
     n_rows = units.counts.size
-    if n_rows <= min(FEW_ROWS, max(16, units.size // 12)):
+    if n_rows <= min(_FEW_ROWS, max(16, units.size // 12)):
         return _by_rows(units.rows, units.counts, n_resamples, rng)
-    if units.size <= FEW_UNITS or units.size * n_resamples <= MOST_DRAWS:
+    if units.size <= _FEW_UNITS or units.size * n_resamples <= _MOST_DRAWS:
         return _by_draws(units, n_resamples, rng)
     return _by_bins(units, n_resamples, rng)
 

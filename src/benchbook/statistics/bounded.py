@@ -160,7 +160,7 @@ def rescaled(found: Estimate, lowest: float, width: float) -> Estimate:
     )
 
 
-PRIOR_CLUSTERS = 0.25  # by simulation (docs/decisions/0020-comparisons-that-are-sure.md)
+_PRIOR_CLUSTERS = 0.25  # by simulation (docs/decisions/0020-comparisons-that-are-sure.md)
 _NO_SPREAD = 1e-12
 _NOTHING_KNOWN = 1e-3  # so wide that no beta distribution has this variance, or only one that sits at both ends
 
@@ -261,7 +261,7 @@ def worth(total: Floats, of_clusters: Floats, sizes: Floats) -> tuple[Floats, Fl
     shared = np.maximum(0.0, (between - within) / ((n - squares / n) / (n_clusters - 1)))
     whole = shared + within
     correlation = np.divide(shared, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole > _NO_SPREAD))
-    correlation = correlation + (1 - correlation) * PRIOR_CLUSTERS / (n_clusters - 1 + PRIOR_CLUSTERS)
+    correlation = correlation + (1 - correlation) * _PRIOR_CLUSTERS / (n_clusters - 1 + _PRIOR_CLUSTERS)
     of_mean = correlation * squares / n, 1 - correlation  # the parts of its variance: between clusters, and within
     effect = of_mean[0] + of_mean[1]
     degrees = effect**2 / (of_mean[0] ** 2 / (n_clusters - 1) + of_mean[1] ** 2 / (n - n_clusters))

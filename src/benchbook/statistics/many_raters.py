@@ -12,7 +12,7 @@ from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
 from benchbook.statistics.ground import Basis, Floats, Ints, Labels, as_values, cluster_codes
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-MOST_CELLS = 1_000_000  # a resample sums, over distinct items, tables of values by values
+_MOST_CELLS = 1_000_000  # a resample sums, over distinct items, tables of values by values
 
 
 def krippendorff_alpha(
@@ -47,7 +47,7 @@ def krippendorff_alpha(
     estimate = float(alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
     distinct, place, times = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
     n_clusters = None if codes is None else int(np.unique(codes).size)
-    if max(len(distinct), n_clusters or 0) * values.size**2 > MOST_CELLS:
+    if max(len(distinct), n_clusters or 0) * values.size**2 > _MOST_CELLS:
         found = Basis(n, confidence, "", n_clusters).nothing("too_many_values", estimate)
         return with_agreement(found, f"krippendorff_alpha_{level}", same)
     tables = np.stack([_coincidences(one[None, :]).ravel() for one in distinct])

@@ -151,7 +151,7 @@ def _fourfold(x: Values, y: Values) -> dict[str, int]:
     }
 
 
-NODES = 32  # of the quadrature over the share of pairs that differ
+_NODES = 32  # of the quadrature over the share of pairs that differ
 _STEPS = 40  # of the bisection: 2 / 2**40
 
 
@@ -184,7 +184,7 @@ class _Table:
         self._won = (only_b, only_a + 1), (only_b + 1, only_a)  # the two of the share won, of the pairs that differ
         differing = only_a + only_b
         self._differ = (differing, n - differing + 1), (differing + 1, n - differing)
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
         self._shares = np.concatenate([_at(betaincinv, *one, (nodes + 1) / 2) for one in self._differ])
         self._weights = np.concatenate([weights, weights]) / 4  # of 2 each; a half for each of the two
 
@@ -230,8 +230,8 @@ def _at(quantile: Callable[..., Floats], a: float, b: float, levels: Floats) -> 
     import numpy as np
 
     if not a:
-        return np.zeros(NODES)
-    return np.asarray(quantile(a, b, levels)) if b else np.ones(NODES)
+        return np.zeros(_NODES)
+    return np.asarray(quantile(a, b, levels)) if b else np.ones(_NODES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from math import ceil, inf, isfinite, sqrt
 from benchbook.statistics.bounded import Design, bounds_of_mean
 from benchbook.statistics.ground import binomial_cdf, check_confidence, check_counts, normal_quantile, t_quantile
 
-MOST_LISTED = 20_000  # pairs; beyond, the closed form and the test's own power are one
+_MOST_LISTED = 20_000  # pairs; beyond, the closed form and the test's own power are one
 _DENT = 8
 SMALLEST = 1e-9  # of a test's spread: a smaller difference would take more than 1e18 items
 
@@ -65,7 +65,7 @@ def sample_size_mid_p(
     """
     closed = sample_size_paired_binary(only_a, only_b, power=power, alpha=alpha)
     n = closed.n
-    if n is not None and n <= MOST_LISTED:
+    if n is not None and n <= _MOST_LISTED:
         n = _least_pairs(only_a + only_b, only_b / (only_a + only_b), n, power, alpha)
     n = None if n is None else ceil(n * design_effect - 1e-9 * n)
     _check(power, alpha, design_effect)

@@ -13,7 +13,7 @@ from benchbook.statistics.ground import Basis, Estimate, Floats, Values, as_valu
 SequenceMethod = Literal["betting", "empirical_bernstein"]
 
 GRID = 1000  # candidate means; bounds are rounded outwards to the next one
-LARGEST_BET = 0.5
+_LARGEST_BET = 0.5
 _BLOCK = 256  # values at a time: each has a number a candidate
 
 
@@ -80,7 +80,7 @@ def _bets(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 def _empirical_bernstein(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Waudby-Smith and Ramdas 2024, theorem 2."""
     bets, means = _bets(x, alpha)
-    bets = np.minimum(bets, LARGEST_BET)
+    bets = np.minimum(bets, _LARGEST_BET)
     cost = (x - means) ** 2 * (-np.log1p(-bets) - bets)
     weight = np.cumsum(bets)
     middle = np.cumsum(bets * x) / weight
@@ -103,7 +103,7 @@ def _first_left(x: Floats, bets: Floats, alpha: float) -> Floats:
     next one, so this errs outwards); 0 where there is none."""
     candidates = np.arange(GRID + 1) / GRID
     most = np.full(GRID + 1, np.inf)
-    most[1:] = LARGEST_BET / candidates[1:]  # so that no value takes more than half of the capital
+    most[1:] = _LARGEST_BET / candidates[1:]  # so that no value takes more than half of the capital
     capital, found = np.zeros(GRID + 1), np.empty(x.size)
     for start in range(0, x.size, _BLOCK):
         part = slice(start, start + _BLOCK)

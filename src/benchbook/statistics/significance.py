@@ -28,7 +28,7 @@ from benchbook.statistics.ground import (
 Alternative = Literal["two-sided", "greater", "less"]
 
 MOST_FLIPPED = 20  # 2**20 sign patterns are all of them
-FEW_MAGNITUDES = 64
+_FEW_MAGNITUDES = 64
 _BLOCK = 1 << 18
 _ROUNDING = 1e-12  # of the sum of magnitudes: sums closer than that are ties
 
@@ -117,7 +117,7 @@ def _as_extreme(sums: Floats, differing: Floats, alternative: Alternative) -> Bo
 def _sign_flipped_sums(magnitudes: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
     """Sums with every sign drawn anew. Of equal magnitudes, the number of plus signs is all that matters."""
     distinct, counts = np.unique(magnitudes, return_counts=True)
-    if distinct.size > FEW_MAGNITUDES:
+    if distinct.size > _FEW_MAGNITUDES:
         return _sums_by_tables(magnitudes, n_draws, rng)
     sums = np.zeros(n_draws)
     for magnitude, count in zip(distinct, counts, strict=True):
@@ -139,7 +139,7 @@ def _sums_by_tables(magnitudes: Floats, n_draws: int, rng: np.random.Generator) 
     return np.concatenate(parts)
 
 
-FEW_PAIRS = 10
+_FEW_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def wilcoxon_signed_rank(a: Values, b: Values, *, zeros: Literal["pratt", "wilco
         n_differing=n_differing,
         method=f"signed_rank_{zeros}",
         reason=reason,
-        warnings=("few_differing_pairs",) if reason is None and n_differing < FEW_PAIRS else (),
+        warnings=("few_differing_pairs",) if reason is None and n_differing < _FEW_PAIRS else (),
     )
 
 

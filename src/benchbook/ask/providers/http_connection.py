@@ -49,7 +49,7 @@ BodyHandler = Callable[[bytes], bool]
 
 _STATUS = re.compile(rb"HTTP/1\.\d (\d{3})\b")
 MAX_HEAD = 1 << 16  # bytes between two pieces of a body: status lines, headers, chunk sizes, trailers
-MAX_SURPLUS = 1 << 10  # bytes of a body after what says that the reply is whole: line ends, comments
+_MAX_SURPLUS = 1 << 10  # bytes of a body after what says that the reply is whole: line ends, comments
 
 
 class HttpError(Exception):
@@ -261,7 +261,7 @@ class Connection(asyncio.Protocol):
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
         if self._whole:
             self._surplus += len(piece)
-            if self._surplus > MAX_SURPLUS:
+            if self._surplus > _MAX_SURPLUS:
                 raise HttpError("the server goes on after the end of its reply")
         elif self._on_body is not None and not self._encoded and self._parser.get_status_code() == 200:
             self._whole = self._on_body(piece)

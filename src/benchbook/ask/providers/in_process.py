@@ -128,7 +128,7 @@ def _is_told(name: Any, value: Any) -> bool:
     return name in _FIELDS and (value is None or type(value) is _FIELDS[name])
 
 
-class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
+class _ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
     """One entry. `error` makes it a failure of that kind."""
 
     contains: str = ""
@@ -142,10 +142,10 @@ class ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    replies: list[ScriptedReply]
+    replies: list[_ScriptedReply]
 
 
-def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
+def read_script(path: str | None, setting: str) -> list[_ScriptedReply]:
     """The entries of a script.
 
     Raises: ConfigError.
@@ -159,7 +159,7 @@ def read_script(path: str | None, setting: str) -> list[ScriptedReply]:
 
 
 class ScriptedProvider:
-    def __init__(self, name: str, replies: list[ScriptedReply]) -> None:
+    def __init__(self, name: str, replies: list[_ScriptedReply]) -> None:
         self._name = name
         self._replies = replies
 
@@ -171,7 +171,7 @@ class ScriptedProvider:
                 return self._answer(reply)
         raise CallFailed("provider_error", "the script has no reply to this prompt", cause="request")
 
-    def _answer(self, reply: ScriptedReply) -> Answer:
+    def _answer(self, reply: _ScriptedReply) -> Answer:
         if reply.error is not None:
             cause: FailureCause = "time_limit" if reply.error == "timeout" else "server_error"
             raise CallFailed(reply.error, "scripted", latency_ms=reply.latency_ms, cause=cause)

@@ -142,7 +142,8 @@ def _loose_content(content: Any) -> tuple[str | None, str | None]:
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):
-        raise UnreadableError(f"the content is {_json_type(content)}, not text")
+        found = "an object" if isinstance(content, dict) else "a boolean" if isinstance(content, bool) else "a number"
+        raise UnreadableError(f"the content is {found}, not text")
     texts: list[str] = []
     apart: list[str] = []
     for part in content:
@@ -154,22 +155,6 @@ def _loose_content(content: Any) -> tuple[str | None, str | None]:
             if isinstance(text, str):
                 (apart if is_thought else texts).append(text)
     return "".join(texts) or None, "".join(apart) or None
-
-
-def _json_type(value: Any) -> str:
-    match value:
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case None:
-            return "null"
-        case _:
-            return "text"
 
 
 def _loose_usage(usage: Any) -> Usage | None:
