@@ -99,6 +99,15 @@ def test_cost_is_among_what_was_measured(talked: Api) -> None:
     assert (rows["Cost"], rows["Tokens in + out"]) == ("$0.00108", "1,000 + 20 = 1,020")  # 1000 at 1, 20 at 4
 
 
+def test_a_run_says_what_its_scores_are_called(talked: Api) -> None:
+    found = talked.json("/api/v1/runs/talked/criteria")["criteria"]
+    assert [(one["name"], one["title"], one["scores"], one["grades"], one["may_not_apply"]) for one in found] == [
+        ("tone", "Tone", [0, 1, 2], ["rude", "cold", "kind"], False),
+        ("sources", "Sources", [0, 1, 2], [], True),
+        ("short", "Short", [0, 1], [], False),
+    ]
+
+
 def test_what_no_judge_said_is_not_there(api: Api) -> None:
     assert not {"judged", "turns"} & api.json("/api/v1/runs/a/samples/0").keys()
     under_v1 = api.json("/api/v1/runs/rubric/samples/0")

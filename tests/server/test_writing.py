@@ -87,7 +87,9 @@ def test_people_label_and_settle(writing: Api) -> None:
     send(writing, "POST", "/labels/people/labels", 201, json={**given, "labeller": "bob", "score": 0})
     assert writing.json(f"{V1}/labels/people")["by_field"]["accuracy_score"]["disputed"] == 1
     open_question = writing.json(f"{V1}/labels/people/next?labeller=eve&adjudicate=true")["question"]
-    assert open_question["opinions"] == [{"score": 2, "note": "so"}, {"score": 0, "note": "so"}]
+    assert open_question["opinions"] == [
+        {"score": 2, "words": "2", "note": "so"}, {"score": 0, "words": "0", "note": "so"},
+    ]  # fmt: skip
     settled = {**given, "labeller": "eve", "score": 1, "adjudicate": True}
     assert send(writing, "POST", "/labels/people/labels", 201, json=settled)["question"] is None
     assert writing.problem(f"{V1}/labels/people/next")[0] == 422  # nobody said who

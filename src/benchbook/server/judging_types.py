@@ -11,6 +11,7 @@ from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.views.views import MarkedSpan, TableWords
+from benchbook.views.words import criterion_word
 
 
 class JudgesOfRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +40,7 @@ class DimensionOfProtocol(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that judges score, by a whole number from `lowest` to `highest`."""
 
     name: str
+    title: str  # the name as people read it
     lowest: int
     highest: int
 
@@ -55,7 +57,10 @@ class ProtocolOfRun(msgspec.Struct, frozen=True, kw_only=True):
 def protocol_of_run(criteria: Sequence[LabelCriterion]) -> ProtocolOfRun:
     """Of what judges score, as people may."""
     dimensions = tuple(
-        DimensionOfProtocol(name=one.name, lowest=min(one.scores), highest=max(one.scores)) for one in criteria
+        DimensionOfProtocol(
+            name=one.name, title=criterion_word(one.name), lowest=min(one.scores), highest=max(one.scores)
+        )
+        for one in criteria
     )
     lowest, highest = sum(one.lowest for one in dimensions), sum(one.highest for one in dimensions)
     return ProtocolOfRun(dimensions=dimensions, lowest=lowest, highest=highest, span=highest - lowest)

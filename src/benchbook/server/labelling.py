@@ -24,7 +24,7 @@ from benchbook.labels.session import (
     progress_of,
 )
 from benchbook.labels.sheet import sample_labels
-from benchbook.labels.state import Given
+from benchbook.labels.state import Given, said_words
 from benchbook.record.folder import RUN_ID
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError, problem_of
@@ -56,9 +56,11 @@ class BookList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person said, without who it was; null: that the criterion does not apply."""
+    """What one person said, without who it was; null: that the criterion does not apply. `words` are a grade's name,
+    where scores have names."""
 
     score: int | None
+    words: str
     note: str
 
 
@@ -179,7 +181,11 @@ def _dispute(one: Question) -> Dispute:
 
 
 def _opinions(one: Question) -> tuple[Opinion, ...]:
-    return tuple(Opinion(score=label.score, note=label.note) for label in one.opinions)
+    grades: dict[int | None, str] = dict(zip(one.criterion.scores, one.criterion.grades, strict=False))
+    return tuple(
+        Opinion(score=label.score, words=grades.get(label.score, said_words(label.score)), note=label.note)
+        for label in one.opinions
+    )
 
 
 def _n_settled(book: LabelBook) -> int:

@@ -73,6 +73,11 @@ OPERATIONS: tuple[Operation, ...] = (
         answers=(types.DecisionOfRun, types.RefusedDecision, types.VerdictOfRun),
     ),
     Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/criteria", name="getCriteria",
+        summary="What its answers are scored by, each on its scale.", handler=runs.get_criteria,
+        answers=(runs.CriteriaOfRun,),
+    ),
+    Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",
         summary="A panel of judges: each alone, how they agree, and the samples that they split on.",
         handler=judging.get_panel, heavy=True,

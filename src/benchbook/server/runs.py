@@ -41,7 +41,7 @@ from benchbook.text import shorten
 from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telling_places
 from benchbook.views.gates import gates_table
 from benchbook.views.views import gate_words, table_json, view_of
-from benchbook.views.words import reason
+from benchbook.views.words import criterion_word, reason
 
 if TYPE_CHECKING:
     import polars
@@ -222,6 +222,38 @@ def put_tags(call: Request) -> Tags:
 
 def get_aggregates(call: Request) -> Any:
     return _derived(call, "aggregates").aggregates
+
+
+class CriterionOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a run's answers are scored by: `scores` in their order, and what each is called where it has a
+    name. `title` is its own name as people read it."""
+
+    name: str
+    title: str
+    scores: tuple[int, ...]
+    grades: tuple[str, ...]
+    may_not_apply: bool
+
+
+class CriteriaOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    criteria: tuple[CriterionOfRun, ...]
+
+
+def get_criteria(call: Request) -> CriteriaOfRun:
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "criteria")
+    return CriteriaOfRun(
+        criteria=tuple(
+            CriterionOfRun(
+                name=one.name.removesuffix("_score"),
+                title=criterion_word(one.name),
+                scores=one.scores,
+                grades=one.grades,
+                may_not_apply=one.may_not_apply,
+            )
+            for one in evaluator_of(found.record).label_criteria(found.record.started())
+        )
+    )
 
 
 def get_decision(call: Request) -> DecisionOfRun | RefusedDecision | VerdictOfRun:

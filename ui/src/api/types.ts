@@ -453,6 +453,22 @@ export interface CoverageGap {
   why?: "no_text" | "not_asked" | "not_judged" | "unanswered";
 }
 
+export interface CriteriaOfRun {
+  criteria: CriterionOfRun[];
+}
+
+/**
+ * One thing that a run's answers are scored by: `scores` in their order, and what each is called where it has a
+ * name. `title` is its own name as people read it.
+ */
+export interface CriterionOfRun {
+  name: string;
+  title: string;
+  scores: number[];
+  grades: string[];
+  may_not_apply: boolean;
+}
+
 /**
  * One criterion of the evaluator against people; `confusion[people][evaluator]` counts answers.
  *
@@ -577,6 +593,7 @@ export interface Difference {
 /** One thing that judges score, by a whole number from `lowest` to `highest`. */
 export interface DimensionOfProtocol {
   name: string;
+  title: string;
   lowest: number;
   highest: number;
 }
@@ -1322,9 +1339,13 @@ export interface NotWorse {
   confidence: number;
 }
 
-/** What one person said, without who it was; null: that the criterion does not apply. */
+/**
+ * What one person said, without who it was; null: that the criterion does not apply. `words` are a grade's name,
+ * where scores have names.
+ */
 export interface Opinion {
   score: number | null;
+  words: string;
   note: string;
 }
 
@@ -2108,6 +2129,7 @@ export interface Gets {
   "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ProtocolManifest };
   "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ProtocolAggregates };
   "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | VerdictOfRun };
+  "/runs/{run_id}/criteria": { takes: never; answers: CriteriaOfRun };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };
   "/runs/{run_id}/samples": { takes: "outcome" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: SamplesPage };
   "/runs/{run_id}/samples/{sample}": { takes: never; answers: SampleDetail };

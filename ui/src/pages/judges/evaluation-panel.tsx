@@ -32,6 +32,7 @@ export function EvaluationPanel({ run, evaluation, protocol, onClose, onMove }: 
 }
 
 function Whole({ found, protocol }: { found: EvaluationDetail; protocol: ProtocolOfRun | null }) {
+  const titles = new Map<string | null, string>(protocol?.dimensions.map((one) => [one.name, one.title]));
   const quotes = useMemo(() => found.evidence.map((one) => one.spans), [found.evidence]);
   return (
     <>
@@ -39,9 +40,9 @@ function Whole({ found, protocol }: { found: EvaluationDetail; protocol: Protoco
         <Inline text={found.judge_model} /> on <Inline text={found.target_model} />, variant <Inline text={found.prompt_variant} />, {words(found.method).toLowerCase()}{found.repeat > 0 && `, repeat ${found.repeat + 1}`}
       </p>
       <dl className="dimensions">
-        {protocol?.dimensions.map(({ name, highest }) => (
+        {protocol?.dimensions.map(({ name, title, highest }) => (
           <div key={name}>
-            <dt><Inline text={words(name)} /></dt>
+            <dt><Inline text={title} /></dt>
             <dd><Score found={found.scores[name]} highest={highest} /></dd>
           </div>
         ))}
@@ -66,7 +67,7 @@ function Whole({ found, protocol }: { found: EvaluationDetail; protocol: Protoco
       <ol className="quotes">
         {found.evidence.map((one, number) => (
           <Quoted key={number} number={number + 1} quote={one.quote ?? ""} found={one.spans.length > 0} words={sentence(LOCATED, one.located ?? "no_quote")}>
-            {" "}· <Inline text={words(one.dimension ?? "no dimension")} />
+            {" "}· <Inline text={titles.get(one.dimension) ?? one.dimension ?? "no dimension"} />
             {one.reason !== null && <>: <Inline text={one.reason} /></>}
           </Quoted>
         ))}

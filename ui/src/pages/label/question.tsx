@@ -31,7 +31,7 @@ function Scores({ question, labelling }: { question: LabelQuestion; labelling: L
       {question.opinions.length > 0 && (
         <ul className="opinions" aria-label="What two people said">
           {question.opinions.map((one, place) => (
-            <li key={place}>one said <strong>{saidWords(one.score)}</strong>{one.note !== "" && <>: <Inline text={one.note} /></>}</li>
+            <li key={place}>one said <strong><Inline text={one.words} /></strong>{one.note !== "" && <>: <Inline text={one.note} /></>}</li>
           ))}
         </ul>
       )}
@@ -50,9 +50,6 @@ function Scores({ question, labelling }: { question: LabelQuestion; labelling: L
     </section>
   );
 }
-
-/** What somebody gave: a score, or that the criterion does not apply. */
-export const saidWords = (score: number | null): string => (score === null ? "does not apply" : String(score));
 
 /** What came of the last key. */
 export function Said({ labelling }: { labelling: Labelling }) {

@@ -6,7 +6,7 @@ import { Failed, Loading } from "../../parts/states";
 import { useKeys } from "../../parts/use-keys";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
-import { QuestionView, Said, saidWords } from "./question";
+import { QuestionView, Said } from "./question";
 import { Results } from "./results";
 import { useLabelling } from "./use-labelling";
 
@@ -90,7 +90,7 @@ function Disputes({ disputes, n, at, onOpen }: { disputes: readonly Dispute[]; n
           <li key={`${one.sample} ${one.field}`}>
             <button type="button" aria-current={place === at ? "true" : undefined} onClick={() => onOpen(one)}>
               <span><Inline text={one.item_id} /> <span className="small"><Inline text={one.title} /></span></span>
-              <span className="number" aria-label={`scores ${one.opinions.map((said) => saidWords(said.score)).join(" and ")}`}>{one.opinions.map((said) => said.score ?? "–").join(" · ")}</span>
+              <span className="number" aria-label={`scores ${one.opinions.map((said) => said.words).join(" and ")}`}>{one.opinions.map((said) => said.words).join(" · ")}</span>
             </button>
           </li>
         ))}

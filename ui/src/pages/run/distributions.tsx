@@ -1,22 +1,23 @@
 import type { Aggregates } from "../../api/client";
-import type { AggregatesFile } from "../../api/types";
-import { Bars } from "../../charts/histogram";
-import { aggregate, reasonWords, words } from "../../format";
+import type { AggregatesFile, CriterionOfRun } from "../../api/types";
+import { Bars, type Bar } from "../../charts/histogram";
+import { aggregate, reasonWords } from "../../format";
 import { count, interval, reported, show } from "../../numbers";
+import { criterionTitle, scoreWords } from "./criteria";
 
 /** How scores and reasons are spread, and every aggregate with its interval. */
-export function Distributions({ aggregates }: { aggregates: Aggregates | null }) {
+export function Distributions({ aggregates, criteria }: { aggregates: Aggregates | null; criteria: readonly CriterionOfRun[] }) {
   if (aggregates === null) return null;
-  const found = countsOf(aggregates).filter(([, counts]) => Object.keys(counts).length > 0);
+  const found = barsOf(aggregates, criteria).filter(([, bars]) => bars.length > 0);
   if (found.length === 0 && !("aggregates" in aggregates)) return null;
   return (
     <section className="part" aria-labelledby="distributions">
       <h2 id="distributions">Distributions</h2>
       <div className="cards">
-        {found.map(([title, counts]) => (
+        {found.map(([title, bars]) => (
           <figure className="card" key={title}>
             <figcaption><h3>{title}</h3></figcaption>
-            <Bars label={title} bars={Object.entries(counts).map(([name, n]) => ({ name: /^-?\d/.test(name) ? name : reasonWords(name), n }))} />
+            <Bars label={title} bars={bars} />
           </figure>
         ))}
       </div>
@@ -25,17 +26,25 @@ export function Distributions({ aggregates }: { aggregates: Aggregates | null })
   );
 }
 
-function countsOf(found: Aggregates): readonly (readonly [string, Readonly<Record<string, number>>])[] {
-  if ("misses" in found) return [["Why items missed", found.misses]];
+type Counts = Readonly<Record<string, number>>;
+type Figure = readonly [title: string, bars: readonly Bar[]];
+
+function barsOf(found: Aggregates, criteria: readonly CriterionOfRun[]): readonly Figure[] {
+  if ("misses" in found) return [["Why items missed", reasonBars(found.misses)]];
   if (!("aggregates" in found)) return [];
-  return [...scoresOf(found), ["Why samples did not pass", found.fail_reasons]];
+  return [...scoreBars(found, criteria), ["Why samples did not pass", reasonBars(found.fail_reasons)]];
 }
 
+const reasonBars = (counts: Counts): Bar[] => Object.entries(counts).map(([name, n]) => ({ name: reasonWords(name), n }));
+
 /** How often each score was given, by criterion: a rubric of one's own has others than rubric@v1, `NAME_counts` each. */
-function scoresOf(file: AggregatesFile): [string, Readonly<Record<string, number>>][] {
+function scoreBars(file: AggregatesFile, criteria: readonly CriterionOfRun[]): Figure[] {
   return Object.entries<unknown>({ ...file })
-    .filter((entry): entry is [string, Record<string, number>] => entry[0].endsWith("_counts") && typeof entry[1] === "object" && entry[1] !== null)
-    .map(([name, counts]) => [`${words(name.slice(0, -"_counts".length))} scores`, counts]);
+    .filter((entry): entry is [string, Counts] => entry[0].endsWith("_counts") && typeof entry[1] === "object" && entry[1] !== null)
+    .map(([key, counts]) => {
+      const name = key.slice(0, -"_counts".length);
+      return [`${criterionTitle(criteria, name)} scores`, Object.entries(counts).map(([score, n]) => ({ name: scoreWords(criteria, name, Number(score)), n }))];
+    });
 }
 
 function AllNumbers({ file }: { file: AggregatesFile }) {

@@ -1,18 +1,18 @@
 import { address } from "../../api/client";
-import type { PanelOfRun, Split } from "../../api/types";
+import type { CriterionOfRun, PanelOfRun, Split } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { words } from "../../format";
 import { count, NOTHING } from "../../numbers";
 import { Link } from "../../parts/link";
 import { ReportTableView } from "../../parts/report-table";
 import { Failed, Loading } from "../../parts/states";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
+import { criterionTitle, scoreWords } from "./criteria";
 
 const ENDING = "_scores"; // of what the judges gave, criterion by criterion
 
 /** Several judges: each alone, how they agree, and the samples that a person should look at first. */
-export function PanelPart({ id }: { id: string }) {
+export function PanelPart({ id, criteria }: { id: string; criteria: readonly CriterionOfRun[] }) {
   const { data, error, again } = useResource(address("/runs/{run_id}/panel", { run_id: id }));
   return (
     <section className="part panel-part" aria-labelledby="panel">
@@ -25,18 +25,18 @@ export function PanelPart({ id }: { id: string }) {
           <ReportTableView table={data.judges_table} />
           <ReportTableView table={data.agreement_table} />
           {data.notices.map((line) => <p key={line} className="small quiet"><Inline text={line} /></p>)}
-          <Splits id={id} found={data} />
+          <Splits id={id} found={data} criteria={criteria} />
         </>
       )}
     </section>
   );
 }
 
-function Splits({ id, found }: { id: string; found: PanelOfRun }) {
+function Splits({ id, found, criteria }: { id: string; found: PanelOfRun; criteria: readonly CriterionOfRun[] }) {
   const { panel, n_splits } = found;
   if (panel.splits.length === 0) return null;
   const judges = panel.judges.map((judge) => judge.name).join(", ");
-  const criteria = Object.keys(panel.splits[0]!).filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
+  const names = Object.keys(panel.splits[0]!).filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
   return (
     <div className="table report" tabIndex={0} role="region" aria-label="What to look at first">
       <table>
@@ -45,27 +45,27 @@ function Splits({ id, found }: { id: string; found: PanelOfRun }) {
           {n_splits > panel.splits.length && `, ${panel.splits.length} of ${count(n_splits)}`}
         </caption>
         <thead>
-          <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th>{criteria.map((name) => <th key={name} scope="col">{words(name)}, judge by judge</th>)}</tr>
+          <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th>{names.map((name) => <th key={name} scope="col">{criterionTitle(criteria, name)}, judge by judge</th>)}</tr>
         </thead>
         <tbody>
-          {panel.splits.map((split) => <Row key={split.sample} id={id} split={split} criteria={criteria} />)}
+          {panel.splits.map((split) => <Row key={split.sample} id={id} split={split} names={names} criteria={criteria} />)}
         </tbody>
       </table>
     </div>
   );
 }
 
-function Row({ id, split, criteria }: { id: string; split: Split; criteria: readonly string[] }) {
+function Row({ id, split, names, criteria }: { id: string; split: Split; names: readonly string[]; criteria: readonly CriterionOfRun[] }) {
   const own = new Map(Object.entries(split)); // a rubric of one's own has others than rubric@v1
   return (
     <tr>
       <th scope="row"><Link to={runAddress(id, { sample: String(split.sample) })}><Inline text={split.item_id} />{split.repeat > 0 && `, repeat ${split.repeat + 1}`}</Link></th>
       <td>{split.verdicts_differ ? "differs" : "same"}</td>
-      {criteria.map((name) => <td key={name}>{scores(own.get(`${name}${ENDING}`))}</td>)}
+      {names.map((name) => <td key={name}><Inline text={scores(own.get(`${name}${ENDING}`), (score) => scoreWords(criteria, name, score))} /></td>)}
     </tr>
   );
 }
 
-function scores(found: unknown): string {
-  return Array.isArray(found) ? found.map((score: number | null) => score ?? NOTHING).join(" ") : "";
+function scores(found: unknown, said: (score: number) => string): string {
+  return Array.isArray(found) ? found.map((score: number | null) => (score === null ? NOTHING : said(score))).join(" ") : "";
 }

@@ -30,6 +30,8 @@ export default function RunPage({ id }: { id: string }) {
   const aggregates = useResource(done ? address("/runs/{run_id}/aggregates", { run_id: id }) : null);
   const decision = useResource(done && row.spec !== null && !isExperiment(row) ? address("/runs/{run_id}/decision", { run_id: id }) : null);
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
+  const scored = useResource(done && !isExperiment(row) ? address("/runs/{run_id}/criteria", { run_id: id }) : null);
+  const criteria = scored.data?.criteria ?? [];
   const runs = [id];
 
   if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
@@ -72,8 +74,8 @@ export default function RunPage({ id }: { id: string }) {
         </p>
       )}
       <Gates decision={decision.data} />
-      {manifest.data !== null && "panel" in manifest.data && <PanelPart id={id} />}
-      <Distributions aggregates={aggregates.data} />
+      {manifest.data !== null && "panel" in manifest.data && <PanelPart id={id} criteria={criteria} />}
+      <Distributions aggregates={aggregates.data} criteria={criteria} />
       <Slices aggregates={aggregates.data} />
       {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
       {!protocol && done && <Samples id={id} judged={row.evaluator_model_id !== null} />}
