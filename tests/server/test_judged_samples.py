@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from benchbook.labels.labels import give_labels
+from benchbook.labels.sheet import sample_labels
+from benchbook.labels.state import Given
 from running import benchbook_here
 from server.making import Api, api_over
 from talked import MARKUP, talked_run
@@ -106,6 +109,21 @@ def test_a_run_says_what_its_scores_are_called(talked: Api) -> None:
         ("sources", "Sources", [0, 1, 2], [], True),
         ("short", "Short", [0, 1], [], False),
     ]
+
+
+def test_what_two_people_said_is_named_as_the_judge_would(tmp_path: Path) -> None:
+    record = talked_run(tmp_path).record
+    book = sample_labels(record, tmp_path / "runs" / "people", n=1, stratify=(), seed=1)
+    (sample,) = book.started.samples
+    said = {"ann": {"tone_score": 2, "sources_score": None, "short_score": 1}}
+    said["bob"] = {"tone_score": 1, "sources_score": 0, "short_score": 0}
+    give_labels(book, [Given(sample, who, name, score) for who, all_ in said.items() for name, score in all_.items()])
+    api = api_over(tmp_path / "runs", str(tmp_path / "catalog.sqlite"))
+    disputes = api.json("/api/v1/labels/people/disputes")["disputes"]
+    api.app.stop()
+    assert [[one["words"] for one in dispute["opinions"]] for dispute in disputes] == [
+        ["kind", "cold"], ["does not apply", "0"], ["1", "0"],
+    ]  # fmt: skip
 
 
 def test_what_no_judge_said_is_not_there(api: Api) -> None:

@@ -304,9 +304,12 @@ def test_a_sample_says_what_its_judge_said_of_it(open_page: Open) -> None:
     expect(criteria.nth(2).locator(".lost")).to_contain_text("nobody <b onclick='window.ran = 3'>said</b> this")
     expect(criteria.nth(2).locator(".lost")).to_contain_text("✕ it does not stand in the answer")
     expect(panel.locator(".met-list li").nth(2)).to_contain_text("met, weight -4, takes away 4 of 8: It does.")
+    panel.get_by_text("As people and judges read it").click()
+    expect(panel.get_by_label("Prompt")).to_contain_text("[3] tool, result of c1:")
     expect(panel.get_by_role("row").filter(has_text="Cost")).to_contain_text("$0.00108")
     expect(panel.locator("img, script, b")).to_have_count(0)
     page.keyboard.press("j")
+    expect(panel.get_by_text("As people and judges read it")).to_have_count(0)  # its prompt is its first turn
     expect(panel.get_by_label("Answer").locator("mark")).to_have_text(["We do1,2", "dear Ann1"])
 
 

@@ -48,7 +48,15 @@ function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
           <ModelText text={found.prompt} label="Prompt" />
         </>
       ) : (
-        <Turns turns={asked} quotes={quotes} />
+        <>
+          <Turns turns={asked} quotes={quotes} />
+          {found.prompt !== asked[0]?.text && (
+            <details>
+              <summary>As people and judges read it</summary>
+              <ModelText text={found.prompt} label="Prompt" />
+            </details>
+          )}
+        </>
       )}
       {found.context !== null && (
         <>
