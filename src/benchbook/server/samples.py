@@ -15,6 +15,7 @@ from benchbook.evalsets.conversations import turn_head, turn_text, with_answer
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.record.derived_files import reading_derived
 from benchbook.record.tables import ROW_GROUP
 from benchbook.server.operations import Request, Stream, pieces_of
 from benchbook.server.problems import ProblemError
@@ -190,7 +191,9 @@ def _judged(found: FoundRun, row: dict[str, Any], item: Item) -> JudgedWords | N
     if judged is None:
         return None
     row_type = evaluator.tables(found.record.started())["samples.parquet"]
-    return judged(found.record, msgspec.convert(row, ready(row_type)), item)
+    with reading_derived(found.record):
+        typed = msgspec.convert(row, ready(row_type))
+    return judged(found.record, typed, item)
 
 
 def _turns(item: Item, answer: str | None) -> tuple[Turn, ...]:
