@@ -9,8 +9,8 @@ import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
-from benchbook.labels.calibration import agreements, confusion_of, pair_of
-from benchbook.labels.calibration_corrected import bias_of, clusters_of, corrected_scores
+from benchbook.labels.calibration import agreements, field_trial, pair_of
+from benchbook.labels.calibration_corrected import corrected_scores
 from benchbook.labels.calibration_results import AgreementName, Bias, Drawing, ScoredAnswer
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
 from benchbook.labels.labels import LabelBook
@@ -138,23 +138,21 @@ def _trial(
     corrected, alone = corrected_scores(
         [own for _, own in scored], people, scores, clusters=[one.cluster for one, _ in scored], drawing=drawing
     )
-    twice = book.said_twice(name)
+    trial, twice = field_trial(pairs, criterion, drawing), book.said_twice(name)
     return CriterionTrial(
         criterion=name,
         scores=scores,
         n_scored=len(all_scored),
-        n=len(pairs),
-        confusion=confusion_of(pairs, scores),
-        agreement=agreements(
-            [one.people for one in pairs], [one.judge for one in pairs], scores, clusters_of(pairs), drawing
-        ),
-        bias=bias_of(pairs, drawing),
+        n=trial.n,
+        confusion=trial.confusion,
+        agreement=trial.agreement,
+        bias=trial.bias,
         as_scored=sum(own for _, own in all_scored) / len(all_scored) if all_scored else None,
         corrected=corrected,
         by_labels_alone=alone,
         n_twice=len(twice),
         n_disputed=book.origins(name).count("disputed"),
-        between_people=agreements([a for a, _ in twice], [b for _, b in twice], scores, None, drawing),
+        between_people=agreements(twice, scores, drawing),
         applies=_applies(place, answers, gold) if criterion.may_not_apply else None,
     )
 

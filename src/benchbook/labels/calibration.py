@@ -163,7 +163,7 @@ def calibrate(
     _check(gold, by_number, criteria)
     labelled = [(by_number[sample], said) for sample, said in sorted(gold.items())]
     fields = tuple(
-        _field_trial(
+        field_trial(
             [pair_of(one, place, said[criterion.name]) for one, said in labelled if criterion.name in said],
             criterion,
             drawing,
@@ -200,13 +200,17 @@ def _check(gold: GoldScores, known: Mapping[int, ScoredAnswer], criteria: Sequen
                 raise UsageError(f"labels: sample {sample} {field}: found {score}; expected {expected}")
 
 
-def _field_trial(pairs: Sequence[LabelledPair], criterion: LabelCriterion, drawing: Drawing) -> FieldTrial:
-    people, judge = [pair.people for pair in pairs], [pair.judge for pair in pairs]
+def field_trial(pairs: Sequence[LabelledPair], criterion: LabelCriterion, drawing: Drawing) -> FieldTrial:
+    """One criterion, by the answers that people labelled."""
+    said = [(pair.people, pair.judge) for pair in pairs]
+    confusion = {str(people): {str(judge): 0 for judge in criterion.scores} for people in criterion.scores}
+    for people, judge in said:
+        confusion[str(people)][str(judge)] += 1
     return FieldTrial(
         field=criterion.name,
         n=len(pairs),
-        confusion=confusion_of(pairs, criterion.scores),
-        agreement=agreements(people, judge, criterion.scores, clusters_of(pairs), drawing),
+        confusion=confusion,
+        agreement=agreements(said, criterion.scores, drawing, clusters_of(pairs)),
         bias=bias_of(pairs, drawing),
     )
 
@@ -219,22 +223,14 @@ def pair_of(one: ScoredAnswer, place: int, people: int) -> LabelledPair:
     return LabelledPair(people, own, one.answer_chars, one.slices, one.cluster)
 
 
-def confusion_of(pairs: Sequence[LabelledPair], scores: Sequence[int]) -> dict[str, dict[str, int]]:
-    """How many samples have which two scores, people's first."""
-    found = {str(people): {str(judge): 0 for judge in scores} for people in scores}
-    for pair in pairs:
-        found[str(pair.people)][str(pair.judge)] += 1
-    return found
-
-
 def agreements(
-    a: Sequence[int],
-    b: Sequence[int],
+    said: Sequence[tuple[int, int]],
     scores: Sequence[int],
-    clusters: Sequence[str | None] | None,
     drawing: Drawing,
+    clusters: Sequence[str | None] | None = None,
 ) -> dict[AgreementName, Agreement]:
     """Every coefficient of two raters' scores on one scale."""
+    a, b = [one for one, _ in said], [other for _, other in said]
     confidence, seed, n = drawing.confidence, drawing.seed, drawing.n_resamples
 
     def kappa(weights: Weights) -> Agreement:

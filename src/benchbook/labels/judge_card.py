@@ -187,14 +187,7 @@ def _between_people(book: LabelBook, drawing: Drawing) -> BetweenPeople:
     return BetweenPeople(
         n_twice={field: len(pairs) for field, pairs in opinions.items()},
         agreement={
-            field: agreements(
-                [first for first, _ in pairs],
-                [second for _, second in pairs],
-                book.state.criteria[field].scores,
-                None,
-                drawing,
-            )
-            for field, pairs in opinions.items()
+            field: agreements(pairs, book.state.criteria[field].scores, drawing) for field, pairs in opinions.items()
         },
     )
 
