@@ -8,10 +8,10 @@ from typing import NamedTuple
 import msgspec
 
 from benchbook.evaluators.document import Cell, Columns, Kind, Reach, Span, Table, Tone, Value, table
-from benchbook.evaluators.gates import DecidedBy, Decision, Direction, Gate
+from benchbook.evaluators.gates import Decision, Direction, Gate
 from benchbook.statistics.ground import REASONS
 from benchbook.views import numbers
-from benchbook.views.words import aggregate_word
+from benchbook.views.words import aggregate_word, by_bounds
 
 
 class GateState(NamedTuple):
@@ -58,11 +58,6 @@ def _state_by_claim(gate: Gate) -> GateState:
     return GateState("doubt", word, "by its value; it is not shown")
 
 
-def by_bounds(decided_by: DecidedBy | msgspec.UnsetType) -> bool:
-    """Whether a decision goes by what bounds show of its gates (R6.4)."""
-    return not isinstance(decided_by, msgspec.UnsetType) and decided_by.rule == "bounds"
-
-
 def rule_words(direction: Direction, kind: Kind, limit: float) -> str:
     """`at least 85 %`."""
     return f"{'at least' if direction == 'at_least' else 'at most'} {numbers.limit(kind, limit)}"
@@ -97,7 +92,7 @@ def gates_table(
 
     `word` calls an aggregate by its name and kind. Not `in_full`, among other tables, cases and bound are left out.
     """
-    with_bounds = in_full and by_bounds(decision.decided_by)
+    with_bounds = in_full and by_bounds(decision)
     rows = []
     for gate in decision.gates:
         label, kind = word(gate.aggregate)

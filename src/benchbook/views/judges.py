@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from benchbook.evaluators import document
 from benchbook.evaluators.document import (
@@ -21,7 +20,8 @@ from benchbook.evaluators.document import (
     Table,
     Tone,
 )
-from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.gates import Decision
+from benchbook.labels.calibration_results import CorrectedDecision
 from benchbook.labels.judge_card import JudgeCard
 from benchbook.labels.position import PositionTrial
 from benchbook.statistics import Estimate
@@ -31,7 +31,7 @@ from benchbook.views.html import html_page
 from benchbook.views.judge_card_tables import card_notices, card_sections
 from benchbook.views.markdown import markdown_page
 from benchbook.views.views import TableWords, named_model, table_json
-from benchbook.views.words import DecisionWord, decision_word, reason
+from benchbook.views.words import decision_word, reason
 
 _CELL, _COLUMNS = 34, 6  # characters of a cell, and columns, on a terminal
 
@@ -82,7 +82,7 @@ def card_words(card: JudgeCard) -> CardWords:
 def card_document(card: JudgeCard) -> Document:
     """What the card says."""
     decision = card.calibration.corrected_decision
-    word = _word(decision)
+    word = decision_word(decision)
     judge = named_model("Judge", card.judge_model_id, card.judge_model_version)
     opening = Opening(
         word.headline,
@@ -145,20 +145,8 @@ def _sentence(card: JudgeCard) -> str:
     )
 
 
-class _Decided(Protocol):
-    @property
-    def decision(self) -> DecisionName: ...
-
-    @property
-    def reasons(self) -> tuple[str, ...]: ...
-
-
-def _word(found: _Decided | None) -> DecisionWord:
-    return decision_word(None) if found is None else decision_word(found.decision, found.reasons)
-
-
-def _decision_shown(found: _Decided | None) -> CardDecision:
-    word, reasons = _word(found), () if found is None else found.reasons
+def _decision_shown(found: Decision | CorrectedDecision | None) -> CardDecision:
+    word, reasons = decision_word(found), () if found is None else found.reasons
     return CardDecision(word.headline, word.tone, tuple(reason(one) for one in reasons))
 
 

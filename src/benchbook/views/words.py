@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.document import Kind, Tone
-from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.gates import Decision
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
+
+if TYPE_CHECKING:
+    from benchbook.labels.calibration_results import CorrectedDecision
 
 MAX_CHARS = 20_000  # of one text that is shown in full; the CSV and `benchbook show` have all of it
 
@@ -126,14 +129,21 @@ def _of_criterion(name: str) -> AggregateWord | None:
     return None
 
 
-def decision_word(name: DecisionName | None, reasons: Sequence[str] = (), *, by_bounds: bool = False) -> DecisionWord:
-    """The decision in words, with what it means where bounds decide; None is one that was refused (R7.1)."""
-    if name is None:
+def decision_word(found: Decision | CorrectedDecision | None) -> DecisionWord:
+    """The decision in words; None is a decision that was refused (R7.1)."""
+    if found is None:
         return _REFUSED
-    if tuple(reasons) == ("no_samples",):
+    if found.reasons == ("no_samples",):
         return _NO_SAMPLES
-    word = _DECISIONS[name]
-    return word._replace(meaning=_BY_BOUNDS.get(name, word.meaning)) if by_bounds else word
+    word = _DECISIONS[found.decision]
+    if isinstance(found, Decision) and by_bounds(found):
+        return word._replace(meaning=_BY_BOUNDS.get(found.decision, word.meaning))
+    return word
+
+
+def by_bounds(decision: Decision) -> bool:
+    """Whether it goes by what bounds show of its gates (R6.4)."""
+    return not isinstance(decision.decided_by, msgspec.UnsetType) and decision.decided_by.rule == "bounds"
 
 
 def outcome_word(code: str) -> str:

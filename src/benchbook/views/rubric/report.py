@@ -49,7 +49,7 @@ from benchbook.views.rubric.digest import RunReport, plots
 from benchbook.views.rubric.junit import junit_report
 from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices, splits_table
 from benchbook.views.rubric.samples import judged_words, shown_samples
-from benchbook.views.rubric.words import decided_lines, decided_word, settling_lines
+from benchbook.views.rubric.words import decided_lines, settling_lines
 from benchbook.views.views import (
     FOOT,
     Rows,
@@ -61,7 +61,7 @@ from benchbook.views.views import (
     write_document,
     write_pieces,
 )
-from benchbook.views.words import aggregate_word, asked_items, reason
+from benchbook.views.words import aggregate_word, asked_items, decision_word, reason
 
 _CONTENTS = {
     "gates": "Gates",
@@ -87,7 +87,7 @@ def run_document(report: RunReport, *, in_full: bool = False) -> Document:
         blocks += [*_sections(report), *shown_samples(report), *end_sections(report)]
     shown = {block.id for block in blocks if isinstance(block, Section)}
     return Document(
-        f"{decided_word(report.decision).headline}: {numbers.short_model(manifest.model_id)} on {manifest.dataset_id}",
+        f"{decision_word(report.decision).headline}: {numbers.short_model(manifest.model_id)} on {manifest.dataset_id}",
         manifest.spec,
         blocks,
         FOOT,
@@ -103,7 +103,7 @@ def run_document(report: RunReport, *, in_full: bool = False) -> Document:
 def _opening(report: RunReport) -> Opening:
     """The decision in words, why, and whose run this is."""
     manifest, decision = report.manifest, report.decision
-    word = decided_word(decision)
+    word = decision_word(decision)
     return Opening(
         word.headline,
         word.tone,

@@ -15,8 +15,7 @@ from benchbook.labels.state import NOT_APPLYING
 from benchbook.statistics.ground import REASONS
 from benchbook.text import plural
 from benchbook.views import numbers
-from benchbook.views.gates import by_bounds
-from benchbook.views.words import DecisionWord, aggregate_word, decision_word
+from benchbook.views.words import aggregate_word
 
 FAIL_REASONS: Mapping[str, str] = {
     "latency_above_maximum": "too slow",
@@ -75,13 +74,6 @@ def does_not_apply(one: Criterion, row: RubricRow | PanelVote) -> bool:
     """Of a criterion without a score: no panel is asked by one that need not apply."""
     scored = isinstance(row, RubricRow) and row.sample_score is not None and row.score_origin is None
     return one.may_not_apply and scored
-
-
-def decided_word(decision: Decision | None) -> DecisionWord:
-    """The decision in words; None is one that was refused."""
-    if decision is None:
-        return decision_word(None)
-    return decision_word(decision.decision, decision.reasons, by_bounds=by_bounds(decision.decided_by))
 
 
 def decided_lines(decision: Decision) -> list[str]:
