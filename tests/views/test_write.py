@@ -58,9 +58,12 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_is_not_there_is_the_users_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["absent", "a file"])
+def test_a_folder_that_is_none_is_the_users_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a file").write_text("mine", encoding="utf-8")
     with pytest.raises(RecordError, match=r"report\.html: can't be written"):
-        write_reports(report([good(0)]), tmp_path / "absent")
+        write_reports(report([good(0)]), tmp_path / name)
+    assert (tmp_path / "a file").read_text("utf-8") == "mine"
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -97,7 +97,8 @@ def written_whole(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be written there is nothing to take away
+            temporary.unlink(missing_ok=True)
 
 
 def write_pieces(path: Path, pieces: Iterator[str]) -> Path:
