@@ -115,8 +115,6 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     """
     from benchbook.cli.summary import rows_of
     from benchbook.evaluators.registry import evaluator_of
-    from benchbook.evaluators.rubric.panel import panel_analysis
-    from benchbook.evaluators.rubric.reading import rubric_of
     from benchbook.views.rubric.panel import (
         SPLITS_SHOWN,
         judges_agreement_table,
@@ -128,10 +126,11 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     from benchbook.views.terminal import table_lines
 
     record = find_record(run, runs)
-    derived = evaluator_of(record).read(record)
-    if not hasattr(derived.manifest, "panel"):
-        raise UsageError(f"{record.path}: was made under {derived.manifest.spec}; panels are of rubrics")
-    found = panel_analysis(derived.manifest, derived.aggregates, rows_of(record)(), rubric_of(record), seed=seed)
+    evaluator = evaluator_of(record)
+    derived = evaluator.read(record)
+    if (found := evaluator.panel(derived, rows_of(record)(), seed=seed)) is None:
+        makes = "`benchbook run --judge A --judge B` makes a panel"
+        raise UsageError(f"{record.path}: one judge judged it, or none; {makes}")
     if as_json:
         print_json(found)
         return

@@ -6,19 +6,18 @@ import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
 from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
-from benchbook.evaluators.rubric.rows import AggregatesFile, PanelManifest, RubricManifest, RubricRow
+from benchbook.evaluators.rubric.rows import AggregatesFile, RubricManifest
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
 from benchbook.evaluators.verify import Verification, verify
 from benchbook.record.folder import Record
@@ -100,6 +99,20 @@ class Run:
         """Everything derived again and compared; `holds` is true where no byte was changed."""
         return verify(self.record, expect=expect)
 
+    @cached_property
+    def panel(self) -> PanelAnalysis | None:
+        """What is said of a panel of judges; None where no panel judged."""
+        return evaluator_of(self.record).panel(self._derived, self._stored_rows())
+
+    def gate(self, *, confidence: Confidence | None = None) -> Any:
+        """The decision, derived anew from the journal, by what is shown at `confidence`; "none": by the values alone,
+        in the worst and the best case (R6.4). By default as the run was configured.
+
+        Raises: UsageError where the evaluator has no gates.
+        """
+        with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
+            return evaluator_of(self.record).gated(self.record, Path(folder), confidence).decision
+
     def write_reports(self, folder: str | Path) -> list[Path]:
         """The spec's reports, such as report.html and report.md, in `folder`."""
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -123,133 +136,65 @@ class Run:
         return f"<{type(self).__name__} {self.record.run_id}>"
 
 
-class RubricRun(Run):
-    """A `rubric@v1` run."""
+ManifestT = TypeVar("ManifestT")
+AggregatesT = TypeVar("AggregatesT")
+DecisionT = TypeVar("DecisionT")
+
+
+class TypedRun(Run, Generic[ManifestT, AggregatesT, DecisionT]):
+    """A run of an evaluator whose files' fields are known: an editor completes them, and a type checker reads them."""
 
     @property
-    def manifest(self) -> RubricManifest:
+    def manifest(self) -> ManifestT:
         """Who was asked what, with what, and the hash that names the record (SPEC R7.1)."""
-        manifest: RubricManifest = self._derived.manifest
+        manifest: ManifestT = self._derived.manifest
         return manifest
 
     @property
-    def aggregates(self) -> AggregatesFile:
-        """The aggregates of R4, the ledger, repeats, slices, warnings."""
-        aggregates: AggregatesFile = self._derived.aggregates
+    def aggregates(self) -> AggregatesT:
+        """What aggregates.json holds."""
+        aggregates: AggregatesT = self._derived.aggregates
         return aggregates
 
     @property
-    def decision(self) -> Decision | None:
-        """READY, NOT_READY or INCONCLUSIVE with its gates (SPEC R6); None where it is refused for missing metadata."""
-        decision: Decision | None = self._derived.decision
+    def decision(self) -> DecisionT:
+        """What decision.json holds."""
+        decision: DecisionT = self._derived.decision
         return decision
 
-    def rows(self) -> Iterator[RubricRow]:
-        """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
-        return self._stored_rows()
 
-    @cached_property
-    def panel(self) -> PanelAnalysis | None:
-        """What is said of a panel of judges; None where one judge judged."""
-        if not isinstance(self.manifest.panel, PanelManifest):
-            return None
-        from benchbook.evaluators.rubric.panel import panel_analysis
-        from benchbook.evaluators.rubric.reading import rubric_of
+class RubricRun(TypedRun[RubricManifest, AggregatesFile, Decision | None]):
+    """A `rubric@v1` run, or one of a rubric of one's own.
 
-        return panel_analysis(self.manifest, self.aggregates, self._stored_rows(), rubric_of(self.record))
-
-    def gate(self, *, confidence: Confidence | None = None) -> Decision | None:
-        """The decision, derived anew from the journal, by what is shown at `confidence`; "none": by the values alone,
-        in the worst and the best case (R6.4). By default as the run was configured."""
-        from benchbook.evaluators.rubric.tables import derive
-
-        with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
-            return derive(self.record, Path(folder), confidence=confidence).decision
+    `aggregates` are those of R4, the ledger, repeats, slices, warnings. `decision` is READY, NOT_READY or INCONCLUSIVE
+    with its gates (SPEC R6); None where it is refused for missing metadata.
+    """
 
     def __repr__(self) -> str:
         decision = self.decision.decision if self.decision is not None else "refused"
         return f"<Run {self.record.run_id}: {decision}, {self.aggregates.ledger.n_scored} samples scored>"
 
 
-class CorrectnessRun(Run):
-    """An `answer_correctness@v1` run."""
-
-    @property
-    def manifest(self) -> CorrectnessManifest:
-        """Whose predictions over which eval set, and the hash that names the record."""
-        manifest: CorrectnessManifest = self._derived.manifest
-        return manifest
-
-    @property
-    def aggregates(self) -> CorrectnessAggregates:
-        """The scorecard of A4, its interval, and why items missed (A7)."""
-        aggregates: CorrectnessAggregates = self._derived.aggregates
-        return aggregates
-
-    @property
-    def decision(self) -> RunVerdict:
-        """Whether the run itself held (SPEC A3)."""
-        decision: RunVerdict = self._derived.decision
-        return decision
+class CorrectnessRun(TypedRun[CorrectnessManifest, CorrectnessAggregates, RunVerdict]):
+    """An `answer_correctness@v1` run: the scorecard of A4, its interval, why items missed (A7), and whether the run
+    itself held (SPEC A3)."""
 
     def __repr__(self) -> str:
         file = self.aggregates
-        return (
-            f"<CorrectnessRun {self.record.run_id}: {file.primary_score}, {file.n_correct} of {file.n_items} correct>"
-        )
+        return f"{_answers_repr(self)}, {file.n_correct} of {file.n_items} correct>"
 
 
-class ChecksRun(Run):
-    """A run under checks: those that are shipped, or a user's own."""
-
-    @property
-    def manifest(self) -> ChecksManifest:
-        """Whose predictions over which eval set, and the hash that names the record."""
-        manifest: ChecksManifest = self._derived.manifest
-        return manifest
-
-    @property
-    def aggregates(self) -> ChecksAggregates:
-        """The scorecard of A4, what passed check by check, and their intervals."""
-        aggregates: ChecksAggregates = self._derived.aggregates
-        return aggregates
-
-    @property
-    def decision(self) -> Decision | RunVerdict:
-        """Whether the run itself held (SPEC A3); where the spec has gates, whether it may be released."""
-        decision: Decision | RunVerdict = self._derived.decision
-        return decision
+class ChecksRun(TypedRun[ChecksManifest, ChecksAggregates, Decision | RunVerdict]):
+    """A run under checks, those that are shipped or a user's own: the scorecard of A4, what passed check by check, and
+    whether the run itself held (SPEC A3); where the spec has gates, whether it may be released."""
 
     def __repr__(self) -> str:
-        file = self.aggregates
-        return f"<ChecksRun {self.record.run_id}: {file.primary_score}, {file.n_passed} of {file.n_items} passed>"
+        return f"{_answers_repr(self)}, {self.aggregates.n_passed} of {self.aggregates.n_items} passed>"
 
 
-class ScorerRun(Run):
-    """A run that a function of the user's own scored (`@bb.scorer`)."""
-
-    @property
-    def manifest(self) -> ScorerManifest:
-        """Whose predictions over which eval set, what scored them, and the hash that names the record."""
-        manifest: ScorerManifest = self._derived.manifest
-        return manifest
-
-    @property
-    def aggregates(self) -> ScorerAggregates:
-        """The scorecard of A4, what passed, what could not be scored and why, and the means of what was named."""
-        aggregates: ScorerAggregates = self._derived.aggregates
-        return aggregates
-
-    @property
-    def decision(self) -> RunVerdict:
-        """Whether the run itself held (SPEC A3)."""
-        decision: RunVerdict = self._derived.decision
-        return decision
-
-    def rows(self) -> Iterator[AnswerRow]:
-        """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""
-        self._refuse_unavailable()
-        return self._stored_rows()
+class ScorerRun(TypedRun[ScorerManifest, ScorerAggregates, RunVerdict]):
+    """A run that a function of the user's own scored (`@bb.scorer`): the scorecard of A4, what passed, what could not
+    be scored and why, the means of what was named, and whether the run itself held (SPEC A3)."""
 
     @cached_property
     def values(self) -> polars.DataFrame:
@@ -263,8 +208,11 @@ class ScorerRun(Run):
         return named.drop("values").with_columns(columns)
 
     def __repr__(self) -> str:
-        file = self.aggregates
-        return f"<ScorerRun {self.record.run_id}: {file.primary_score}, {file.n_passed} of {file.n_items} passed>"
+        return f"{_answers_repr(self)}, {self.aggregates.n_passed} of {self.aggregates.n_items} passed>"
+
+
+def _answers_repr(run: Run) -> str:
+    return f"<{type(run).__name__} {run.record.run_id}: {run.aggregates.primary_score}"
 
 
 # By what their derived files are: a user's own spec has a name of its own.
