@@ -14,7 +14,6 @@ import click
 from benchbook.cli.output import json_option, print_json
 from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, setting_options
-from benchbook.cli.sitting import resumable, values_of
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.record.folder import Record
 from benchbook.text import visible
@@ -171,6 +170,8 @@ def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
 
 
 def _refuse_stopped(result: RunResult[Any]) -> None:
+    from benchbook.cli.sitting import resumable
+
     if result.stop.reason is not None:
         raise RunStoppedError(resumable(result, "run"))
 
@@ -224,6 +225,7 @@ def _providers() -> dict[str, str]:
 
 
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    from benchbook.cli.sitting import values_of
     from benchbook.evaluators.registry import settings_asked_for
 
     evaluator, checked = settings_asked_for(values_of(config, given), config or "options")
