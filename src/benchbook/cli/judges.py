@@ -129,8 +129,9 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
     evaluator = evaluator_of(record)
     derived = evaluator.read(record)
     if (found := evaluator.panel(derived, rows_of(record)(), seed=seed)) is None:
-        makes = "`benchbook run --judge A --judge B` makes a panel"
-        raise UsageError(f"{record.path}: one judge judged it, or none; {makes}")
+        if not hasattr(derived.manifest, "panel"):
+            raise UsageError(f"{record.path}: was made under {evaluator.id}; panels are of rubrics")
+        raise UsageError(f"{record.run_id}: one judge judged it; `benchbook run --judge A --judge B` makes a panel")
     if as_json:
         print_json(found)
         return
