@@ -63,6 +63,19 @@ def test_it_runs_and_verifies(tmp_path: Path) -> None:
     assert bb.load(found.path).aggregates.primary_score == 0.325
 
 
+def test_what_it_would_ask_is_told_before(tmp_path: Path) -> None:
+    write_items(tmp_path / "items.jsonl", 4)
+    with running(answering(ANSWERS, [])) as server:
+        words = ["--spec", "brevity@v1", "--evalset", "items.jsonl", "--model", "openai/m@2026-01-01"]
+        more = ["--model-base-url", server.base_url, "--model-params", "max_tokens=500", "--model-output-price", "1000"]
+        found = json.loads(benchbook_here("doctor", *words, *more, "--json", cwd=tmp_path).stdout)
+    assert (found["samples"], found["calls"], found["most_cost_usd"]) == (
+        4,
+        4,
+        "2.00",
+    )  # 2,000 tokens, $1,000 a million
+
+
 def test_it_resumes_what_was_not_answered(tmp_path: Path) -> None:
     stopped = run(tmp_path, broken=[3])
     assert stopped.stopped is not None

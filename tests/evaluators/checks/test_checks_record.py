@@ -308,8 +308,7 @@ def test_gates_of_the_spec_decide_by_what_is_shown(
     assert all(gate["interval"] for gate in decision.get("gates", ()))
     assert verify(made.record).holds
     if by_values is not None:
-        (folder := tmp_path / "gated").mkdir()
-        found = evaluator_of(made.record).gated(made.record, folder, "none").decision
+        found = bb.load(made.record.path).gate(confidence="none")
         assert (found.decision, found.decided_by.rule, decision["decided_by"]["rule"]) == (
             by_values,
             "points",
