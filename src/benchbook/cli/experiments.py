@@ -120,12 +120,12 @@ def grid(config: str, spec: str | None, dry_run: bool, quiet: bool, as_json: boo
     `benchbook experiment NAME --html FILE` has them all on one page.
     """
     from benchbook.evaluators.grid import cells_of
-    from benchbook.evaluators.scorers.scorer import is_scorer_in_file, scorer_in_file
+    from benchbook.evaluators.registry import scorer_or_name
     from benchbook.evaluators.settings import read_config_file
 
     values = read_config_file(config)
     if spec is not None:
-        values["spec"] = scorer_in_file(spec) if is_scorer_in_file(spec) else spec
+        values["spec"] = scorer_or_name(spec)
     cells = cells_of(values, config)
     again = f"benchbook grid {config}" + (f" --spec {spec}" if spec else "")
     if dry_run:
