@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -20,31 +20,8 @@ if TYPE_CHECKING:
     from benchbook.evaluators.protocol.config import Declarations
     from benchbook.evaluators.protocol.importing import ImportedSource
 
-DECLARED = ("judges", "judge_version", "judge_params", "tools", "web_access", "judge_prompt")
 
-_OPTIONS = (
-    click.option(
-        "--judges",
-        metavar="FILE.toml",
-        help="What is known of each judge: a table [judges.NAME] with version, params, tools, web_access, prompt.",
-    ),
-    click.option(
-        "--judge-version", metavar="TEXT", help="Of all judges that the file says nothing else of; so are the next."
-    ),
-    click.option("--judge-params", multiple=True, metavar="NAME=VALUE", help="Decoding parameters; repeat."),
-    click.option("--tools", multiple=True, metavar="NAME", help="A tool that they had, or `none`; repeat."),
-    click.option("--web-access", type=click.Choice(["yes", "no"]), help="Whether they had it."),
-    click.option("--judge-prompt", metavar="FILE", help="The prompt by which they judged."),
-)
-
-
-def declared_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def declarations(given: Mapping[str, Any]) -> Declarations:
+def _declarations(given: Mapping[str, Any]) -> Declarations:
     """Raises: ConfigError, UsageError, InputError for what is none."""
     from benchbook.evaluators.protocol.config import declarations_from, tools_of
 
@@ -93,6 +70,7 @@ def print_some(what: str, found: Iterable[Any], count: int, say: Callable[[Any],
         click.echo(f"{what}: and {count - LISTED} more")
 
 
+_DECLARED = ("judges", "judge_version", "judge_params", "tools", "web_access", "judge_prompt")
 _ODD = {"n_no_output": "no output", "n_no_text": "no text"}  # columns that are shown where they hold something
 
 
@@ -114,7 +92,18 @@ _ODD = {"n_no_output": "no output", "n_no_text": "no text"}  # columns that are 
 )
 @same_model_option
 @click.option("--prompts", metavar="TABLE", help="With --record: what the targets were asked; else it is not known.")
-@declared_options
+@click.option(
+    "--judges",
+    metavar="FILE.toml",
+    help="What is known of each judge: a table [judges.NAME] with version, params, tools, web_access, prompt.",
+)
+@click.option(
+    "--judge-version", metavar="TEXT", help="Of all judges that the file says nothing else of; so are the next."
+)
+@click.option("--judge-params", multiple=True, metavar="NAME=VALUE", help="Decoding parameters; repeat.")
+@click.option("--tools", multiple=True, metavar="NAME", help="A tool that they had, or `none`; repeat.")
+@click.option("--web-access", type=click.Choice(["yes", "no"]), help="Whether they had it.")
+@click.option("--judge-prompt", metavar="FILE", help="The prompt by which they judged.")
 @click.option(
     "--reports", default="reports", show_default=True, help="With --record: where its page and archive go, or `none`."
 )
@@ -132,7 +121,7 @@ def import_(
     values: tuple[str, ...],
     out: str | None,
     run_id: str | None,
-    evidence: Any,
+    evidence: Literal["must_be_found", "report"],
     same_model: tuple[str, ...],
     prompts: str | None,
     reports: str,
@@ -171,7 +160,7 @@ def import_(
             evidence=evidence,
             same_model=same_model_table(same_model),
             prompts=prompts,
-            judges=declarations(declared),
+            judges=_declarations(declared),
         )
         made = record_judgements(imported.output_set, imported.judgements, config)
     written = [] if made is None or reports == "none" else write_reports(made.record, made.derived, reports)
@@ -202,7 +191,7 @@ def _check_together(ctx: click.Context) -> None:
     if given["as_json"] and given["out"] == "-":
         raise click.UsageError("--json and --out -: one of them")
     if given["run_id"] is None:
-        for name in ("evidence", "same_model", "prompts", *DECLARED, "reports", "runs"):
+        for name in ("evidence", "same_model", "prompts", *_DECLARED, "reports", "runs"):
             if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name.replace('_', '-')}: of a record; with --record alone")
 
