@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from benchbook.ask.roles import Roles
 from benchbook.record.facts import Role
 from benchbook.text import plural
-
-if TYPE_CHECKING:
-    from benchbook.ask.starting import Roles
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English; only for this estimate, never for a score
 _MAX_TOKENS = 1024  # of an answer that has no limit of its own

@@ -73,6 +73,10 @@ class RoleSettings:
         return model_id.provider, model_id.name, config.base_url, config.api_key_env, config.path, self.timeout_ms
 
 
+# How each model is reached, and how it is asked, by what its endpoint is called.
+Roles = Mapping[str, tuple[RoleSettings, RolePlan]]
+
+
 def judge_roles(judges: Iterable[tuple[str, str, ModelConfig]], timeout_ms: int) -> list[RoleSettings]:
     """How judges are reached and asked, each with its setting and prefix."""
     return [
@@ -111,7 +115,7 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
     )
 
 
-def _open_endpoints(roles: Mapping[str, tuple[RoleSettings, RolePlan]], max_connections: int) -> dict[str, Endpoint]:
+def _open_endpoints(roles: Roles, max_connections: int) -> dict[str, Endpoint]:
     """An endpoint for each name. One provider and one gate serve all that are the same model in one place, and what a
     server says of its limits holds for everyone who asks it.
 
@@ -152,9 +156,7 @@ class Means:
 
 
 @asynccontextmanager
-async def open_means(
-    roles: Mapping[str, tuple[RoleSettings, RolePlan]], *, max_connections: int, cache: str | None
-) -> AsyncIterator[Means]:
+async def open_means(roles: Roles, *, max_connections: int, cache: str | None) -> AsyncIterator[Means]:
     """All endpoints and the response cache, closed at the end."""
     allow_open_files(max_connections * len(roles))
     endpoints = _open_endpoints(roles, max_connections)

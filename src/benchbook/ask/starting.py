@@ -17,8 +17,7 @@ from benchbook.ask.forecast import Forecast
 from benchbook.ask.identity import code_version, environment, new_run_id, storable_config
 from benchbook.ask.limits import Budget, RateLimit, Stop, two_step_interrupt
 from benchbook.ask.model_id import PinCheck, parse_model_id
-from benchbook.ask.requests import RolePlan
-from benchbook.ask.roles import Means, RoleSettings, open_means
+from benchbook.ask.roles import Means, Roles, open_means
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import UsageError
@@ -29,9 +28,6 @@ from benchbook.record.reading import JournalLine
 
 _Derived_co = TypeVar("_Derived_co", covariant=True)
 Settings = TypeVar("Settings", bound=SittingSettings)
-
-# How each model is reached, and how it is asked, by what its endpoint is called.
-Roles = Mapping[str, tuple[RoleSettings, RolePlan]]
 
 
 @runtime_checkable

@@ -23,8 +23,7 @@ from benchbook.ask.identity import (
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import check_pinned, parse_model_id
 from benchbook.ask.requests import plan_sha256
-from benchbook.ask.roles import plan_of_role
-from benchbook.ask.starting import Roles
+from benchbook.ask.roles import Roles, plan_of_role
 from benchbook.ask.work import OneCall, Resume, Tell, is_answered
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset

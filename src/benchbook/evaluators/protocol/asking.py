@@ -17,9 +17,8 @@ from benchbook.ask.identity import first_fact, floating_ids, project_identity, s
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import plan_sha256
-from benchbook.ask.roles import RoleSettings, judge_roles, plan_of_role
+from benchbook.ask.roles import Roles, RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names, numbered_judges
-from benchbook.ask.starting import Roles
 from benchbook.ask.work import OneCall, Resume, is_answered
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets.output_set_sources import identifiers

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_models, most_cost
 from benchbook.ask.requests import plan_sha256
+from benchbook.ask.roles import Roles
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
 from benchbook.evaluators.kept import contents_words, part_words
 from benchbook.evaluators.rubric.needed import least_for_ready
-from benchbook.evaluators.rubric.plan import Requests, UntilDecided
+from benchbook.evaluators.rubric.plan import Plan, Requests, UntilDecided
+from benchbook.evaluators.rubric.spec import RubricSpec
+from benchbook.evaluators.settings import RunConfig
 from benchbook.text import one_line, plural
-
-if TYPE_CHECKING:
-    from benchbook.evaluators.rubric.preparing import PreparedRun
 
 _PROMPT_TOKENS = 300  # of the judge's prompt, beside what the model was asked and what it answered
 
@@ -64,16 +63,16 @@ class RubricForecast(Forecast, frozen=True, kw_only=True):
         return tuple(words)
 
 
-def forecast_of(prepared: PreparedRun) -> RubricForecast:
+def forecast_of(
+    config: RunConfig, plan: Plan, requests: Requests, spec: RubricSpec, whole: EvalSet, roles: Roles
+) -> RubricForecast:
     """What a run would ask, by each of its requests."""
-    plan, spec, roles = prepared.plan, prepared.spec, prepared.roles
-    requests = Requests(plan, spec, prepared.template)
-    with prepared.evalset as evalset:
+    with whole as evalset:
         bodies = sum(len(requests.candidate(item)) for item in evalset)
         first = evalset[0]
         example = requests.candidate(first).decode("utf-8", "replace")
         judge_prompt = requests.judge_prompt(first, "(the model's answer)")
-        ready = _ready(prepared, evalset)
+        ready = _ready(config, spec, evalset)
     n, read = plan.n_samples, bodies * plan.repeats // BYTES_PER_TOKEN
     longest = int(plan.candidate.params.get("max_tokens", 1024))
     judged = Workload(n, read + (longest + _PROMPT_TOKENS) * n)
@@ -88,15 +87,14 @@ def forecast_of(prepared: PreparedRun) -> RubricForecast:
         ready=ready,
         warnings=(
             *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
-            *chain(*contents_words(prepared.evalset.contents, judge_sees=spec.judge_sees)),
+            *chain(*contents_words(whole.contents, judge_sees=spec.judge_sees)),
         ),
-        stops=_stops(prepared),
+        stops=_stops(plan, config.against),
         most_cost_usd=most_cost(roles, dict.fromkeys(roles, judged) | {"candidate": Workload(n, read)}),
     )
 
 
-def _ready(prepared: PreparedRun, evalset: EvalSet) -> ReadyWith | None:
-    config = prepared.config
+def _ready(config: RunConfig, spec: RubricSpec, evalset: EvalSet) -> ReadyWith | None:
     if config.confidence == "none" or config.until_decided:
         return None
     lone = sum(item.group is None for item in evalset)
@@ -104,13 +102,13 @@ def _ready(prepared: PreparedRun, evalset: EvalSet) -> ReadyWith | None:
     return ReadyWith(
         n=lone + groups,
         of="groups of items" if groups else "items",
-        least=least_for_ready(prepared.spec, config.confidence or DEFAULT_CONFIDENCE),
+        least=least_for_ready(spec, config.confidence or DEFAULT_CONFIDENCE),
     )
 
 
-def _stops(prepared: PreparedRun) -> Stops | None:
-    rule, against = prepared.plan.until_decided, prepared.config.against
+def _stops(plan: Plan, against: str | None) -> Stops | None:
+    rule = plan.until_decided
     if not isinstance(rule, UntilDecided):
         return None
     once = "READY or NOT_READY" if against is None else f"better or worse than {against}"
-    return Stops(once=once, error=rule.error, at_most_items=prepared.plan.n_items)
+    return Stops(once=once, error=rule.error, at_most_items=plan.n_items)

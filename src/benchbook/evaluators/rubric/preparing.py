@@ -20,9 +20,8 @@ from benchbook.ask.identity import (
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import ModelId, check_pinned, parse_model_id
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.roles import RoleSettings, judge_roles, plan_of_role
+from benchbook.ask.roles import Roles, RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
-from benchbook.ask.starting import Roles
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
@@ -38,7 +37,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun
 from benchbook.evaluators.rubric.forecast import RubricForecast, forecast_of
 from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.outcomes import outcome_of
-from benchbook.evaluators.rubric.plan import Panel, Plan, UntilDecided, plan_of
+from benchbook.evaluators.rubric.plan import Panel, Plan, Requests, UntilDecided, plan_of
 from benchbook.evaluators.rubric.reading import items_for, rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.reply import check_item_criteria
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
@@ -148,7 +147,8 @@ class PreparedRun:
         return RubricQuestions(record, self.plan, evalset, stop)
 
     def forecast(self) -> RubricForecast:
-        return forecast_of(self)
+        requests = Requests(self.plan, self.spec, self.template)
+        return forecast_of(self.config, self.plan, requests, self.spec, self.evalset, self.roles)
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
