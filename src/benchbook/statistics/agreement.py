@@ -11,7 +11,7 @@ and the plain bootstrap comes out.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -228,20 +228,8 @@ class _Table:
 def with_agreement(found: Estimate, method: str, observed_agreement: float | None) -> Agreement:
     """A bootstrap's result as a coefficient's. Where there are items but no value, chance leaves nothing."""
     reason = "one_category" if found.estimate is None and found.n else found.reason
-    return Agreement(
-        estimate=found.estimate,
-        low=found.low,
-        high=found.high,
-        confidence=found.confidence,
-        method=method,
-        n=found.n,
-        reason=reason,
-        warnings=found.warnings,
-        standard_error=found.standard_error,
-        n_clusters=found.n_clusters,
-        seed=found.seed,
-        observed_agreement=observed_agreement,
-    )
+    named = replace(found, method=method, reason=reason)
+    return Agreement(**asdict(named), observed_agreement=observed_agreement)
 
 
 def _one_minus(numerator: Floats, denominator: Floats) -> Floats:
