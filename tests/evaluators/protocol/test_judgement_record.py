@@ -99,6 +99,7 @@ def real_outputs(tmp_path_factory: pytest.TempPathFactory) -> OutputSet:
     return write_output_set(found.candidates, tmp_path_factory.mktemp("drift-lab") / "set")
 
 
+@pytest.mark.slow  # a process reads each of 32 PDFs
 @pytest.mark.xdist_group("drift-lab")  # of one worker, which makes the set once
 @pytest.mark.parametrize(
     ("bundle", "not_found"),
