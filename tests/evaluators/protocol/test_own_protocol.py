@@ -122,7 +122,8 @@ def test_the_server_shows_its_evaluations(made: tuple[Record, list[dict[str, Any
         assert (found["spec"], found["analysis"]["rules"]["severity_at_most"]) == ("shop@v2", 0.625)
         assert found["protocol"] == {
             "dimensions": [
-                {"name": "Right", "lowest": 1, "highest": 5}, {"name": "kind", "lowest": 0, "highest": 1},
+                {"name": "Right", "title": "Right", "lowest": 1, "highest": 5},
+                {"name": "kind", "title": "Kind", "lowest": 0, "highest": 1},
             ],
             "lowest": 1, "highest": 6, "span": 5,
         }  # fmt: skip

@@ -20,12 +20,10 @@ export function Gates({ decision }: { decision: Decision | null }) {
         <span><span className="swatch s-value" /> value</span> <span><span className="swatch s-interval" /> interval</span> <span><span className="swatch s-zone" /> where the gate holds</span>{" "}
         <span><span className="swatch s-range" /> worst to best case of unscored samples</span>
       </p>
-      {gates_table !== null && (
-        <details className="part-details">
-          <summary>The gates as a table</summary>
-          <ReportTableView table={gates_table} />
-        </details>
-      )}
+      <details className="part-details">
+        <summary>The gates as a table</summary>
+        <ReportTableView table={gates_table} />
+      </details>
     </section>
   );
 }
