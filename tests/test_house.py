@@ -40,6 +40,18 @@ def test_every_public_class_has_a_name_of_its_own() -> None:
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
+def test_docstrings_say_what_a_thing_is_or_does() -> None:
+    """By no question: `The hash of …`, `Write …`, `True where …`."""
+    asking = re.compile(r"\"\"\"(?:What|Whether) ")
+    assert [(name, line) for name, text in FILES.items() for line in text.splitlines() if asking.search(line)] == []
+
+
+def test_packages_alone_list_what_they_export() -> None:
+    """A module's own names are public unless an underscore says otherwise, and imported from where they are defined."""
+    listing = [name for name, text in FILES.items() if re.search("^__all__", text, re.MULTILINE)]
+    assert [name for name in listing if not name.endswith("__init__.py")] == []
+
+
 def test_specs_are_named_in_their_own_rooms() -> None:
     """Outside: the defaults of `run` and `score`, the profile of an eval set, and what identifies a judged output."""
     maybe = [(name, text) for name, text in FILES.items() if not AT_HOME.match(name) and SPEC_ID.search(text)]

@@ -97,7 +97,7 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
         )
     if model_id.provider == "local" and model_id.version is None:
         # The weights' hash pins a local model better than any name.
-        file = find_model(model_id.name, config.path, role.setting)
+        file = find_model(model_id.name, config.path, role.called)
         model_id = ModelId(model_id.provider, model_id.name, weights_version(file))
     params = {name: value for name, value in (defaults | config.params).items() if value not in (None, "null")}
     if role.stream and LEFT_OUT in config.params and LEFT_OUT not in params:
@@ -215,7 +215,7 @@ def open_provider(role: RoleSettings) -> Provider:
         case "any-llm":
             from benchbook.ask.providers.any_llm import AnyLLMProvider
 
-            secret = Secret.from_environment(config.api_key_env, f"{role.called}_api_key_env")
+            secret = Secret.from_environment(config.api_key_env, f"{role.prefix}api_key_env")
             return AnyLLMProvider(model_id.name, secret, timeout_ms=role.timeout_ms, setting=role.called)
         case "recorded":
             return _Recorded()
@@ -232,8 +232,8 @@ def _open_openai(role: RoleSettings) -> Provider:
     # A server of one's own mostly wants no key; OpenAI always does.
     variable = role.config.api_key_env or (_DEFAULT_KEY_VARIABLE if base_url is None else None)
     return OpenAIProvider(
-        checked_base_url(base_url or DEFAULT_BASE_URL, f"{role.called}_base_url"),
-        Secret.from_environment(variable, f"{role.called}_api_key_env"),
+        checked_base_url(base_url or DEFAULT_BASE_URL, f"{role.prefix}base_url"),
+        Secret.from_environment(variable, f"{role.prefix}api_key_env"),
         timeout_ms=role.timeout_ms,
     )
 

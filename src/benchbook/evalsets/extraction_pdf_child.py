@@ -15,8 +15,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-__all__: list[str] = []
-
 PASSWORD_WRONG = 4  # FPDF_ERR_PASSWORD
 BYTES_PER_CHARACTER = 4
 

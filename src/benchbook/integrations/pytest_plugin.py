@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from benchbook.integrations.regression_cases import RegressionCase
 
 
-__all__: list[str] = []
-
 MARKER = "benchbook"
 
 

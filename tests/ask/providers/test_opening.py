@@ -20,7 +20,8 @@ from benchbook.errors import ConfigError, UsageError
 
 def settings(kind: str, *, of: str = "model", name: str = "m", **more: Any) -> RoleSettings:
     config = ModelConfig(model=f"{kind}/{name}", **more)
-    return RoleSettings(setting=of, prefix=f"{of}_", config=config, timeout_ms=1000)
+    prefix = f"{of}." if of.endswith("]") else f"{of}_"
+    return RoleSettings(setting=of, prefix=prefix, config=config, timeout_ms=1000)
 
 
 def opened(which: RoleSettings) -> Provider:
@@ -74,6 +75,15 @@ def test_which_key_is_sent(
             "judge_api_key_env: found MY_KEY, which is not set",
             id="no-key-for-the-judge",
         ),
+        pytest.param(
+            settings("openai", of="judges[1]", api_key_env="MY_KEY", base_url="http://h/v1"),
+            "judges[1].api_key_env: found MY_KEY, which is not set",
+            id="no-key-for-one-of-the-judges",
+        ),
+        pytest.param(
+            settings("local", of="judges[1]", path="/no"), "judges[1].path: found /no", id="no-weights-of-one"
+        ),
+        pytest.param(settings("scripted", of="judges[1]"), "judges[1].path: found nothing", id="no-script-of-one"),
         pytest.param(settings("openai", base_url="host/v1"), "model_base_url: found host/v1", id="no-address"),
         pytest.param(settings("openai", base_url="http://h:x/"), "model_base_url: found http://h:x/", id="bad-port"),
         pytest.param(settings("scripted"), "model_path: found nothing", id="no-script"),

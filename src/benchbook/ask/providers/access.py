@@ -162,6 +162,11 @@ def default_address(kind: str) -> str | None:
     return DEFAULT_BASE_URL if kind == "openai" else None
 
 
+def setting_of(called: str, field: str) -> str:
+    """A setting of a model by the name that messages use: `model_path`; of one of several judges, `judges[1].path`."""
+    return f"{called}.{field}" if called.endswith("]") else f"{called}_{field}"
+
+
 def server_of(base_url: str) -> str:
     """What its limits are shared by: all addresses at one host and port."""
     return urlsplit(base_url).netloc.lower()

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from benchbook.ask.providers.access import setting_of
 from benchbook.ask.providers.calls import Answer, CallFailed, elapsed_ms, normalised
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import ConfigError, UsageError
@@ -151,11 +152,13 @@ def read_script(path: str | None, setting: str) -> list[_ScriptedReply]:
     Raises: ConfigError.
     """
     if path is None:
-        raise ConfigError(f"{setting}_path", "nothing", "a file with scripted replies (provider scripted)")
+        raise ConfigError(setting_of(setting, "path"), "nothing", "a file with scripted replies (provider scripted)")
     try:
         return msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"), type=ready(_Script)).replies
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{setting}_path", f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}') from None
+        raise ConfigError(
+            setting_of(setting, "path"), f"{path} ({error})", 'JSON such as {"replies": [{"text": "…"}]}'
+        ) from None
 
 
 class ScriptedProvider:

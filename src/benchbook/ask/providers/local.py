@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchbook.ask.providers.access import setting_of
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.errors import ConfigError, UsageError
 
@@ -42,11 +43,13 @@ def find_model(name: str, path: str | None, setting: str) -> Path:
     if path is not None:
         file = Path(path)
         if not file.is_file():
-            raise ConfigError(f"{setting}_path", f"{path}, which is no file", "a GGUF file")
+            raise ConfigError(setting_of(setting, "path"), f"{path}, which is no file", "a GGUF file")
         return file
     if name not in _PACKAGED:
         known = ", ".join(_PACKAGED)
-        raise ConfigError(setting, f"local/{name} without {setting}_path", f"a GGUF file, or one of {known}")
+        raise ConfigError(
+            setting, f"local/{name} without {setting_of(setting, 'path')}", f"a GGUF file, or one of {known}"
+        )
     package, file_name = _PACKAGED[name]
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
