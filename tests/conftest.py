@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadGroupScheduling
 
 # A busy machine is no fault: no example has a time that it must keep.
 settings.register_profile("benchbook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,3 +28,18 @@ def pytest_collection_finish() -> None:
     """Ten thousand tests and the modules beneath them live to the end: the collector need not look at them again."""
     gc.collect()
     gc.freeze()
+
+
+class Scheduling(LoadGroupScheduling):
+    """Forgets what a worker is done with, which is counted again at each of ten thousand tests otherwise."""
+
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        super().mark_test_complete(node, item_index, duration)
+        group = self._split_scope(self.registered_collections[node][item_index])
+        if all(self.assigned_work[node][group].values()):
+            del self.assigned_work[node][group]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.regression.linear_model import OLS
+from statsmodels.regression.mixed_linear_model import MixedLM
 from statsmodels.stats import inter_rater, multitest, power, proportion, weightstats
 from statsmodels.stats.contingency_tables import mcnemar
 
@@ -45,9 +46,7 @@ def test_t_interval(n: int) -> None:
 def test_clustered_standard_error(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, clusters = rng.random(80), rng.integers(0, 12, 80)
-    fit = statsmodels.api.OLS(x, np.ones(80)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
-    )
+    fit = OLS(x, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
     assert st.clustered_mean(x, clusters).standard_error == pytest.approx(fit.bse[0], rel=1e-9)
 
 
@@ -200,6 +199,6 @@ def test_variance_components(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.normal(0.0, 1.0, 60)[:, None] + rng.normal(0.0, 0.5, (60, 4))
     found = st.variance_components(scores.ravel(), np.arange(60).repeat(4))
-    fit = statsmodels.api.MixedLM(scores.ravel(), np.ones(240), np.arange(60).repeat(4)).fit()
+    fit = MixedLM(scores.ravel(), np.ones(240), np.arange(60).repeat(4)).fit()
     assert found.within == pytest.approx(fit.scale, rel=1e-3)
     assert found.between == pytest.approx(float(np.asarray(fit.cov_re).item()), rel=1e-2)
