@@ -1,7 +1,7 @@
-"""What every record derives alike: its manifest, JSON laid out to be read, and whether these may be trusted.
+"""Derived files that all records share: the manifest, JSON laid out to be read, and whether these may be trusted.
 
-Derived files prove nothing without the journal that they came from. Every reader of them looks at both ends of it first
-(`check_whole`), without a scan; only `verify` tells whether all of it holds.
+Derived files prove nothing without the journal that they came from. Before they are read, both ends of it are checked
+(`check_whole`), without a scan; only `verify` shows whether all of it holds.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def told_by_journal(state: JournalState, derived: dict[str, str]) -> dict[str, Any]:
-    """What every manifest says by its journal alone; `derived` are the hashes of the other derived files."""
+    """The part of every manifest that follows from the journal; `derived` holds the other derived files' hashes."""
     from benchbook.record.tables import writer_version  # loads Arrow
 
     started, ended = state.started, state.ended or state.interrupted
@@ -94,7 +94,7 @@ def told_by_journal(state: JournalState, derived: dict[str, str]) -> dict[str, A
     }
 
 
-_HEAD = 1_025  # bytes: what tells a pointer from a segment
+_HEAD = 1_025  # bytes: enough to tell a pointer from a segment
 _TAIL = 1 << 16
 
 
@@ -106,9 +106,9 @@ class _Ends(msgspec.Struct):
 
 
 def check_whole(record: Record) -> None:
-    """Look at a record's first fact, its last one, and what its manifest says of that.
+    """Check a record's first fact, and its last one against the manifest.
 
-    A journal that has gone on since its files were derived is whole: a run that was resumed.
+    A journal that has grown since its files were derived is whole: the run was resumed.
 
     Raises: RecordDamagedError saying what is wrong with the journal; RecordError for a manifest that can't be read.
     """
@@ -128,7 +128,7 @@ def check_whole(record: Record) -> None:
 
 
 def inside(record: Record, words: str) -> str:
-    """What is said of a record's file, with its place within the record alone."""
+    """Words about a record's file, with paths shortened to their place within the record."""
     return words.replace(f"{record.path}{os.sep}", "").removeprefix(f"{record.path}: ")
 
 
@@ -140,7 +140,7 @@ def _check_head(path: Path) -> None:
 
 
 def _check_first(path: Path) -> None:
-    """The first fact says what was going to be done."""
+    """Refuse a journal that does not begin with the start of a run or of labels."""
     fact = _decoded(path, 1, _first_line(path))
     if not isinstance(fact, RunStarted | LabelsStarted):
         raise RecordDamagedError(path, 1, "is not a record's first fact")
@@ -161,7 +161,7 @@ def _first_line(path: Path) -> bytes:
 
 
 def _ends_of(record: Record) -> _Ends | None:
-    """What the manifest says; None where nothing was derived yet."""
+    """The manifest's end of the journal; None if nothing was derived yet."""
     try:
         data = record.manifest.read_bytes()
     except FileNotFoundError:
@@ -186,7 +186,7 @@ def _check_last(segments: list[Path], ends: _Ends) -> None:
 
 
 def _last_lines(segments: list[Path]) -> Iterator[tuple[Path, bytes]]:
-    """The last whole line of each segment, the last segment first. One that was cut does not count."""
+    """The last whole line of each segment, from the last segment back. A line that is cut off does not count."""
     for path in reversed(segments):
         tail = read_segment(path) if path.suffix == ".zst" else _tail(path)
         end = tail.rfind(b"\n")
@@ -195,7 +195,7 @@ def _last_lines(segments: list[Path]) -> Iterator[tuple[Path, bytes]]:
 
 
 def _tail(path: Path) -> bytes:
-    """The end of a file, with its last whole line in it."""
+    """The end of a file, long enough to hold its last whole line."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         length = _TAIL
@@ -225,7 +225,7 @@ def pretty_json(value: Any) -> bytes:
 
 
 def sha256_of(path: Path | bytes) -> str:
-    """Of a file, or of what one would hold."""
+    """The SHA-256 of a file, or of bytes."""
     if isinstance(path, bytes):
         return hashlib.sha256(path).hexdigest()
     with path.open("rb") as file:
@@ -247,9 +247,9 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
 
 @contextmanager
 def reading_derived(record: Record) -> Iterator[None]:
-    """While a record's derived files are read: whatever is wrong with them is told as RecordError.
+    """Report whatever is wrong with a record's derived files, while the block reads them, as RecordError.
 
-    They are not read at all where the journal that they came from is gone or another one (RecordDamagedError).
+    If the journal that they came from is gone or is another one, the block is not entered (RecordDamagedError).
     """
     check_whole(record)
     try:
@@ -266,7 +266,7 @@ def reading_derived(record: Record) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """One thing that is not as it was written. `line` counts from 1 within the file; None: the file as a whole."""
+    """One thing that is not as it was written. `line` counts from 1 within the file; None means the whole file."""
 
     file: str
     line: int | None
@@ -278,7 +278,7 @@ class Discrepancy:
 
 
 def place_of_fact(journal: Path, seq: int) -> tuple[str, int | None]:
-    """Segment and line of a fact, as a finding names them."""
+    """The segment and line of a fact, as a discrepancy names them."""
     for line in read_journal(journal):
         if line.fact.seq == seq:
             return f"journal/{line.segment:06d}.jsonl", line.number

@@ -15,12 +15,12 @@ from benchbook.canonical import ready
 FIRST_PREV = "0" * 64
 
 Role = Literal["candidate", "judge"]
-# What a failed call brought to its end: the attempt (it was tried again), the sample for good, the sample for this
-# sitting (it is asked again when the run is resumed), or the whole sitting.
+# What a failed call ended: the attempt (it was tried again), the sample for good, the sample for this sitting (it is
+# asked again when the run is resumed), or the whole sitting.
 FailureEnds = Literal["attempt", "sample", "sitting", "run"]
 # Why a call brought no answer. Only `time_limit` is the model's (R1.3): all others leave a sample unanswered (R1.3a).
 FailureCause = Literal[
-    "time_limit",  # it was asked, and gave no whole answer within the time limit
+    "time_limit",  # the model was asked, and gave no whole answer within the time limit
     "connection",  # none could be made, or it was lost
     "dns",
     "tls",
@@ -49,7 +49,7 @@ class _Fact(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
 
 
 class RunStarted(_Fact, tag="run_started", kw_only=True):
-    """What was going to be done, before anything was."""
+    """The run's plan and settings, recorded before anything was asked."""
 
     run_id: str
     spec: str
@@ -81,8 +81,8 @@ class Reply(_Fact, tag="reply", kw_only=True):
     retry_ms: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
-    output_tokens_reported: int | None = None  # where the provider's total shows that more were used (R1.5)
-    reasoning_characters: int | None = None  # of a text that came apart from the answer, as thoughts; it is not kept
+    output_tokens_reported: int | None = None  # if the provider's total shows that more were used (R1.5)
+    reasoning_characters: int | None = None  # of thoughts that came apart from the answer; their text is not kept
     model_reported: str | None = None
     fingerprint: str | None = None
     cached: bool = False
@@ -101,7 +101,7 @@ class Failure(_Fact, tag="failure", kw_only=True):
     status: int | None = None
     detail: str = ""
     cause: FailureCause | None = None  # None: written before derivation 3
-    parameter: str | None = None  # of the cause `parameter`: which
+    parameter: str | None = None  # the refused one, for the cause `parameter`
     request_sha256: str | None = None
     latency_ms: int = 0  # how long this attempt took
     queue_ms: int = 0
@@ -109,10 +109,10 @@ class Failure(_Fact, tag="failure", kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What a scorer of the user's own said of one sample: a score with what else it named, or what was wrong.
+    """The result of a user's own scorer for one sample: a score and any named values, or a fault.
 
-    `score` and `passed` are as they were returned; `passed` is None where that was left to the score. `fault` is the
-    scorer's, and then there is nothing else: it raised, or what it returned is no score.
+    `score` and `passed` are as they were returned; `passed` is None if it was left to the score. `fault` is the
+    scorer's, and stands alone: it raised, or returned something that is not a score.
     """
 
     sample: int
@@ -123,7 +123,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
 
 class Outcomes(_Fact, tag="outcomes", kw_only=True):
-    """What a scorer said of some samples. Nobody can compute it again from the record, so it is a fact."""
+    """A scorer's results for some samples: facts, since nobody can compute them again from the record."""
 
     scorer: str  # `name@vN`
     source_sha256: str
@@ -154,9 +154,9 @@ class Resumed(_Fact, tag="resumed", kw_only=True):
 
 
 class RunEnded(_Fact, tag="run_ended", kw_only=True):
-    """Every planned sample has its outcome, or the plan's rule has decided without the others.
+    """Every planned sample has its outcome, or the plan's rule has decided without the rest.
 
-    `accepts_unanswered`: whoever ran it ended it as it was, with samples that are unanswered (R1.3a).
+    `accepts_unanswered`: whoever ran it chose to end it with samples unanswered (R1.3a).
     """
 
     accepts_unanswered: bool = False
@@ -170,12 +170,12 @@ class DrawnStratum(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelScale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that people are asked of an answer: a criterion by its name, and the scores that may be given."""
+    """One criterion by which people score an answer: its name, and the scores that may be given."""
 
     name: str
     scores: tuple[int, ...]
     meaning: str = ""  # in words, as people see it
-    grades: tuple[str, ...] = ()  # what each score is called, in their order; none: by its number alone
+    grades: tuple[str, ...] = ()  # the name of each score, in order; empty: scores have numbers alone
     may_not_apply: bool = False  # people may say that it does not apply: a label without a score
 
 
@@ -190,25 +190,25 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     strata: dict[str, DrawnStratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
     samples: list[
         int
-    ]  # numbers of the run's samples, or of what is asked of them, in the order in which they are shown
-    hidden: list[str]  # what whoever labels is not told
+    ]  # numbers of the run's samples, or of the questions about them, in the order in which they are shown
+    hidden: list[str]  # what labellers do not see
     inputs: dict[str, str]
     drawn_by: str
-    criteria: list[LabelScale] = []  # none in records of before: people scored the criteria of rubric@v1
-    answers: list[str] = []  # of each sample, in their order, the hash that its labels belong to; none in older records
+    criteria: list[LabelScale] = []  # empty in older records: people scored the criteria of rubric@v1
+    answers: list[str] = []  # for each sample, in order, the hash that its labels belong to; empty in older records
 
 
 class Label(_Fact, tag="label", kw_only=True):
-    """One person's score of one sample by a criterion, `field`; or, with `undoes`, that a label was taken back.
+    """One person's score of one sample by a criterion, `field`; or, with `undoes`, the withdrawal of a label.
 
-    Without either it says that the criterion does not apply.
+    With neither, it says that the criterion does not apply.
     """
 
     run_sha256: str
     sample: int
     labeller: str
     field: str
-    score: int | None = None  # None: `undoes` takes one back, or the criterion does not apply
+    score: int | None = None  # None: `undoes` withdraws a label, or the criterion does not apply
     round: LabelRound = "first"
     note: str = ""
     undoes: int | None = None  # the `seq` of this labeller's label that no longer holds
@@ -223,5 +223,5 @@ NOT_ASKED = "not_asked"
 
 
 def cause_of(failure: Failure | None) -> str:
-    """Why an answer is awaited, by the last call for it; `not_asked` where none was made."""
+    """The reason why an answer is missing, by the last call for it; `not_asked` if there was none."""
     return NOT_ASKED if failure is None else failure.cause or failure.error

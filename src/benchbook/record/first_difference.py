@@ -1,7 +1,7 @@
-"""Where a file differs from what it was, in words that never hide the difference.
+"""Finds where a file differs from its original, and describes it in words that never hide the difference.
 
-What other programs do to a whole file is named as that: other line ends, a byte-order mark, another encoding. Else the
-first line that differs is shown around the place, with every character that can't be seen as its escape.
+Changes that other programs make to a whole file are named as such: other line ends, a byte-order mark, another
+encoding. Otherwise the first differing line is shown around the place, its invisible characters as escapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})  # Unicode
 
 
 def first_difference(found: bytes, wanted: bytes) -> tuple[int | None, str]:
-    """The line from 1, or None where the whole file is at fault, and what is there instead of what."""
+    """The first differing line (from 1; None for the file as a whole), and the difference in words."""
     if (done := what_was_done(found, lambda data: data == wanted)) is not None:
         return None, done
     lines = zip_longest(found.split(b"\n"), wanted.split(b"\n"))
@@ -28,7 +28,7 @@ def first_difference(found: bytes, wanted: bytes) -> tuple[int | None, str]:
 
 
 def what_was_done(found: bytes, is_wanted: Callable[[bytes], bool]) -> str | None:
-    """What another program did to a whole file, where undoing it gives what was wanted; else None."""
+    """The change that another program made to the whole file, in words; None if undoing one restores nothing."""
     if is_lfs_pointer(found):
         return LFS_POINTER
     if not found:
@@ -37,7 +37,7 @@ def what_was_done(found: bytes, is_wanted: Callable[[bytes], bool]) -> str | Non
 
 
 def _undone(found: bytes) -> Iterator[tuple[str, bytes]]:
-    """What the file may have been, step by step, with what would have been done to it."""
+    """Each original that the file may have had, with the changes that would have been made to it."""
     data, done = found, list[str]()
     if (text := _in_another_encoding(data)) is not None:
         words, data = text
@@ -58,7 +58,7 @@ def _undone(found: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _ends_undone(data: bytes, done: list[str]) -> Iterator[tuple[str, bytes]]:
-    """The same, and what it would be with another end."""
+    """The same text, and its variants with another end."""
     if done:
         yield "; ".join(done), data
     yield "; ".join([*done, "its last line has no newline; the record's has one"]), data + b"\n"
@@ -106,18 +106,18 @@ def _text(line: bytes) -> str:
 
 
 def _n_same(one: str, other: str) -> int:
-    """How many characters are alike at the start."""
+    """The number of characters that both texts share at the start."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _indentation(shared: str) -> int:
-    """How long the indentation is that both lines have; 0 where they may differ in it."""
+    """The length of the indentation that both lines share; 0 if they may differ in it."""
     return len(shared) - len(shared.lstrip(" ")) if shared.strip(" ") else 0
 
 
 def _ends(one: str, other: str, same: int) -> tuple[int, int]:
-    """Where each text ends for the reader: behind it both have the same white space, if any."""
+    """The end of each text without the spaces that both have there."""
     end_one, end_other = len(one), len(other)
     while min(end_one, end_other) > same and one[end_one - 1] == other[end_other - 1] == " ":
         end_one, end_other = end_one - 1, end_other - 1
@@ -125,7 +125,7 @@ def _ends(one: str, other: str, same: int) -> tuple[int, int]:
 
 
 def _quoted(text: str, place: int, start: int = 0, end: int | None = None) -> str:
-    """`text` in quotes, as far as it lies around `place`."""
+    """The part of `text` around `place`, in quotes."""
     end = len(text) if end is None else end
     first = start if place - start <= _AROUND else place - _AROUND
     last = min(end, place + _AROUND)
@@ -134,7 +134,7 @@ def _quoted(text: str, place: int, start: int = 0, end: int | None = None) -> st
 
 
 def _seen(character: str) -> str:
-    """The character; of one that can't be seen, or a backslash, its escape."""
+    """The character, or its escape if it is invisible or a backslash."""
     if character == "\\":
         return r"\\"
     if character == " " or unicodedata.category(character) not in _UNSEEN:
@@ -143,7 +143,7 @@ def _seen(character: str) -> str:
 
 
 def _named(one: str, other: str, same: int) -> str:
-    """Which characters differ, where one of them is not ASCII: two may look alike."""
+    """The code points that differ, unless both are ASCII: others may look alike."""
     first, second = one[same : same + 1], other[same : same + 1]
     if (first + second).isascii():
         return ""

@@ -1,4 +1,4 @@
-"""A record's folder: where its parts lie, and how it comes to be."""
+"""A record's folder: where its parts lie, and how it is created."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Record:
         return self.inputs / sha256
 
     def started(self) -> RunStarted:
-        """The journal's first fact: what was going to be done.
+        """The journal's first fact: the plan and settings of the run.
 
-        Raises: RecordError for a folder that holds no record; RecordDamagedError.
+        Raises: RecordError for a folder without a record; RecordDamagedError.
         """
         for line in read_journal(self.journal):
             if isinstance(line.fact, RunStarted):
@@ -72,19 +72,19 @@ def open_record(path: str | Path) -> Record:
 
 
 def is_record(path: str | Path) -> bool:
-    """Whether a folder is a record's, be it one that has lost its journal."""
+    """True if a folder is a record's, even one that has lost its journal."""
     record = Record(path)
     return record.journal.is_dir() or (record.manifest.is_file() and record.aggregates.is_file())
 
 
 def records_in(runs: str | Path) -> list[Record]:
-    """The records of runs in a folder, the one that was last written to first. Those of people's labels are none."""
+    """The records of runs in a folder, the most recently written first. Records of labels are left out."""
     found = [Record(path) for path in Path(runs).glob("[!.]*") if is_record(path)]
     return sorted((one for one in found if not _is_of_labels(one)), key=_written_ns, reverse=True)
 
 
 def _is_of_labels(record: Record) -> bool:
-    """Whether its journal begins as one of labels. What can't be read is a run's: it is told as damaged."""
+    """True if its journal begins as one of labels. An unreadable one counts as a run's, and is reported as damaged."""
     if record.manifest.exists():
         return False
     with suppress(OSError, ValueError, RecursionError), (record.journal / "000001.jsonl").open("rb") as file:
@@ -107,12 +107,12 @@ def create_record(
     first_fact: Callable[[dict[str, str]], RunStarted],
     fill: Callable[[Record], None] | None = None,
 ) -> Record:
-    """A new record under `runs`, with a copy of each input (a file, or what it holds) and its first fact, made from the
+    """Create a record under `runs`, with a copy of each input (a path or bytes) and its first fact, made from the
     inputs' hashes by name.
 
-    `fill` adds what else belongs to it from the start (an import). The folder appears whole or not at all: whatever
-    moment a kill comes, there is no record, or one that resumes.
-    Raises: UsageError for an id that is taken or unfit; RecordError where the folder can't be written.
+    `fill` adds whatever else belongs to it from the start (an import). The folder appears whole or not at all: if the
+    process is killed at any moment, there is no record, or one that resumes.
+    Raises: UsageError for an id that is taken or unfit; RecordError if the folder can't be written.
     """
     if not RUN_ID.fullmatch(run_id):
         raise UsageError(
@@ -129,7 +129,7 @@ def create_record(
     with temporary as folder:
         try:
             record = Record(Path(folder) / "new")
-            record.path.mkdir()  # with the user's umask; the temporary folder itself is for nobody else to read
+            record.path.mkdir()  # with the user's umask; the temporary folder itself is private
             record.journal.mkdir()
             record.inputs.mkdir()
             hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
@@ -162,12 +162,12 @@ def _copy_input(source: Path | bytes, folder: Path) -> str:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """All of `data` under `path`, or what was there before."""
+    """Write `data` to `path`, whole, or leave what was there before."""
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
-        with suppress(OSError):  # on a read-only disk there is nothing to take away
+        with suppress(OSError):  # on a read-only disk there is nothing to remove
             temporary.unlink(missing_ok=True)
         raise RecordError(f"{path}: can't be written ({error.strerror})") from None

@@ -1,4 +1,4 @@
-"""Writing a journal: one writer, each fact bound to the last, on disk within 50 ms."""
+"""Writes a journal: one writer, each fact bound to the one before, on disk within 50 ms."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SYNC_SECONDS = 0.05
 _SYNC_FACTS = 256
 
 
-LineHandler = Callable[[JournalLine], None]  # called with each line that is already there when a journal is opened
+LineHandler = Callable[[JournalLine], None]  # called with each line that is there when a journal is opened
 
 
 def utc_now(now: float | None = None) -> str:
-    """RFC 3339 with milliseconds and `Z` (SPEC C7)."""
+    """The time by RFC 3339, with milliseconds and `Z` (SPEC C7)."""
     moment = datetime.fromtimestamp(time.time() if now is None else now, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
@@ -38,9 +38,9 @@ class JournalWriter:
 
     A fact's bytes go to the operating system at once (they outlive the process) and to the disk in groups: at most
     50 ms or 256 facts later (they outlive the machine). A torn last line is cut off when the journal is opened;
-    `cut` tells how many bytes that were.
+    `cut` is the number of its bytes.
 
-    Raises: RecordLockedError, RecordDamagedError; RecordError when the disk is full or read-only. After that
+    Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full or read-only. After that
     nothing more is written, and what is there is whole.
     """
 
@@ -100,7 +100,7 @@ class JournalWriter:
         self._settle_sealing(sealed)
 
     def _settle_sealing(self, sealed: set[int]) -> None:
-        """A crash while sealing leaves both forms of a segment: the one that the journal does not name goes."""
+        """Settle a crash while sealing, which left both forms of a segment: remove the one that the journal lacks."""
         for path in self._journal.glob("*.jsonl.zst"):
             plain = self._path(segment_number(path))
             if plain.exists():
@@ -112,7 +112,7 @@ class JournalWriter:
     # ── appending ────────────────────────────────────────────────────────────────────────────────────────
 
     def append(self, fact: Fact) -> str:
-        """Write one fact; returns its hash."""
+        """Write one fact and return its hash."""
         if self._failed is not None:
             raise _write_error(self._journal, self._failed)
         if self._size >= self._segment_bytes:
@@ -174,10 +174,10 @@ class JournalWriter:
             raise _write_error(self._journal, error) from None
 
     def _roll(self) -> None:
-        """Seal this segment and go on in the next.
+        """Seal this segment and continue in the next.
 
-        First the compressed file, then the fact that names it, and then the plain file goes: a crash in between
-        loses nothing.
+        First the compressed file is written, then the fact that names it, and then the plain file is removed: a crash
+        in between loses nothing.
         """
         full, number = self._path(self._segment), self._segment
         try:
@@ -204,7 +204,7 @@ class JournalWriter:
         full.unlink()
 
     def close(self) -> None:
-        """Put everything on the disk and let another writer in. Safe to call twice."""
+        """Put everything on the disk and release the lock. Safe to call twice."""
         if self._closing:
             return
         self._closing = True
@@ -228,7 +228,7 @@ class JournalWriter:
 
 
 def _lock_folder(journal: Path) -> int:
-    """A lock on the folder itself: it leaves no file behind and dies with its process."""
+    """Lock the folder itself: the lock leaves no file behind and ends with its process."""
     try:
         descriptor = os.open(journal, os.O_RDONLY)
     except OSError as error:
@@ -242,13 +242,13 @@ def _lock_folder(journal: Path) -> int:
 
 
 def _end_of_line(descriptor: int, offset: int, size: int) -> int:
-    """Where the last whole line ends; it starts at `offset`."""
+    """The end of the last whole line, which starts at `offset`."""
     data = os.pread(descriptor, size - offset, offset)
     return offset + data.rfind(b"\n") + 1
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """All of `data` under `path`, or nothing."""
+    """Write `data` to `path`, whole or not at all."""
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
         file.write(data)

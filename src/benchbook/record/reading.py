@@ -1,4 +1,4 @@
-"""Reading a journal: its facts in order, with the chain checked, and by sample in bounded memory."""
+"""Reads a journal: its facts in order, with the chain checked, and by sample in bounded memory."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _LONGEST_POINTER = 1_024  # by its specification
 
 
 def is_lfs_pointer(data: bytes) -> bool:
-    """Whether the beginning of a file is that of a pointer which Git LFS left in its place."""
+    """True if a file begins as the pointer that Git LFS leaves in place of a file."""
     return data.startswith(_POINTER) and len(data) <= _LONGEST_POINTER
 
 
 def why_unreadable(path: Path, otherwise: str) -> str:
-    """What is wrong with a file that can't be read: `otherwise`, unless a pointer is in its place."""
+    """The reason why a file can't be read: that a pointer is in its place, else `otherwise`."""
     try:
         with path.open("rb") as file:
             return LFS_POINTER if is_lfs_pointer(file.read(_LONGEST_POINTER + 1)) else otherwise
@@ -44,11 +44,11 @@ _MAX_SEGMENTS = 1 << _SEGMENT_BITS
 MAX_SAMPLES = 1 << 28
 _MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
 _KEPT_SEGMENTS = 3
-_READ_FACTS = 4  # of outcomes, that are kept read: those of one sitting are in plan order
+_READ_FACTS = 4  # of outcomes, decoded and kept: those of one sitting are in plan order
 
 
 class JournalLine(msgspec.Struct, frozen=True, gc=False):
-    """One line of the journal. `sha256` is that of its bytes without the newline."""
+    """One line of the journal. `sha256` is the hash of its bytes without the newline."""
 
     segment: int
     number: int  # from 1, within its segment
@@ -58,14 +58,14 @@ class JournalLine(msgspec.Struct, frozen=True, gc=False):
 
 
 def segment_number(path: Path) -> int:
-    """`000012.jsonl.zst` is 12."""
+    """The number in a segment's name: 12 for `000012.jsonl.zst`."""
     return int(path.name.split(".", 1)[0])
 
 
 def segment_files(journal: Path) -> list[Path]:
     """The segments in order: `000001.jsonl` or, once sealed, `000001.jsonl.zst`.
 
-    Raises: RecordDamagedError where one is missing.
+    Raises: RecordDamagedError if one is missing.
     """
     found: dict[int, Path] = {}
     for path in sorted(journal.glob("[0-9][0-9][0-9][0-9][0-9][0-9].jsonl*")):
@@ -98,7 +98,7 @@ def read_segment(path: Path) -> bytes:
 
 
 def read_journal(journal: Path) -> Iterator[JournalLine]:
-    """Every whole line in order, the chain checked on the way. A torn last line is left out: it does not count.
+    """Every whole line in order, with the chain checked on the way. A torn last line does not count.
 
     Raises: RecordDamagedError naming file and line.
     """
@@ -134,7 +134,7 @@ def _decode(raw: bytes, path: Path, number: int) -> Fact:
 
 
 def _next_prev(data: bytes, start: int) -> str | None:
-    """What the line at `start` says of the one before it; None where there is none, or it can't be read."""
+    """The `prev` of the line at `start`; None if there is no whole line, or it can't be read."""
     end = data.find(b"\n", start)
     try:
         fact: Fact = decode_json(data[start:end], fact_decoder)
@@ -146,7 +146,7 @@ def _next_prev(data: bytes, start: int) -> str | None:
 def _broken_chain(
     path: Path, number: int, before: tuple[Path, int] | None, fact: Fact, seq: int, *, intact: bool
 ) -> RecordDamagedError:
-    """`intact`: the next line holds this one's hash, so it is not this one that was changed."""
+    """The error for a line that breaks the chain. `intact`: the next line holds its hash, so it was not changed."""
     if fact.seq != seq:
         reason = f"seq is {fact.seq} where {seq} follows: lines were added, removed or swapped"
         return RecordDamagedError(path, number, reason)
@@ -157,7 +157,7 @@ def _broken_chain(
 
 
 class SegmentCache:
-    """Segments' lines by place, the last few kept: facts of one sample lie close together."""
+    """Lines by segment and place. The last few segments are kept: facts of one sample lie close together."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
@@ -180,15 +180,13 @@ class SegmentCache:
     def _read(self, segment: int) -> bytes:
         try:
             return read_segment(self._paths[segment])
-        except (
-            FileNotFoundError
-        ):  # whoever writes this journal has sealed it meanwhile: the same lines, in another file
+        except FileNotFoundError:  # its writer has sealed it meanwhile: the same lines, in another file
             self._paths = self._segments()
             return read_segment(self._paths[segment])
 
 
 class FactIndex:
-    """Where the replies and failures of each sample stand: eight bytes a fact."""
+    """The places of each sample's replies and failures: eight bytes per fact."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
@@ -222,7 +220,7 @@ class FactIndex:
 
 
 class OutcomeIndex:
-    """Where a scorer's outcome of each sample stands: eight bytes an outcome."""
+    """The place of a scorer's outcome of each sample: eight bytes per outcome."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
@@ -248,7 +246,7 @@ class OutcomeIndex:
         return self._place_of(sample) is not None
 
     def of(self, sample: int) -> Outcome | None:
-        """The outcome of a sample; the first, where there are several. In plan order, each fact is read once."""
+        """The outcome of a sample; the first, if there are several. Asked in plan order, each fact is read once."""
         place = self._place_of(sample)
         return None if place is None else self._outcomes_at(place)[sample]
 

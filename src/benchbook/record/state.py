@@ -1,4 +1,4 @@
-"""One pass over a journal: how the run stands, who answered, and where each sample's facts are."""
+"""One pass over a journal: the state of the run, who answered, and where each sample's facts are."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Reported:
 
     @property
     def changed(self) -> bool:
-        """Whether the model changed under way: a snapshot or fingerprint that was told, and then another."""
+        """True if the model changed under way: it reported one name or fingerprint, and later another."""
         return len({model for model, _ in self.counts if model}) > 1 or len({one for _, one in self.counts if one}) > 1
 
     @property
     def names(self) -> list[str]:
-        """What the model called itself, the most frequent first."""
+        """The names that the model gave itself, the most frequent first."""
         counted: Counter[str] = Counter()
         for (model, _), count in self.counts.items():
             if model:
@@ -46,7 +46,7 @@ class Reported:
 
 @dataclass(slots=True)
 class JournalState:
-    """What a journal says, but for the samples themselves."""
+    """The content of a journal, except for the samples themselves."""
 
     journal: Path
     started: RunStarted
@@ -72,7 +72,7 @@ class JournalState:
 
     @property
     def state(self) -> str:
-        """complete; interrupted (on purpose); open: still going on, or killed."""
+        """`complete`, `interrupted` (on purpose), or `open` (still going on, or killed)."""
         return "complete" if self.ended else "interrupted" if self.interrupted else "open"
 
     def add(self, line: JournalLine) -> None:
@@ -118,7 +118,7 @@ def _samples_of(line: JournalLine) -> Iterable[int]:
 def read_state(journal: Path) -> JournalState:
     """Read a journal once, its chain checked.
 
-    Raises: RecordDamagedError; RecordError where it does not begin with run_started.
+    Raises: RecordDamagedError; RecordError if it does not begin with run_started.
     """
     state: JournalState | None = None
     for line in read_journal(journal):

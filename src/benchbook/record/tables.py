@@ -1,4 +1,4 @@
-"""Derived tables as Parquet, written in row groups so that memory does not grow with the run.
+"""Reads and writes derived tables as Parquet, in row groups so that memory does not grow with the run.
 
 The schema is the row's type: a msgspec Struct whose fields are the columns.
 """
@@ -24,7 +24,7 @@ from benchbook.errors import RecordError
 from benchbook.record.reading import why_unreadable
 from benchbook.text import storable
 
-BATCH = 256  # rows that are Python objects at once
+BATCH = 256  # rows that exist as Python objects at once
 ROW_GROUP = 4_096
 ROW_GROUP_BYTES = 8 << 20
 
@@ -34,13 +34,13 @@ _PLAIN = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string
 
 
 def writer_version() -> str:
-    """What a table's bytes depend on besides its rows."""
+    """The version of the writer, on which a table's bytes depend besides its rows."""
     return f"pyarrow {pa.__version__}"
 
 
 @cache
 def arrow_schema(row_type: type[msgspec.Struct]) -> Any:
-    """The Arrow schema of a row: int64, float64, bool, string, and lists and structs of them."""
+    """The Arrow schema of a row: int64, float64, bool, string, and lists and structs of these."""
     return pa.schema(_fields(row_type))
 
 
@@ -69,28 +69,28 @@ def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgsp
                 writer.write_table(table, row_group_size=table.num_rows)
         temporary.replace(path)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own words name the temporary file
+        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own message names the temporary file
         raise RecordError(f"{path}: can't be written ({reason})") from None
     finally:
-        with suppress(OSError):  # on a read-only disk there is nothing to take away
+        with suppress(OSError):  # on a read-only disk there is nothing to remove
             temporary.unlink(missing_ok=True)
 
 
 def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:
-    """Tables of at most ROW_GROUP rows, and of hardly more than ROW_GROUP_BYTES: long texts come in smaller ones."""
+    """Tables of at most ROW_GROUP rows, and hardly more than ROW_GROUP_BYTES: with long texts they have fewer rows."""
     batches: list[Any] = []
     while batch := list(islice(rows, BATCH)):
         batches.append(_record_batch(batch, schema))
         if len(batches) * BATCH >= ROW_GROUP or sum(one.nbytes for one in batches) >= ROW_GROUP_BYTES:
             yield pa.Table.from_batches(batches, schema)
             batches = []
-            pa.default_memory_pool().release_unused()  # or freed memory would pile up between row groups
+            pa.default_memory_pool().release_unused()  # else freed memory would pile up between row groups
     if batches:
         yield pa.Table.from_batches(batches, schema)
 
 
 def _record_batch(rows: list[msgspec.Struct], schema: Any) -> Any:
-    """Rows as a batch, by way of JSON: `pa.array` would import pandas wherever that is installed (40 MB, 0.2 s)."""
+    """Rows as a batch, by way of JSON: `pa.array` would import pandas if that is installed (40 MB, 0.2 s)."""
     try:
         lines = _encoder.encode_lines(rows)
     except UnicodeEncodeError:  # a lone surrogate in some text
@@ -115,7 +115,7 @@ def _storable(value: Any) -> Any:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Any]:
-    """An open table; whatever is wrong with it comes out as RecordError."""
+    """Open a table; whatever is wrong with it is raised as RecordError."""
     try:
         with pq.ParquetFile(path) as file:
             yield file
@@ -126,7 +126,7 @@ def _reading(path: Path) -> Iterator[Any]:
 def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
     """The rows of a table, a row group at a time.
 
-    Raises: RecordError for a file that is no such table.
+    Raises: RecordError for a file that is not such a table.
     """
     kind = ready(row_type)
     with _reading(path) as file:
@@ -136,9 +136,9 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
 
 
 def row_of_sample(path: Path, row_type: type[_Row], sample: int) -> _Row | None:
-    """The row of a sample; None where the table has none. Of other row groups nothing but the numbers is read.
+    """The row of a sample; None if the table has none. From other row groups only the numbers are read.
 
-    Raises: RecordError for a file that is no such table.
+    Raises: RecordError for a file that is not such a table.
     """
     with _reading(path) as file:
         for group in range(file.num_row_groups):
