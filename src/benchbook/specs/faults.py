@@ -1,7 +1,7 @@
-"""Collects what is wrong in a `spec.toml`, each with its line, and reads tables key by key.
+"""Collects the faults of a `spec.toml`, each with its line, and reads tables key by key.
 
-`tomllib` reads values and forgets places, so a scanner finds on which line each key stands. The text was read by
-`tomllib` before: it is valid TOML, so the scanner only tells its parts apart and checks nothing.
+`tomllib` reads values and forgets places, so a scanner finds the line of each key. `tomllib` has read the text
+before: it is valid TOML, so the scanner only tells its parts apart and checks nothing.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _OTHER_VALUE = re.compile(r"[^,\]}#\n]++")
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    """Key path -> line, counted from 1: `("checks", 0, "name")` is the name of the first of `[[checks]]`.
+    """The line of each key path, from 1: `("checks", 0, "name")` is the name of the first of `[[checks]]`.
 
-    Tables stand on the line of their header. A key that `tomllib` would not read gives no line, and no error.
+    A table's line is that of its header. A key that `tomllib` would not read has no line, and is no error.
     """
     return _Scanner(text).lines
 
 
 def _unescaped(string: str) -> str:
-    """A string of a text that `tomllib` has read, as the key that it is."""
+    """The key that a quoted string stands for, in a text that `tomllib` has read."""
     return str(tomllib.loads(f"key = {string}")["key"]) if "\\" in string and string[0] == '"' else string[1:-1]
 
 
@@ -65,7 +65,7 @@ class _Scanner:
         return found.group() if found else ""
 
     def _next(self) -> str:
-        """The next character that is no white space, line end, comma or comment; empty at the end."""
+        """The next character outside white space, line ends, commas and comments; empty at the end."""
         self._skip(_BLANK)
         return self.text[self.at : self.at + 1]
 
@@ -90,7 +90,7 @@ class _Scanner:
         return path
 
     def _placed(self, key: KeyPath) -> KeyPath:
-        """A header's path with the place of the last table of each array on its way: `a.b` is `a[1].b`."""
+        """A header's path, each array on the way with the place of its last table: `a.b` is `a[1].b`."""
         path: KeyPath = ()
         for place, name in enumerate(key):
             path = (*path, name)
@@ -99,7 +99,7 @@ class _Scanner:
         return path
 
     def _key(self) -> KeyPath:
-        """A key, dotted or not; ends behind it and the spaces after it."""
+        """Read a key, dotted or not, and the spaces after it."""
         names: list[str] = []
         while True:
             self._skip(_SPACES)
@@ -149,7 +149,7 @@ _PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$"
 
 
 class SpecError(UsageError):
-    """A spec has faults: `faults` are all of them, by line; its text has one a line."""
+    """A spec has faults: `faults` holds all of them, by line; the message has one on each line."""
 
     def __init__(self, faults: tuple[InputError, ...]) -> None:
         super().__init__(faults)
@@ -160,7 +160,7 @@ class SpecError(UsageError):
 
 
 def parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:
-    """The text as TOML, its numbers exact, and the lines of its keys."""
+    """The values of a TOML text, with exact numbers, and the lines of its keys."""
     line: int | None = None
     try:
         return tomllib.loads(text, parse_float=Decimal), key_lines(text)
@@ -176,7 +176,7 @@ def parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyP
 
 
 def near(name: str, known: tuple[str, ...]) -> str:
-    """The known name that is closest to another, else all of them: what would be right."""
+    """The known name closest to `name`, else all of them, as the end of an error message."""
     close = get_close_matches(name, known, n=1) if len(name) < 64 else []
     if close:
         return f"{close[0]}, which is near"
@@ -197,17 +197,17 @@ class Faults:
         )
 
     def beside(self, file: str, line: int | None, found: str, expected: str) -> None:
-        """Of a file that lies beside this one."""
+        """Add a fault of a file that lies beside this one."""
         self._found.append(InputError(Path(self._path).parent / file, line=line, found=found, expected=expected))
 
     def in_order(self) -> tuple[InputError, ...]:
-        """By line; first those of the file itself."""
+        """All faults by line, those of the file itself first."""
         return tuple(
             sorted(self._found, key=lambda fault: (fault.path != str(self._path), fault.path, fault.line or 0))
         )
 
     def _line(self, where: KeyPath) -> int | None:
-        """The line of a key; of one that is not there, that of the table which lacks it."""
+        """The line of a key; for a missing key, that of the table which lacks it."""
         for n_steps in range(len(where), 0, -1):
             if where[:n_steps] in self._lines:
                 return self._lines[where[:n_steps]]
@@ -215,7 +215,7 @@ class Faults:
 
 
 def _named(where: KeyPath) -> str | None:
-    """`checks[2].compare.tag`; tables of an array are counted from 1, as people do."""
+    """A key path as messages name it: `checks[2].compare.tag`, with arrays counted from 1."""
     name = ""
     for step in where:
         name += f"[{step + 1}]" if isinstance(step, int) else f".{quoted(step)[1:-1]}"
@@ -223,7 +223,7 @@ def _named(where: KeyPath) -> str | None:
 
 
 class SpecTable:
-    """A table of the file. Keys are taken from it one by one; what is left in the end is unknown."""
+    """A table of the file. Its keys are read one by one; those left at the end are unknown."""
 
     def __init__(self, values: Mapping[str, Any], where: KeyPath, faults: Faults) -> None:
         self.where = where
@@ -235,7 +235,7 @@ class SpecTable:
         return key in self._values
 
     def raw(self, key: str) -> Any:
-        """A key's value as it stands; None where it is not there."""
+        """A key's value, unread; None if there is no such key."""
         self._known.append(key)
         return self._values.get(key)
 
@@ -243,7 +243,7 @@ class SpecTable:
         self._faults.add(self.where if key is None else (*self.where, key), found, expected)
 
     def read(self, key: str, reader: Callable[[Any], _Value], *, needed: str | None = None) -> _Value | None:
-        """A key's value, read; None where it is faulty or not there. `needed` says what one that must be there is."""
+        """A key's value, read; None if it is faulty or missing. `needed` describes the value of a required key."""
         value = self.raw(key)
         if key not in self._values:
             if needed is not None:
@@ -256,12 +256,12 @@ class SpecTable:
             return None
 
     def items(self) -> Mapping[str, Any]:
-        """All keys and values, as they stand."""
+        """All keys and their values, unread."""
         self._known += self._values
         return self._values
 
     def table(self, key: str) -> SpecTable | None:
-        """The table of a key such as `[reply]`; None where it is not there, or none, which is a fault."""
+        """The table of a key such as `[reply]`; None if it is missing, or is not a table, which is a fault."""
         value = self.raw(key)
         if value is None:
             return None
@@ -271,13 +271,13 @@ class SpecTable:
         return SpecTable(value, (*self.where, key), self._faults)
 
     def say_unknown(self) -> None:
-        """Once all known keys were asked for: names those that nobody reads, and the near name."""
+        """Add a fault for each key that nothing has read, with the nearest known name. Call it last."""
         for key in self._values:
             if key not in self._known:
                 self._faults.add((*self.where, key), "a key that nothing reads", near(key, tuple(self._known)))
 
     def tables(self, key: str) -> list[SpecTable]:
-        """The tables of an array such as `[[checks]]`; what is none is a fault."""
+        """The tables of an array such as `[[checks]]`; any other value is a fault."""
         value = self.raw(key)
         if value is None:
             return []

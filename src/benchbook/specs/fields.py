@@ -1,4 +1,6 @@
-"""Reads the values of a `spec.toml`, one reader a type: a value as it is used, or what would be right."""
+"""Reads the values of a `spec.toml`, one reader for each type: the value as it is used, or an error that says what
+would be right.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,15 @@ from benchbook.text import quoted
 
 NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 NAME_WORDS = "a name of at most 48 small letters, digits and _, a letter first"
-# Of a number in a spec or an answer: more digits, or a larger exponent, and exact arithmetic would never end.
+# For a number in a spec or an answer: with more digits, or a larger exponent, exact arithmetic would never end.
 LIMIT_DIGITS = 1000
 MOST_STEPS = 100  # of a scale
 
 
 def text_of(value: Any) -> str | None:
-    """A value of a spec or an item as text; None for what is no text, truth value or number.
+    """A value of a spec or an item as text; None unless it is a text, truth value or number.
 
-    A number is written as JSON or TOML would, the truth values as `true` and `false`.
+    A number is written as in JSON or TOML, a truth value as `true` or `false`.
     """
     match value:
         case str():
@@ -28,7 +30,7 @@ def text_of(value: Any) -> str | None:
         case bool():
             return "true" if value else "false"
         case int() if abs(value) >= 10**4000:
-            return None  # Python refuses to write it, and no one did
+            return None  # Python refuses to write it, and nobody wrote it
         case int() | float():
             return repr(value)
         case Decimal():
@@ -38,7 +40,7 @@ def text_of(value: Any) -> str | None:
 
 
 class WrongValueError(ValueError):
-    """A value of a spec is not what it must be."""
+    """A value of a spec is not of the kind that its key needs."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(found, expected)
@@ -94,7 +96,7 @@ def read_count(value: Any) -> int:
 
 
 def read_steps(value: Any, expected: str) -> tuple[int, int]:
-    """The lowest and the highest of a scale of whole numbers, one after the other; `expected` says what is right."""
+    """The lowest and highest step of a scale of consecutive whole numbers; `expected` says what would be right."""
     if not isinstance(value, list) or not value or not all(type(one) is int for one in value):
         raise WrongValueError(said(value), expected)
     if len(value) < 2 or value != list(range(value[0], value[0] + len(value))) or len(value) > MOST_STEPS + 1:
@@ -106,7 +108,7 @@ _Word = TypeVar("_Word", bound=str)
 
 
 def of_these(value: Any, words: tuple[_Word, ...]) -> _Word:
-    """The one of `words` that a value is."""
+    """The value, which must be one of `words`."""
     for word in words:
         if value == word:
             return word
@@ -119,7 +121,7 @@ def _listed(words: tuple[str, ...]) -> str:
 
 
 def as_fraction(value: Any) -> Fraction | None:
-    """A number of a spec, exactly; None for what is no finite number of bounded size."""
+    """A number of a spec, exactly; None unless it is a finite number of bounded size."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""A spec's folder: a frozen one, refused if a file of it has changed (SPEC C1), or a user's own; and its texts."""
+"""A spec's folder, frozen or a user's own, and its texts. A frozen one with a changed file is refused (SPEC C1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchbook.text import quoted
 
 _FOLDER = Path(__file__).parent
 
-# name@vN -> SHA-256 over its files, each as `<name> NUL <bytes' sha256> LF`, in the order of their names.
+# name@vN -> SHA-256 over its files, each as `<name> NUL <its bytes' SHA-256> LF`, in the order of their names.
 FROZEN: Mapping[str, str] = {
     "answer_correctness@v1": "df63c01ff789290bcb8d6b8ab13fd804dd9bb77cf67d1f0ebad4209844d3db62",
     "candidate_prompt@v1": "2bcc30b53c1ebcb864b07959a4b666a220f3fde7326409549e9b0c6424b18775",
@@ -34,7 +34,7 @@ FROZEN: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FrozenSpec:
-    """A spec's files. `sha256` names all of them together and goes into every record that used them."""
+    """A spec's files. `sha256` identifies all of them together and goes into every record that used them."""
 
     id: str
     sha256: str
@@ -53,7 +53,7 @@ class FrozenSpec:
 
 
 def sha256_of_files(hashes: Mapping[str, str]) -> str:
-    """The hash that names a spec's files together, by the SHA-256 of each."""
+    """The hash that identifies a spec's files together, from the SHA-256 of each."""
     whole = hashlib.sha256()
     for name in sorted(hashes):
         whole.update(f"{name}\0{hashes[name]}\n".encode())
@@ -85,7 +85,7 @@ def load_spec(spec_id: str) -> FrozenSpec:
 
 
 def files_to_start_from(kind: SpecKind, name: str) -> dict[str, str]:
-    """What a user's own spec of that name starts from: commented texts, by their files' names."""
+    """The commented texts that a user's own spec of that name starts from, by file name."""
     folder = _FOLDER / "to_start_from" / kind
     return {
         path.name: path.read_text("utf-8").replace("{name}", name) for path in sorted(folder.iterdir(), reverse=True)
@@ -96,14 +96,14 @@ _PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 def as_text(value: Any) -> str:
-    """A template value as it is inserted: a string as it is, anything else as canonical JSON (SPEC R2.2)."""
+    """A template value as it is inserted: a string unchanged, anything else as canonical JSON (SPEC R2.2)."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class Template:
-    """A text with placeholders, split once, so that a value's own braces are never read."""
+    """A text with placeholders, split once, so that braces within a value are never read as one."""
 
     def __init__(self, text: str) -> None:
         pieces = _PLACEHOLDER.split(text)
@@ -126,7 +126,7 @@ _MOST_BYTES = 1 << 20  # of one file
 
 
 class FilesBeside(Mapping[str, bytes]):
-    """The files of a folder by their names, each read when it is asked for; `read` are those that were."""
+    """The files of a folder by name, each read on first use; `read` holds those that have been."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
@@ -145,19 +145,19 @@ class FilesBeside(Mapping[str, bytes]):
 
     @property
     def read_paths(self) -> dict[str, Path]:
-        """Where those lie that were read: they define the spec."""
+        """The paths of the files that have been read: they define the spec."""
         return {name: self._paths[name] for name in self.read}
 
     @property
     def sha256(self) -> str:
-        """The hash that names those that were read, together."""
+        """The hash that identifies the files that have been read, together."""
         return _hash_of(self.read)
 
 
 def kind_of_spec(folder: str | Path) -> SpecKind:
-    """What the spec.toml of a folder is of: a rubric has criteria, a judge protocol dimensions, else it is checks.
+    """The kind of the spec in a folder: a rubric has criteria, a judge protocol dimensions, anything else is checks.
 
-    A faulty one is told of by whoever reads it.
+    A faulty spec.toml counts as checks; its reader reports the fault.
     """
     try:
         values = tomllib.loads((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
@@ -169,7 +169,7 @@ def kind_of_spec(folder: str | Path) -> SpecKind:
 
 
 class Named(Protocol):
-    """A spec, as far as it is told apart."""
+    """A spec, as far as its id."""
 
     @property
     def id(self) -> str: ...
@@ -181,10 +181,10 @@ _Own = TypeVar("_Own", bound=Named)
 def read_own(
     folder: str | Path, starts_with: str, read: Callable[[FilesBeside, Path], _Own]
 ) -> tuple[_Own, FilesBeside]:
-    """A user's own spec as `read` reads it from its files and the path of spec.toml, and these files.
+    """A user's own spec, as `read` gives it from its files and the path of spec.toml, and these files.
 
-    `starts_with` is the command that writes one. Raises: UsageError where no spec.toml is there; SpecError where it has
-    the name of a spec that is shipped; what `read` raises.
+    `starts_with` is the command that writes one to start from. Raises: UsageError if there is no spec.toml; SpecError
+    if it has the name of a shipped spec; whatever `read` raises.
     """
     folder = Path(folder)
     path = folder / SPEC_FILE
@@ -200,7 +200,7 @@ def read_own(
 
 
 def spec_text(data: bytes, path: str | Path) -> str:
-    """The text of a spec.toml; `path` names it in messages. Raises: SpecError where it is no UTF-8."""
+    """The text of a spec.toml; `path` names it in messages. Raises: SpecError if it is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -210,7 +210,7 @@ def spec_text(data: bytes, path: str | Path) -> str:
 
 
 def read_generation(table: SpecTable, defaults: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters that judges are asked with: those of `[generation]`, else the defaults."""
+    """The generation parameters for judges: the defaults, overridden by `[generation]`."""
     inner = table.table("generation")
     if inner is None:
         return defaults
@@ -234,7 +234,7 @@ _BRACED = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
 class Texts:
-    """The texts of the files beside a spec.toml; what is wrong with one is a fault, said once."""
+    """The texts of the files beside a spec.toml; a faulty one is reported once."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class Texts:
         is_placeholder: Callable[[str], object],
         placeholders: tuple[str, ...],
     ) -> None:
-        """`is_placeholder` is asked of `{{name}}` as it stands; `placeholders` are the names that there are."""
+        """`is_placeholder` gets `{{name}}` as it is written; `placeholders` are the known names."""
         self._files = files
         self._faults = faults
         self._is_placeholder = is_placeholder
@@ -251,7 +251,7 @@ class Texts:
         self._read: dict[str, str | None] = {}
 
     def of(self, name: str) -> str | None:
-        """The text of a file; None where it is faulty."""
+        """The text of a file; None if it is faulty."""
         if name not in self._read:
             self._read[name] = self._text_of(name)
         return self._read[name]
@@ -276,7 +276,7 @@ class Texts:
 
 
 def read_messages(tables: list[SpecTable], texts: Texts) -> list[tuple[Role, str]]:
-    """Those that `[[...messages]]` tables list, by role and text; without any, prompt.txt as one of the user's."""
+    """The messages of `[[...messages]]` tables, by role and text; without any table, prompt.txt as a user message."""
     if not tables:
         text = texts.of(PROMPT_FILE)
         return [] if text is None else [("user", text)]
