@@ -1,4 +1,4 @@
-"""Canonical JSON: sorted keys, no spaces, UTF-8. All that is hashed is written with it.
+"""Canonical JSON: sorted keys, no spaces, UTF-8. Everything that is hashed is written this way.
 
 A lone surrogate, which UTF-8 can't hold, is written as its JSON escape and read back as it was: model text is
 kept as it came, whatever it holds.
@@ -41,10 +41,10 @@ def _refuse(constant: str) -> Any:
 
 
 def ready(kind: _Kind) -> _Kind:
-    """`kind`, which msgspec may decode into from any thread once this returns. Every type goes through here.
+    """Return `kind`, made safe for msgspec to decode into from any thread. Every type goes through here.
 
-    msgspec (0.22) finds out the types of a struct's fields when it first decodes one, and lets another thread that
-    wants the same struct meanwhile work with what is not there yet: that ends the process.
+    msgspec (0.22) works out the types of a struct's fields when it first decodes one. A second thread that decodes
+    the same struct meanwhile finds them unfinished, and the process crashes.
     """
     if kind not in _ready:
         with _making_ready:
@@ -56,7 +56,7 @@ def ready(kind: _Kind) -> _Kind:
 def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """`data` as `decoder`'s type, lone surrogates allowed in its texts.
 
-    Raises: msgspec.DecodeError, also for what is no UTF-8 or is nested too deeply; msgspec.ValidationError.
+    Raises: msgspec.DecodeError, also for invalid UTF-8 and nesting that is too deep; msgspec.ValidationError.
     """
     try:
         return decoder.decode(data)
@@ -71,7 +71,7 @@ def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
 
 
 def _decode_with_surrogates(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """msgspec refuses an escaped lone surrogate; json takes it. Anything else fails here again."""
+    """Decode with `json`, which takes the escaped lone surrogates that msgspec refuses. All else fails here again."""
     try:
         value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -88,7 +88,7 @@ _JSON_WHITE_SPACE = " \t\r\n"
 
 
 class StrictJsonError(ValueError):
-    """A text is not one strict JSON value: `fault` says in which way, `detail` where."""
+    """A text is not exactly one strict JSON value: `fault` says in which way, `detail` where."""
 
     def __init__(self, fault: JsonFault, detail: str) -> None:
         super().__init__(fault, detail)
@@ -121,7 +121,7 @@ def parse_strict(text: str) -> Any:
 def _fault_of(data: bytes, message: str) -> JsonFault:
     if message.startswith("Detected duplicate key"):
         return "duplicate_key" if _is_json_but_for_duplicates(data) else "malformed"
-    # Only a text that opens an object or array can be told to have been cut; `tru` is just a word.
+    # Only a text that opens an object or array is recognisably cut off; `tru` is just a word.
     if message.startswith("EOF while parsing") and data[:1] in (b"{", b"["):
         return "truncated"
     return "malformed"

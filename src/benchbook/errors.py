@@ -28,7 +28,7 @@ class BenchbookError(Exception):
 
 
 class UsageError(BenchbookError):
-    """What was asked for can't be done as it was asked."""
+    """A request that can't be carried out as it was made."""
 
     exit_code = 2
 
@@ -56,7 +56,7 @@ class InputError(UsageError):
         self.expected = expected
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles, so that a worker process can raise it."""
+        """Support pickling, so that a worker process can raise it."""
         return _input_error, self.args
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ class RecordDamagedError(RecordError):
 
 
 class OutputError(BenchbookError):
-    """Standard output can't be written, for another reason than that its reader went away."""
+    """Standard output can't be written, and not because its reader went away."""
 
 
 class RunStoppedError(BenchbookError):

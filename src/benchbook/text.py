@@ -1,7 +1,7 @@
-"""Hostile text made fit to be stored and shown.
+"""Makes hostile text fit to be stored and shown.
 
-Model text may hold lone surrogates, terminal escapes and characters that turn lines around. The journal keeps
-it as it came; whatever shows it goes through here first.
+Model text may hold lone surrogates, terminal escapes and characters that reverse lines. The journal keeps it as
+it came; whatever is shown goes through here first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-# What is not seen although Unicode counts it among letters, marks and symbols: joiners, fillers, variation selectors.
+# Invisible, although Unicode counts them among letters, marks and symbols: joiners, fillers, variation selectors.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 _BLANK_KINDS = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp", "Co", "Cs", "Cn"))
 
@@ -25,39 +25,39 @@ def storable(text: str) -> str:
 def visible(text: str) -> str:
     """`text` with nothing in it that a terminal or a bidi-aware view would act upon."""
     shown = storable(text)
-    for character in set(_UNSEEN.findall(shown)):  # a few kinds at most; a call a character would be slow where all are
+    for character in set(_UNSEEN.findall(shown)):  # a few kinds at most; one call per character would be slow
         shown = shown.replace(character, f"\\u{ord(character):04x}")
     return shown
 
 
 def one_line(text: str) -> str:
-    """`visible` on a single line: white space runs become one space."""
+    """`visible` text on a single line: each run of white space becomes one space."""
     return " ".join(visible(text).split())
 
 
 def shorten(text: str, width: int) -> str:
-    """`one_line`, cut to `width` characters with an ellipsis where it was cut."""
+    """`one_line` text, cut to `width` characters; an ellipsis marks the cut."""
     line = one_line(text)
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
 
 
 def sentences(*parts: str) -> str:
-    """Joined on one line, each ended by the mark that it has, else by a full stop; empty ones are left out."""
+    """Join sentences on one line, with a full stop where one has no end mark; empty ones are left out."""
     return " ".join(part if part.endswith((".", "?", "!", "…")) else f"{part}." for part in parts if part)
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
-    """`1 sample`, `1,234 samples`."""
+    """A count and its noun: `1 sample`, `1,234 samples`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _is_unseen(character: str) -> bool:
-    """Whether nobody sees the character, or takes it for a plain space."""
+    """True if the character is invisible, or looks like a plain space without being one."""
     return character != " " and (character in _BLANK or unicodedata.category(character) in _BLANK_KINDS)
 
 
 def quoted(text: str, width: int = 60) -> str:
-    """`text` in quotes, cut to `width`; what can't be seen in it stands as an escape: `'a\\u200b'`."""
+    """`text` in quotes, cut to `width`, its invisible characters as escapes: `'a\\u200b'`."""
     cut = text if len(text) <= width else text[: max(width - 1, 0)] + "…"
     if not (cut.isascii() and cut.isprintable()):
         cut = "".join(map(_escaped, cut))
@@ -71,7 +71,7 @@ def _escaped(character: str) -> str:
 
 
 def looks_like(text: str) -> str:
-    """One form for all texts that look the same: composed, without what can't be seen, white space runs as a space."""
+    """One form for all texts that look the same: composed, nothing invisible, runs of white space as one space."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
     shown = "".join(" " if one.isspace() else one for one in text if one.isspace() or not _is_unseen(one))
