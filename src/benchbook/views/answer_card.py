@@ -1,4 +1,4 @@
-"""What people's labels say of an evaluator's scores: Markdown, an HTML page, and lines of a terminal."""
+"""The card of an evaluator, whose scores are held against people's labels: Markdown, HTML, and terminal lines."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _sentence(one: CriterionTrial) -> str:
 
 
 def _notices(card: AnswerCard) -> list[str]:
-    """What must be known before any number is read."""
+    """The notices that come before the numbers: few labels, disputes, weak agreement, clusters."""
     found = [
         f"{criterion_word(one.criterion)}: {plural(one.n, 'label')}; most intervals will say little"
         for one in card.criteria

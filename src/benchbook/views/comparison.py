@@ -1,4 +1,4 @@
-"""What a comparison says, and how it is written; and what a regression gate says on a terminal."""
+"""A comparison as a page, as Markdown and for a terminal; and a regression gate for a terminal."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ _OUTCOMES: dict[GateOutcome, str] = {
 
 
 def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:
-    """Whether the gate holds, why not, and which items regressed."""
+    """The gate's outcome, the reasons against it, and the items that regressed, line by line."""
     against = "" if comparison is None else f" against {one_line(comparison.a.name)}"
     yield f"{_OUTCOMES[check.outcome]}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
     if check.holds and check.shown is not None:

@@ -1,4 +1,4 @@
-"""What a comparison shows of its items, and a comparison for programs: as JSON, and every item as a Parquet file."""
+"""The items that a comparison shows, and a comparison for programs: as JSON, and every item as a Parquet file."""
 
 from __future__ import annotations
 

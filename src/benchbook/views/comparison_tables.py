@@ -1,4 +1,4 @@
-"""What the report of a comparison says, as sentences and tables."""
+"""The sentences and tables of a comparison's report."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def first_line(pair: Comparison) -> str:
 
 
 def _not_answered(pair: Comparison, run: str) -> int:
-    """The items that are in the other run alone, since this one was not given an answer."""
+    """The number of items in the other run alone because `run` got no answer to them."""
     other = "only_in_b" if run == "a" else "only_in_a"
     rows = pair.items.filter(pair.items["class"] == other)
     return len(rows) - rows[f"unanswered_why_{run}"].null_count()
 
 
 def verdict(pair: Comparison, p: float | None = None) -> str:
-    """What became of the score: in items, in numbers, and what may be said. `p` stands for the test's own."""
+    """The change of the score in items and in numbers, and the verdict on it. `p` replaces the test's own."""
     found = pair.score
     if found.difference is None:
         return "Nothing can be said: no item is in both runs with a score."
@@ -107,7 +107,7 @@ def _verdict_sentence(found: Difference) -> str:
 
 
 def margin_line(pair: Comparison) -> str | None:
-    """Whether B is not worse than A by more than the margin that was asked about; None where none was."""
+    """A sentence on whether B is worse than A by more than the margin asked about; None where none was."""
     found = pair.score.not_worse
     if found is None:
         return None
@@ -133,7 +133,7 @@ def containment_lines(pair: Comparison, most: int = 100) -> Iterator[str]:
 
 
 def notices(pair: Comparison) -> list[str]:
-    """What must be read before any number: where it was not the same that was measured."""
+    """The notices that come before any number: differences in what was measured, then those on the runs."""
     found = [
         f"Not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {_leaves(one.leaves)})."
         for one in pair.measured
@@ -147,7 +147,7 @@ def notices(pair: Comparison) -> list[str]:
 
 
 def run_notices(pair: Comparison, a: str, b: str) -> list[str]:
-    """The others: what befell the runs, called `a` and `b`, and what the number of items does to the difference."""
+    """Notices on the runs, called `a` and `b`: ended early, failed or not answered; and warnings about the score."""
     found = []
     for run, letter in ((pair.a, a), (pair.b, b)):
         state = run.manifest.get("state", "complete")
@@ -168,7 +168,7 @@ def run_notices(pair: Comparison, a: str, b: str) -> list[str]:
 
 
 def _ended_early(pair: Comparison, letter: str, early: EndedEarly, *, is_tested: bool) -> str:
-    """With what its own test showed, where that was of this very pair."""
+    """A notice that a run ended early, with the result of its own test where that was of this very pair."""
     bet = ""
     if is_tested and pair.shown_by_its_end is not None:
         error = numbers.limit("rate", early.error)
@@ -235,7 +235,7 @@ def _letters(found: ComparisonSet) -> list[str]:
 
 
 def classes_table(pair: Comparison) -> Table:
-    """What became of every item (A11)."""
+    """The number of items in each class (A11)."""
     lacking = {"only_in_a": (_not_answered(pair, "b"), "B"), "only_in_b": (_not_answered(pair, "a"), "A")}
 
     def words(name: ItemClass) -> str:
@@ -275,7 +275,7 @@ def way_table(found: History, most: int) -> Table:
 
 
 def item_facts(item: ShownItem) -> Iterator[str]:
-    """What is to be known of an item beside its texts, a sentence each."""
+    """The facts about an item beside its texts, a sentence each."""
     if item.item_id_b is not None:
         yield f"In B its id is {one_line(item.item_id_b)}."
     yield f"Score {numbers.score(item.score_a, 'none')} → {numbers.score(item.score_b, 'none')}."
@@ -288,7 +288,7 @@ _METRIC_WORDS: dict[str, str] = {"latency_e2e_ms": "Latency", "total_tokens": "T
 
 
 def metric_word(one: ComparedMetric) -> str:
-    """What else was measured, at the head of its row: `Accuracy, 0 to 2`."""
+    """A metric's name at the head of its row: `Accuracy, 0 to 2`."""
     word = _METRIC_WORDS.get(one.name) or criterion_word(one.name)
     return word if one.highest is None else f"{word}, {one.lowest:g} to {one.highest:g}"
 

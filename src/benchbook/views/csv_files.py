@@ -118,7 +118,7 @@ def _text(value: Any) -> str:
 
 @dataclass
 class Returned:
-    """What a filled-in sheet says. Nothing of it is to be recorded while there are `problems`, each with its line."""
+    """The content of a filled-in sheet. None of it may be recorded while there are `problems`, each with its line."""
 
     given: list[Given] = field(default_factory=list)
     n_there_already: int = 0
@@ -210,7 +210,7 @@ class _Reader:
         return sample
 
     def _score(self, line: int, one: LabelScale, cell: Any) -> tuple[bool, int | None]:
-        """Whether the cell says anything, and the score that it says: none where the criterion does not apply."""
+        """`(given, score)`: True with a valid entry; None for the score where the criterion does not apply."""
         if one.may_not_apply and isinstance(cell, str) and cell.strip() == NOT_APPLYING:
             return True, None
         if isinstance(cell, str) and cell.strip() in one.grades:

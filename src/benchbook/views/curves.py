@@ -1,4 +1,4 @@
-"""Loss curves over one another, as SVG: light and dark by the page's palette, _told apart by dashes as well as colours.
+"""Loss curves over one another, as SVG: light and dark by the page's palette, told apart by dashes as well as colours.
 
 A run without metrics is said in words beside the plot, and where no run has any there is no plot. The figures that a
 plot is read for stand in a table, for readers who can't see it. `CURVES_CSS` goes into the page's style sheet.
@@ -32,7 +32,7 @@ class _Drawn:
 
 
 def _drawn_curves(runs: Mapping[str, Curve | None]) -> tuple[list[_Drawn], dict[str, str]]:
-    """The runs that have a line, and of the others why not, in words."""
+    """The runs that have a line, and the reason why each of the others has none."""
     drawn: list[_Drawn] = []
     left_out: dict[str, str] = {}
     for name, curve in runs.items():
@@ -53,7 +53,7 @@ def _places(points: Sequence[MetricPoint]) -> list[Place]:
 
 
 def _curve_remarks(drawn: Sequence[_Drawn], *, by_plot: bool = True) -> Iterator[str]:
-    """What a reader would not see: gaps, and what was trained again. `by_plot`: they stand by one."""
+    """Remarks on gaps in a curve and on steps trained again. `by_plot`: they stand beside a plot."""
     gaps, thin_lines = ("; the line has gaps there", ", the others are thin") if by_plot else ("", "")
     for one in drawn:
         if n := one.curve.n_not_finite:
@@ -65,7 +65,7 @@ def _curve_remarks(drawn: Sequence[_Drawn], *, by_plot: bool = True) -> Iterator
 
 
 def _told(one: _Drawn) -> str:
-    """A line in words, for who can't see it."""
+    """A line in words, for readers who can't see it."""
     (first_at, first), (low_at, low), (last_at, last) = _telling(one)
     return f"{one.run}: {first} at step {first_at}, lowest {low} at {low_at}, last {last} at {last_at}."
 
@@ -88,7 +88,7 @@ def training_table(curves: Mapping[str, Curve | None]) -> Table:
 
 
 def training_remarks(curves: Mapping[str, Curve | None]) -> Iterator[str]:
-    """What the table of losses does not say: gaps, restarts, and runs without a curve."""
+    """Remarks on what the table of losses leaves out: gaps, restarts, and runs without a curve."""
     drawn, left_out = _drawn_curves(curves)
     yield from _curve_remarks(drawn, by_plot=False)
     yield from (f"{run}: no training loss, {why}." for run, why in left_out.items())
@@ -107,7 +107,7 @@ def _words(place: Place) -> tuple[str, str]:
     return f"{at:,.12g}", "not finite" if value is None else f"{value:.6g}"
 
 
-MOST_CURVES = 12  # more of them can't be _told apart
+MOST_CURVES = 12  # more of them can't be told apart
 _COLOURS = ("value", "unscored", "silent", "passed", "failed", "absent")
 _DASHES = ("none", "7 3", "2 3", "9 3 2 3", "12 4")
 _TOP, _HEIGHT = 10, 220  # pixels

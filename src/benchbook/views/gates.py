@@ -26,7 +26,7 @@ class GateState(NamedTuple):
 
 
 def gate_state(gate: Gate) -> GateState:
-    """Whether the gate holds, and how firmly."""
+    """The state of a gate: whether it holds, and how firmly."""
     if gate.unmeasured:
         return GateState("none", "Not judged", "declared unmeasured")
     if not isinstance(gate.claim, msgspec.UnsetType):

@@ -289,7 +289,7 @@ _MARKED = {"deleted": "del", "inserted": "ins"}
 
 
 def _said(words: Words, unknown: str, rest: str) -> list[Html]:
-    """A text of a model: text, whatever it holds. What only one of two has is marked, and said to who can't see it."""
+    """A text of a model: text, whatever it holds. What only one of two has is marked, also for screen readers."""
     if not words:
         return [el("p", text(numbers.nothing(unknown if words is None else "an empty text")), class_="quiet")]
     shown, left = [], MAX_CHARS

@@ -1,4 +1,4 @@
-"""What a judge's card says, as notices and tables."""
+"""The notices and tables of a judge's card."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _section(title: str, *tables: Table) -> Section:
 
 
 def card_notices(card: JudgeCard) -> list[str]:
-    """What must be known before any number is read."""
+    """The notices that come before the numbers: warnings, labels, disputes, weak agreement, clusters."""
     found = [_of_field(one) for one in card.calibration.warnings]
     carried = card.labels.carried
     found += label_notices(carried if isinstance(carried, CarriedFrom) else None, as_drawn=card.labels.as_drawn)
@@ -63,7 +63,7 @@ def card_notices(card: JudgeCard) -> list[str]:
 
 
 def label_notices(carried: CarriedFrom | None, *, as_drawn: bool) -> Iterator[str]:
-    """What must be known of labels that were drawn from another run, or that somebody chose."""
+    """Notices on labels that were drawn from another run, or that somebody chose."""
     if carried is not None:
         drawn = f"{carried.n_used:,} of {plural(carried.n_labelled, 'labelled answer')} are among this run's"
         holds = "What is corrected by them holds as far as these answers are like its others"
@@ -73,7 +73,7 @@ def label_notices(carried: CarriedFrom | None, *, as_drawn: bool) -> Iterator[st
 
 
 def caveats(coefficients: Collection[Agreement]) -> list[str]:
-    """What is to be said against coefficients of agreement, once each."""
+    """The caveats of coefficients of agreement, once each."""
     said = {WARNINGS.get(warning, warning) for one in coefficients for warning in one.warnings}
     return sorted(said | {f"no interval: {why_nothing(one.reason)}" for one in coefficients if one.reason})
 
@@ -157,7 +157,7 @@ def _alone(one: Corrected, scale: _Scale) -> str:
 
 
 def inside(scale: _Scale, value: float | None) -> float | None:
-    """What lies outside its scale is what an approximation gives; it is shown at the nearer end."""
+    """`value`, moved to the nearer end of its scale where an approximation lies outside."""
     return None if value is None else min(float(scale[1]), max(float(scale[0]), value))
 
 

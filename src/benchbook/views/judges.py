@@ -1,4 +1,4 @@
-"""What is said of judges: one's card, and whether the place of an answer decides.
+"""Views of judges: one judge's card, and a table of whether the place of an answer decides.
 
 A card is Markdown, one HTML page, and lines of a terminal; as JSON it is the structure itself.
 """
@@ -80,7 +80,7 @@ def card_words(card: JudgeCard) -> CardWords:
 
 
 def card_document(card: JudgeCard) -> Document:
-    """What the card says."""
+    """The card as a document."""
     decision = card.calibration.corrected_decision
     word = decision_word(decision)
     judge = named_model("Judge", card.judge_model_id, card.judge_model_version)
@@ -162,9 +162,6 @@ def _identity(card: JudgeCard) -> list[tuple[str, str]]:
 
 def _who_judged(card: JudgeCard) -> str:
     return f"{card.judge_model_id} ({card.judge_model_version or 'version not known'})"
-
-
-# ── the place of an answer ───────────────────────────────────────────────────────────────────────────────────
 
 
 # ── the place of an answer ───────────────────────────────────────────────────────────────────────────────────

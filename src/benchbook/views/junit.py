@@ -67,7 +67,7 @@ def skipped(why: str) -> str:
 
 
 def system_out(words: str) -> str:
-    """What is said of a case that passed."""
+    """The output of a case that passed."""
     return f"<system-out>{_text(words)}</system-out>\n"
 
 
@@ -109,8 +109,8 @@ def regressions_junit(pair: Comparison, check: RegressionCheck) -> Iterator[str]
     """The document, in pieces. The gate is a failure where it does not hold, an error where nothing can be said.
 
     An item that has no score in the run is an error. One that regressed is a failure where the number of such items was
-    limited, or the run is worse; within the margin it is told, and fails nothing: chance alone loses some. Items that
-    can't be compared (only the run has them, or another answer is expected now) are skipped.
+    limited, or the run is worse; within the margin it is reported and fails nothing: chance alone loses some. Items
+    that can't be compared (only the run has them, or another answer is expected now) are skipped.
     """
     counts, n_errors = pair.counts, len(check.missing)
     n_skipped = counts["expected_changed"] + counts["only_in_b"] + counts["only_in_a"] - n_errors

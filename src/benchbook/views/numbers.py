@@ -41,7 +41,7 @@ def cells(table: Table) -> list[list[str]]:
 
 
 def cell(column: Column, found: Cell) -> str:
-    """What stands in a cell."""
+    """A cell as text on one line."""
     match found:
         case str():
             return one_line(found)
@@ -81,7 +81,7 @@ def score(value: float | None, unknown: str | None = None) -> str:
 def reported(kind: Kind, value: float | None) -> float | None:
     """A number of a whole run, as far as it is known.
 
-    No call takes no tokens: a total of 0 is of calls that did not tell how many.
+    No call takes no tokens: a total of 0 is of calls that did not report how many.
     """
     return None if kind == "tokens" and value == 0 else value
 

@@ -163,7 +163,7 @@ def _setting(value: Any) -> str | None:
         return None
     text = value if isinstance(value, str) else canonical_json(value).decode()
     text = one_line(text)
-    return text if len(text) <= _SETTING else f"…{text[1 - _SETTING :]}"  # a file is told by the end of its path
+    return text if len(text) <= _SETTING else f"…{text[1 - _SETTING :]}"  # the end of a path tells files apart
 
 
 def _interval(plan: ExperimentPlan) -> Cell:
@@ -176,7 +176,7 @@ def _interval(plan: ExperimentPlan) -> Cell:
 
 
 def _decisions(plan: ExperimentPlan) -> str | None:
-    """What was decided, each as often as it was."""
+    """The decisions of a plan's runs, of several runs each with its count; None where nothing was decided."""
     decided = [one for one in plan.decisions if one is not None]
     if len(plan.runs) == 1:
         return decided[0] if decided else None

@@ -243,7 +243,7 @@ def _percent(x: float) -> str:
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Html:
-    """What the marks of a picture mean: (class of the swatch, words)."""
+    """A legend of a picture's marks, each as (class of the swatch, words)."""
     return el(
         "p",
         join(*(el("span", el("span", class_=f"swatch {role}"), text(words)) for role, words in entries)),

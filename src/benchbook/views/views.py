@@ -63,15 +63,15 @@ class View:
     """`report` puts together what the other functions take."""
 
     report: Callable[[Record, DerivedFiles, Rows], Any]
-    # What is said of it in short, without a look at its samples.
+    # Its summary, without a look at its samples.
     summary: Callable[[Any], Document]
     # Writes the report's files into a folder. Raises RecordError.
     write: Callable[[Any, Path], list[Path]]
-    # What is said first of it, without a look at its samples; None where nothing is decided.
+    # Its opening, without a look at its samples; None where nothing is decided.
     opening: Callable[[DerivedFiles], Opening] | None = None
     # Why a row's sample did not pass, as the spec's words; nothing where it did.
     fail_reasons: Callable[[Any], Sequence[str]]
-    # What its judge said of a row's sample, whose item is the last; None where nobody judges by criteria.
+    # The judge's verdict on a row's sample, whose item is the last; None where nobody judges by criteria.
     judged: Callable[[Record, Any, Item], JudgedWords] | None = None
 
 
@@ -83,7 +83,7 @@ def view_of(evaluator: Evaluator) -> View:
 
 
 def opening_of(document: Document) -> Opening:
-    """What a document says first."""
+    """The opening of a document."""
     return next(block for block in document.blocks if isinstance(block, Opening))
 
 
@@ -169,7 +169,7 @@ def run_facts(report: AnyReport, kind: str | None = None) -> tuple[Fact, ...]:
 
 
 def notices_around(report: AnyReport, found: list[str]) -> tuple[list[Notices], list[Notices]]:
-    """What a reader must know before any number: above the headline and below it.
+    """The notices that come before any number: those above the headline, and those below it.
 
     What servers, this machine and the data did to the numbers stands before them (R1.3a, R1.4), since derivation 3; a
     page keeps all of it together there.
@@ -217,7 +217,7 @@ class TableWords:
 
 @dataclass(frozen=True, slots=True)
 class GateWords:
-    """What a gate asks for, its value (never rounded onto the limit), whether it holds (`text`), and how firmly."""
+    """A gate's rule, its value (never rounded onto the limit), whether it holds (`text`), and how firmly."""
 
     label: str
     rule: str
@@ -266,7 +266,7 @@ def _units(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class QuoteWords:
-    """What the judge quoted for a criterion; `words` say how and where it stands, or that it does not.
+    """The judge's quote for a criterion; `words` say how and where it stands, or that it does not.
 
     `spans` are in the answer, or in the turn of this number.
     """
@@ -280,8 +280,8 @@ class QuoteWords:
 
 @dataclass(frozen=True, slots=True)
 class CriterionWords:
-    """What was given for a criterion: a score, a grade's name, or why there is none. `scale` says what may be given,
-    what passes and what it weighs; `tone` whether it passes, none where any score does."""
+    """One criterion as judged. `given` is a score, a grade's name, or why there is none; `scale` says what may be
+    given, what passes and what it weighs; `tone` whether it passes, none where any score does."""
 
     title: str
     question: str
@@ -306,7 +306,7 @@ class MetWords:
 
 @dataclass(frozen=True, slots=True)
 class JudgedWords:
-    """What the judge said of one answer, and what else is known of it, as reports say it."""
+    """The judge's verdict on one answer, and the other facts about it, as reports word them."""
 
     criteria: tuple[CriterionWords, ...]
     item_criteria: tuple[MetWords, ...]

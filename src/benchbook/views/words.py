@@ -63,7 +63,7 @@ AGGREGATES: Mapping[str, AggregateWord] = {
     "n_timed_out": AggregateWord("Timed out", "count", "none"),
 }
 
-# What is shown of a criterion, whatever it is called: how its name ends, and what is said of it.
+# The words for a criterion's aggregates, whatever it is called, by how their names end.
 OF_CRITERIA: Mapping[str, tuple[str, Kind]] = {
     "_full_credit_rate": (", full credit", "rate"),
     "_failure_rate": (" failure rate", "rate"),
@@ -142,7 +142,7 @@ def decision_word(found: Decision | CorrectedDecision | None) -> DecisionWord:
 
 
 def by_bounds(decision: Decision) -> bool:
-    """Whether it goes by what bounds show of its gates (R6.4)."""
+    """True if the decision goes by what bounds show of its gates (R6.4)."""
     return not isinstance(decision.decided_by, msgspec.UnsetType) and decision.decided_by.rule == "bounds"
 
 

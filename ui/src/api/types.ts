@@ -494,8 +494,8 @@ export interface CriterionTrial {
 }
 
 /**
- * What was given for a criterion: a score, a grade's name, or why there is none. `scale` says what may be given,
- * what passes and what it weighs; `tone` whether it passes, none where any score does.
+ * One criterion as judged. `given` is a score, a grade's name, or why there is none; `scale` says what may be
+ * given, what passes and what it weighs; `tone` whether it passes, none where any score does.
  */
 export interface CriterionWords {
   title: string;
@@ -818,7 +818,7 @@ export interface GateClaim {
   after_items: number | null;
 }
 
-/** What a gate asks for, its value (never rounded onto the limit), whether it holds (`text`), and how firmly. */
+/** A gate's rule, its value (never rounded onto the limit), whether it holds (`text`), and how firmly. */
 export interface GateWords {
   label: string;
   rule: string;
@@ -1042,7 +1042,7 @@ export interface JudgeResults {
   n_probes_open: number;
 }
 
-/** What the judge said of one answer, and what else is known of it, as reports say it. */
+/** The judge's verdict on one answer, and the other facts about it, as reports word them. */
 export interface JudgedWords {
   criteria: CriterionWords[];
   item_criteria: MetWords[];
@@ -1576,7 +1576,7 @@ export interface QuestionDrift {
 }
 
 /**
- * What the judge quoted for a criterion; `words` say how and where it stands, or that it does not.
+ * The judge's quote for a criterion; `words` say how and where it stands, or that it does not.
  *
  * `spans` are in the answer, or in the turn of this number.
  */

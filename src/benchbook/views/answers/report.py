@@ -1,4 +1,4 @@
-"""What the report of a run of answers says, whatever scores them, and how it is written."""
+"""The report of a run of answers, whatever scores them: its document and its files."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def misses_by_run_or_item(row: Any) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What is the evaluator's own in a report of its runs.
+    """The parts of a report that an evaluator brings for its own runs.
 
     `passed` is what an item is that has its whole score, as `column` of its row says; `score_of` and `passed_of` name
     the two rows of the scorecard.
@@ -105,7 +105,7 @@ class Terms:
         return [] if getattr(row, self.column) else self.misses(row)
 
     def is_missed(self, row: Any) -> bool:
-        """An item without a score yet is none."""
+        """True if an item was scored and did not pass."""
         passed = getattr(row, self.column)
         return passed is not None and not passed
 
@@ -154,7 +154,7 @@ def _headline(report: AnswersReport) -> DecisionWord:
 
 
 def _notices(report: AnswersReport) -> list[str]:
-    """What a reader must know before any number (A7 first)."""
+    """The notices that come before any number (A7 first)."""
     file = report.aggregates
     first = report.terms.warning(file)
     found = [*([first] if first else []), *file.warnings]
@@ -297,7 +297,7 @@ _CONTENTS = (
 
 
 def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Document:
-    """What is said of a run. `missed` are the missed items that are shown; None for a summary."""
+    """The document of a run. `missed` are the missed items to show; None for a summary."""
     manifest, file, top = report.manifest, report.aggregates, _headline(report)
     model = named_model("Model", manifest.model_id, manifest.model_version)
     opening = Opening(
@@ -343,7 +343,7 @@ def _missed_section(report: AnswersReport, missed: Sequence[Any]) -> Section:
 
 
 def _training(report: AnswersReport) -> Section:
-    """What was logged on the way here, beside what came of it."""
+    """The section with the loss curve that the run's trainer logged."""
     loss = report.loss()
     none = Paragraph("No training metrics.", only=HTML)
     return Section("training", "Training", (none if loss is None else Curves({report.manifest.run_id: loss}),))

@@ -1,4 +1,4 @@
-"""What the evaluators that score answers one by one call things, and the tables that are an evaluator's own."""
+"""The terms of the evaluators that score answers one by one, and the tables that only one of them has."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _of_checks(file: ChecksAggregates) -> Iterator[Table]:
 
 
 def _decided(decision: Decision | RunVerdict) -> tuple[str, Tone] | None:
-    """What the gates come to, as the sentence that ends the headline's meaning."""
+    """The outcome of the gates: the sentence that ends the headline's meaning, and its tone; None without gates."""
     if isinstance(decision, RunVerdict):
         return None
     return f" By its gates {decision.decision}: {'; '.join(decision.reasons)}.", _TONES[decision.decision]

@@ -1,1 +1,1 @@
-"""What records of judge_protocol show: their tables, their page, and the archive that the protocol prescribes."""
+"""Views of the records of judge_protocol: their tables, their page, and the archive that the protocol prescribes."""

@@ -82,7 +82,7 @@ def check_replaceable(target: Path) -> None:
 
 
 def _strangers(target: Path) -> Iterator[Path]:
-    """What stands in an archive's folder and is not the archive's: at its top, then in its folders."""
+    """The paths in an archive's folder that are no part of the archive: at its top, then in its folders."""
     for path in sorted(target.iterdir()):
         if path.name not in PARTS or path.is_symlink() or path.is_dir() != (path.name in FOLDERS):
             yield path
@@ -201,7 +201,7 @@ _probes_decoder = msgspec.json.Decoder(ready(list[ProbeResult]))
 
 
 def read_archive(folder: str | Path, older: int = 2) -> Archive:
-    """What an archive's files hold. Writing it again gives the same bytes.
+    """Read an archive from its files. Writing it again gives the same bytes.
 
     `older` is the derivation of the record that it was made of, where its log names none: it is older than 3.
 

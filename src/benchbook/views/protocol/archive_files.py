@@ -69,7 +69,7 @@ def _check_reply(where: str, found: str, expected: str) -> None:
 
 
 def is_evaluation(data: bytes) -> bool:
-    """Whether this is the JSON file of an evaluation, whatever it says."""
+    """True if `data` is the JSON file of an evaluation, in either form."""
     for decoder in (_SECOND_FORM, _FIRST_FORM):
         try:
             decode_json(data, decoder)
@@ -108,7 +108,7 @@ def pretty(value: Any) -> bytes:
 
 
 class ArchivedCell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the judge was asked (P1, P2), and for which time, from 0."""
+    """The cell that an evaluation fills: what the judge was asked (P1, P2), and the repeat, from 0."""
 
     question_id: str
     prompt_variant: str

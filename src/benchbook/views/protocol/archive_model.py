@@ -1,4 +1,4 @@
-"""What an archive holds besides its evaluations: the prompts, the run log, the probes (SPEC P5, P7)."""
+"""The parts of an archive besides its evaluations: the prompts, the run log, the probes (SPEC P5, P7)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UsedPrompt:
 
     @property
     def sha256(self) -> str:
-        """What a row's `prompt_sha256` names it by."""
+        """The hash by which a row's `prompt_sha256` names it."""
         return sha256_of(self.text)
 
 
@@ -77,7 +77,7 @@ class Archive:
     derivation: int = DERIVATION  # the record's: by it go the intervals of the analysis
 
     def analysis(self) -> Analysis:
-        """What its evaluations say."""
+        """The analysis of its evaluations."""
         log = self.run_log
         return analyse(
             self.rows,

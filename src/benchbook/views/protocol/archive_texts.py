@@ -64,7 +64,7 @@ whose judge was not reached, or not asked so far, is listed there without a flag
 
 
 def valid_readme(log: RunLog, spec: Protocol, derivation: int) -> str:
-    """What the files of `valid_evaluations/` are, and the rules by which they are there."""
+    """The README of `valid_evaluations/`: what its files are, and the rules by which they are there."""
     evidence, meta, fields = _WORDS_BEFORE_3 if derivation < 3 else _WORDS
     if derivation >= 3:
         least, cjk = spec.length.min_length, -(-spec.length.min_length // spec.length.cjk_character_length)
@@ -113,7 +113,7 @@ def _who_has_evidence(spec: Protocol) -> str:
 
 
 def invalid_readme(log: RunLog, spec: Protocol, derivation: int) -> str:
-    """What the files of `invalid_evaluations/` are, and the rules that put them there."""
+    """The README of `invalid_evaluations/`: what its files are, and the rules that put them there."""
     edition: Edition = 1 if derivation < 3 else 2
     codes = {flag: ", ".join(f"`{code}`" for code in codes_of(flag, edition)) for flag in get_args(Flag)}
     fields, waiting = ("", "") if derivation < 3 else (_INVALID_FIELDS, _NOT_THERE_YET)

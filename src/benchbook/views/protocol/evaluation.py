@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is shown of a text: pieces in order, with gaps where something is left out; `left_out` characters in all."""
+    """The part of a text that is shown: pieces in order, with gaps between them; `left_out` characters in all."""
 
     pieces: tuple[Piece, ...]
     left_out: int
@@ -131,7 +131,7 @@ _TONES = {"PASS": ("good", "✓"), "PARTIAL": ("doubt", "◐"), "FAIL": ("bad", 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationView:
-    """What a page knows of one evaluation. `number` counts from 1 and is its place on the page."""
+    """One evaluation as a page shows it. `number` counts from 1 and is its place on the page."""
 
     number: int
     row: EvaluationRow

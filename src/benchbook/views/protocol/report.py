@@ -85,7 +85,7 @@ def _since_derivation_3(manifest: ProtocolManifest, aggregates: ProtocolAggregat
 
 
 def _judge(name: str, manifest: ProtocolManifest, derivation: int) -> JudgeUsed:
-    """P7. What nobody said is not known: an endpoint may have tools and web access that it does not tell."""
+    """P7. What nobody said is not known: an endpoint may have tools and web access that it does not report."""
     used = manifest.judges[name]
     if derivation >= 3:
         known = {field: used[field] for field in ("params", "tools", "web_access")}

@@ -1,4 +1,4 @@
-"""What an analysis of evaluations says, in words and tables; the page and `results_analysis.md` share them (P4, P6)."""
+"""An analysis of evaluations in words and tables, which the page and `results_analysis.md` share (P4, P6)."""
 
 from __future__ import annotations
 

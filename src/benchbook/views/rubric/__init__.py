@@ -1,1 +1,1 @@
-"""What a rubric's records show: the report of a run, its samples in full, its panel of judges."""
+"""Views of a rubric's records: the report of a run, its samples in full, its panel of judges."""

@@ -1,4 +1,4 @@
-"""What a report is made of, and what it keeps of the samples: one pass, bounded memory, whatever their number."""
+"""A run as its report takes it, and the digest of its samples: one pass, bounded memory, whatever their number."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Spread:
 
 
 class SampleQuestion(msgspec.Struct, frozen=True):
-    """What a sample was asked, and the right answer, as text. None is not in the eval set."""
+    """A sample's question and its right answer, as text; None for what the eval set does not have."""
 
     prompt: str
     context: str | None
@@ -176,7 +176,7 @@ def plots(report: RunReport) -> tuple[Plot, ...]:
 
 
 def _pass_limit(report: RunReport, measure: MeasureName) -> int | None:
-    """What passes at most; None where nothing limits it."""
+    """The largest value of a measure that passes; None where nothing limits it."""
     return next((one.at_most for one in report.spec.measures if one.name == measure), None)
 
 
@@ -229,7 +229,7 @@ def _tokens(report: RunReport) -> Plot:
 
 
 def _limit_marks(kind: Kind, limit: int | None) -> list[Mark]:
-    """What a sample may have at most, where anything limits it."""
+    """The mark of a sample's limit; none where nothing limits it."""
     return [] if limit is None else [Mark(limit, f"a sample's limit {numbers.limit(kind, limit)}", "limit")]
 
 

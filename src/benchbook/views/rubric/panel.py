@@ -1,4 +1,4 @@
-"""What is said of a panel of judges: each alone, how they agree, and what they split on."""
+"""A panel of judges in words and tables: each alone, how they agree, and what they split on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPLITS_SHOWN = 20  # `benchbook panel RUN --all` has the others
 
 
 def panel_lines(panel: PanelAnalysis) -> list[str]:
-    """What the panel is, and how often its judges agree, as sentences."""
+    """Sentences on the panel, and on how often its judges agree."""
     split = panel.n_judged - panel.n_unanimous
     judged = f"Of {plural(panel.n_judged, 'sample')} with the scores of two judges or more they split on {split:,}"
     found = [
@@ -34,7 +34,7 @@ def panel_lines(panel: PanelAnalysis) -> list[str]:
 
 
 def panel_notices(panel: PanelAnalysis) -> list[str]:
-    """What must be known before the numbers of agreement are read."""
+    """The notices that come before the numbers of agreement."""
     coefficients = [*panel.alpha.values(), *(kappa for pair in panel.pairs for kappa in pair.kappa.values())]
     found = [f"Agreement: {one}." for one in caveats(coefficients)]
     if panel.n_clusters is not None:
@@ -100,7 +100,7 @@ def _coefficient(found: Agreement) -> str | None:
 
 
 def splits_table(panel: PanelAnalysis, shown: int | None = SPLITS_SHOWN) -> Table:
-    """What the judges split on, ranked; `shown` is None for all of it."""
+    """The samples that the judges split on, ranked; `shown` is None for all of them."""
     names = _names(panel)
     rows = (
         (

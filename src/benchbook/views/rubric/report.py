@@ -1,4 +1,4 @@
-"""What the report of a run under a rubric says, and how it is written."""
+"""The report of a run under a rubric: its document and its files."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _CONTENTS = {
 
 
 def run_document(report: RunReport, *, in_full: bool = False) -> Document:
-    """What is said of a run. Not in full it is the summary, which needs none of its samples."""
+    """The document of a run: in full, or the summary, which needs none of its samples."""
     manifest = report.manifest
     above, below = notices_around(report, notices(report))
     blocks: list[Block] = [*above, _opening(report), _who(report), *below, _gates(report, in_full), _counted(report)]
@@ -127,7 +127,7 @@ def _why(report: RunReport, decision: Decision | None) -> Iterator[Listed]:
 
 
 def _who(report: RunReport) -> Lines:
-    """For a terminal: whose run this is, in two lines, and of a panel what stands in its section."""
+    """For a terminal: whose run this is, in two lines, and the sentences on its panel."""
     manifest = report.manifest
     repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
     model, judge = numbers.short_model(manifest.model_id), numbers.short_model(manifest.evaluator_model_id)
@@ -137,7 +137,7 @@ def _who(report: RunReport) -> Lines:
 
 
 def notices(report: RunReport) -> list[str]:
-    """What a reader must know before any number: how the run ended, then the record's own warnings."""
+    """The notices that come before any number: how the run ended, then the record's own warnings."""
     manifest, ledger = report.manifest, report.aggregates.ledger
     found = []
     if manifest.state != "complete":
@@ -181,7 +181,7 @@ def _counted(report: RunReport) -> Lines:
 
 
 def _measured_lines(report: RunReport) -> Iterator[str]:
-    """What the judge's scores and the tokens come to, each with its n."""
+    """The means of the judge's scores, each with its n, and the tokens per correct answer, a line each."""
     file, spec = report.aggregates, report.spec
     n_of = {f"{one.name}_mean": sum(getattr(file, f"{one.name}_counts").values()) for one in spec.asked}
     for name in (name for name in (*n_of, "item_criteria_mean", "tokens_per_correct_answer") if name in table_of(spec)):

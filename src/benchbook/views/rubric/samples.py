@@ -58,7 +58,7 @@ def shown_samples(report: RunReport) -> Iterator[Block]:
 
 
 def _letters(spec: RubricSpec) -> dict[str, str]:
-    """What a line has before each score: a criterion's first letter, or its name where letters are not enough."""
+    """The label of each score in a line: the criterion's first letter, or its name where two share a letter."""
     letters = {one.name: one.name[0].upper() for one in spec.criteria}
     return letters if len(set(letters.values())) == len(letters) else {name: name for name in letters}
 
@@ -156,7 +156,7 @@ def _reply(reply: JudgeReply, row: RubricRow) -> Said:
 
 
 def _sample_facts(row: RubricRow, spec: RubricSpec) -> Table:
-    """What is known of one sample, but for its texts."""
+    """The facts about one sample, apart from its texts."""
     rows = [*_score_facts(row, spec), *_met_facts(row), *_other_facts(row, spec)]
     return table(f"Sample {row.sample}", _FACTS, rows, titled=True)
 
@@ -165,7 +165,7 @@ _FACTS: Columns = {"What": "text", "Value": "text"}
 
 
 def _score_facts(row: RubricRow, spec: RubricSpec) -> Iterator[tuple[Cell, ...]]:
-    """What was given for each criterion."""
+    """A row for each criterion: its name, and its score or why there is none."""
     unscored = row.evaluator_error or "not scored"
     no_claim = "made no claim" if row.score_origin else unscored
     for one, score in zip(spec.criteria, scores_of(row, spec), strict=True):
@@ -260,7 +260,7 @@ def _not_given(one: Criterion, row: RubricRow, unknown: str) -> str:
 
 
 def judged_words(record: Record, row: RubricRow, item: Item) -> JudgedWords:
-    """What a sample's judge said of it. Raises: RecordError, SpecError for a rubric that the record does not hold."""
+    """The judge's verdict on a sample, in words. Raises: RecordError, SpecError for a rubric not in the record."""
     spec = rubric_of(record)
     given = numbers.cells(table("", _FACTS, _score_facts(row, spec)))
     quotes = {one.criterion: _quote_words(one, row, item) for one in _quotes_of(row)}
@@ -300,7 +300,7 @@ _ESCAPED_HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 
 
 def _marks(one: QuoteRow, text: str) -> tuple[MarkedSpan, ...]:
-    """Where a quote is to be marked; nowhere in a text of which its places can't be told any more."""
+    """The spans of a quote to mark; none in a text in which its places can no longer be found."""
     if _ESCAPED_HALF.search(text) is None:
         return text_spans(text, [(span.start, span.end) for span in one.spans])
     start = text.find(one.quote) if one.found == "exact" else -1

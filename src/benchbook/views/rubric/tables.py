@@ -1,4 +1,4 @@
-"""What a run under a rubric says in numbers, as tables."""
+"""The numbers of a run under a rubric, as tables."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def agreement_table(file: AggregatesFile, spec: RubricSpec) -> Table:
 
 
 def variance_table(file: AggregatesFile) -> Table:
-    """What samples vary by, items or an item's repeats, and which of the two it helps more to have more of."""
+    """The variance of samples between items and within an item, and whether more items or more repeats help more."""
     splits = file.variance if isinstance(file.variance, list) else []
     columns: Columns = {
         "Variance of": "text", "Between items": "score", "Within an item": "score", "Share within": "rate",

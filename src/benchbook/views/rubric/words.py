@@ -1,4 +1,4 @@
-"""What is a rubric's own of words: why samples fail or have no score, and what its decision goes by (SPEC R5, R6)."""
+"""The words of a rubric: why samples fail or have no score, and what its decision goes by (SPEC R5, R6)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAIL_REASONS: Mapping[str, str] = {
 }
 
 
-# The same of a criterion, whatever it is called: how its reason ends, and what is said of it.
+# The words for a criterion's reasons, whatever it is called, by how they end.
 FAIL_ENDINGS: Mapping[str, str] = {"_below_minimum": " below the minimum", "_unscored": " not scored"}
 
 
@@ -77,7 +77,7 @@ def does_not_apply(one: Criterion, row: RubricRow | PanelVote) -> bool:
 
 
 def decided_lines(decision: Decision) -> list[str]:
-    """What the decision goes by, and what the rubric's rule says by the values alone (R6.2, R6.4)."""
+    """A sentence on what the decision goes by, and on the rubric's rule by the values alone (R6.2, R6.4)."""
     by = decision.decided_by
     if isinstance(by, msgspec.UnsetType):
         if not isinstance(decision.confidence, float):
@@ -99,8 +99,8 @@ def decided_lines(decision: Decision) -> list[str]:
 
 
 def settling_lines(decision: Decision) -> list[str]:
-    """What would settle the gates that leave a decision open, a sentence each; none where bounds were not asked for, or
-    where the reasons say it."""
+    """The samples that would settle each gate that leaves a decision open, a sentence each; none where bounds were not
+    asked for, or where the reasons say it."""
     if not isinstance(decision.decided_by, msgspec.UnsetType):
         return []
     return [
