@@ -164,6 +164,7 @@ def test_what_git_does_not_say_is_null(project: Path, monkeypatch: pytest.Monkey
 def test_variables_of_a_git_hook_do_not_lead_elsewhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = code_version()
     monkeypatch.setenv("GIT_DIR", str(project / ".git"))
+    identity._commit_of.cache_clear()
     assert code_version() == before
 
 

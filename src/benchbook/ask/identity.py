@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -166,15 +167,20 @@ _UNRELEASED = re.compile(r"\.dev|\+")  # PEP 440: between two releases, or someb
 
 def code_version() -> dict[str, Any]:
     """Benchbook's version, and in a checkout of it the commit, and whether the tree differs from that."""
-    return {"benchbook": _version_of("benchbook"), **_commit(_checkout())}
+    return {"benchbook": _version_of("benchbook"), **_commit_of(_PACKAGE)}
 
 
-def _checkout() -> Path | None:
+@cache  # what runs is what was imported, whatever becomes of the checkout: asking git each time costs 11 ms a run
+def _commit_of(package: Path) -> Mapping[str, Any]:
+    return _commit(_checkout(package))
+
+
+def _checkout(package: Path) -> Path | None:
     """The repository that Benchbook runs from; None where it is installed, be it into somebody's repository."""
-    top = _git(_PACKAGE, "rev-parse", "--show-toplevel")
-    if not top or Path(top).resolve() / "src" / "benchbook" != _PACKAGE:
+    top = _git(package, "rev-parse", "--show-toplevel")
+    if not top or Path(top).resolve() / "src" / "benchbook" != package:
         return None
-    return _PACKAGE if _git(_PACKAGE, "ls-files", "--error-unmatch", "__init__.py") else None
+    return package if _git(package, "ls-files", "--error-unmatch", "__init__.py") else None
 
 
 def project_version(*places: tuple[str, str | Path | None]) -> dict[str, Any]:
@@ -236,6 +242,7 @@ def environment() -> dict[str, Any]:
     }
 
 
+@cache
 def _version_of(package: str) -> str | None:
     try:
         return version(package)
