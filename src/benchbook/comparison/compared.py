@@ -70,7 +70,7 @@ class Comparison:
     them neither run knows. `containment` is None where a scorer does not say why an item missed. `metrics` are what
     else both runs measured.
 
-    What a run was not given an answer to (R1.3a) is a pair that is missing, never a loss: `n_unanswered_a` and
+    An item that a run got no answer to (R1.3a) is a missing pair, never a loss: `n_unanswered_a` and
     `n_unanswered_b` items.
     """
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 MOST_FLIPPED, MOST_FLIPPED_IN_SLICE = 1_000, 200
 
 Verdict = Literal["better", "worse", "same", "not_told", "no_data"]
-"""What may be said of B. `same`: no item differs; `not_told`: which is better can't be told."""
+"""The verdict on B. `same`: no item differs; `not_told`: it can't be told which is better."""
 
 
 class NotWorse(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether B is not worse than A by more than `margin`, at the one-sided `confidence`.
+    """The test that B is not worse than A by more than `margin`, at the one-sided `confidence`.
 
     `low` is the bound of the difference that is held against -margin; `holds` is None where there is no bound.
     """
@@ -178,7 +178,7 @@ def _is_binary(items: polars.DataFrame) -> bool:
 
 
 def verdict(found: Difference, p: float | None) -> Verdict:
-    """What may be said of B, where `p` is the one that is shown: adjusted, if several were looked at."""
+    """The verdict on B. `p` is the one that is shown: adjusted, if several were looked at."""
     if not found.n or p is None:
         return "no_data"
     if not found.n_lost and not found.n_won:

@@ -63,7 +63,7 @@ class _Whole:
 
 
 def named_experiment(name: str, records: Iterable[Record]) -> NamedExperiment:
-    """What the records whose settings name this experiment say together (SPEC R7.3).
+    """The records whose settings name this experiment, taken together plan by plan (SPEC R7.3).
 
     Raises: UsageError where none does.
     """

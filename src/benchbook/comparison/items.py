@@ -21,7 +21,7 @@ _TEXTS = ("prompt", "expected", "context", *GROUPINGS, "group", "miss_reason")
 
 
 class UnansweredItems(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was not given an answer to: `n_items` have no answer at all, in any repeat; `why` are the classes."""
+    """The items that a run got no answer to: `n_items` have none in any repeat; `why` are the classes."""
 
     n_items: int
     n_samples: int
@@ -65,13 +65,13 @@ class ComparedRun:
 
     @property
     def why_failed(self) -> str | None:
-        """What became of a run that failed as a whole, as `crashed` (A3); None where it did not."""
+        """How the run failed as a whole, such as `crashed` (A3); None where it did not."""
         status = str(self.manifest.get("run_status", "completed"))
         return None if status == "completed" else status.replace("_", " ")
 
     @property
     def is_complete(self) -> bool:
-        """Whether the run came to its end, and every sample that it planned was answered or given up by the user."""
+        """True if the run came to its end, and every sample that it planned was answered or given up by the user."""
         return str(self.manifest.get("state", "complete")) == "complete"
 
 

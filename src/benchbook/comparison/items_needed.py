@@ -28,7 +28,7 @@ class Discordance(msgspec.Struct, frozen=True, kw_only=True):
     share: float
     only_before: float
     only_after: float
-    assumed: bool  # nobody measured it: what two runs would have that know nothing of one another
+    assumed: bool  # not measured: the share that two independent runs would have
 
 
 class ItemsNeeded(msgspec.Struct, frozen=True, kw_only=True):

@@ -148,7 +148,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measured_by(run: ComparedRun) -> tuple[str, str, str]:
-    """What runs on one leaderboard share: the scorer's version, the hash of its files, and that of the eval set."""
+    """The identity of a leaderboard: the scorer's version, the hash of its files, and that of the eval set."""
     return run.spec, str(run.manifest.get("spec_sha256")), str(run.manifest.get("dataset_version_or_hash"))
 
 
@@ -215,7 +215,7 @@ def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Lea
 
 
 def _measured_words(*runs: ComparedRun) -> list[str]:
-    """What they were scored under, and on which eval set. Scorers of one name are told apart by their hashes."""
+    """The scorer and eval set of each run, in words. Scorers of one name are told apart by their hashes."""
     measured = [measured_by(run) for run in runs]
     same_name = len({spec for spec, _, _ in measured}) == 1 < len({sha256 for _, sha256, _ in measured})
     return [f"{spec}{f' ({sha256})' if same_name else ''} on eval set {evalset}" for spec, sha256, evalset in measured]

@@ -33,14 +33,14 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def common_metrics(a: ComparedColumns, b: ComparedColumns) -> tuple[ComparedMetric, ...]:
-    """What both evaluators measured beside the score, on one scale: two versions of one may have other criteria."""
+    """The metrics that both evaluators have beside the score, on one scale: versions of one may differ in criteria."""
     return tuple(one for one in a.metrics if one in b.metrics)
 
 
 def metric_differences(
     rows: polars.DataFrame, metrics: Sequence[ComparedMetric], *, confidence: float, seed: int
 ) -> tuple[MetricDifference, ...]:
-    """Of rows that are compared: `cluster`, and each metric's item means with `_a` and `_b` behind its name."""
+    """The difference of each metric; `rows` have `cluster`, and each metric's item means with `_a` and `_b`."""
     found = list(_differences(rows, metrics, confidence, seed))
     adjusted = adjust_p_values([one.p for _, one in found]).holm
     return tuple(
@@ -170,7 +170,7 @@ def _same_asked() -> polars.Expr:
 
 
 def _matched(left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFrame:
-    """By id and all that was asked; then by all that was asked; then by id where the expected answer alone differs."""
+    """Match by id and all that was asked; then by what was asked; then by id where only the expected answer differs."""
     import polars as pl
 
     left, right = left.with_row_index("order_a"), right.with_row_index("order_b")
@@ -200,7 +200,7 @@ def _with_places(items: polars.DataFrame, ending: str) -> polars.DataFrame:
 
 
 def _joined_by(keys: list[str], left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFrame:
-    """Nulls are equal: an item without a context is asked as another without one."""
+    """Join the two; nulls are equal: an item without a context is asked as another without one."""
     return left.join(
         right,
         left_on=[f"{key}_a" for key in keys],
@@ -241,7 +241,7 @@ def _with_classes(rows: polars.DataFrame, metrics: Sequence[str]) -> tuple[polar
 
 
 def _change() -> polars.Expr:
-    """Means are compared crosswise, in integers: exact, whatever the numbers of repeats. Passing decides a tie."""
+    """The class of a pair. Means are compared crosswise, in integers: exact for any repeats. Passing decides a tie."""
     import polars as pl
 
     def crosswise(name: str) -> polars.Expr:

@@ -67,7 +67,7 @@ class RowsOfItems:
 
 
 def rows_of_items(record: Record) -> RowsOfItems | None:
-    """What is known of a run's table without reading a row of it; None where its rows are not those of the eval set.
+    """Describe a run's table without reading its rows one by one; None where they are not those of the eval set.
 
     Some evaluators have a row for every item, asked or not (SPEC A5), and one repeat makes it the only.
     Where some were not answered (R1.3a), they may be missing from a comparison, and its rows are others.
@@ -245,7 +245,7 @@ def set_baseline(runs: str | Path, record: Record) -> Baseline:
 
 
 def read_baseline(runs: str | Path) -> Baseline | None:
-    """What baseline.json says; None where there is none.
+    """Read baseline.json; None where there is none.
 
     Raises: InputError where it is no such file; RecordError where it can't be read.
     """

@@ -30,14 +30,14 @@ _WORST_FIRST: tuple[GateOutcome, ...] = ("not_complete", "does_not_hold", "undec
 
 
 class GateFinding(NamedTuple):
-    """What keeps the gate from holding, and what it makes of it."""
+    """A reason why the gate does not hold, and the outcome that it leads to."""
 
     outcome: GateOutcome
     words: str
 
 
 class RegressionCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the gate holds; `reasons` say why it does not, most important first.
+    """The result of the gate; `reasons` say why it does not hold, most important first.
 
     `outcome` tells apart what is no (`does_not_hold`), what the items can't tell (`undecided`), and a run that has not
     come to its end (`not_complete`). `margin` is the loss that is allowed, a part of the score's 0 to 1, at the
@@ -117,7 +117,7 @@ def with_findings(check: RegressionCheck, found: Collection[GateFinding]) -> Reg
 
 
 def failing_outcome(run: ComparedRun) -> GateOutcome:
-    """What `why_failed` and `check_score` come to."""
+    """The outcome of a gate that fails by `why_failed` or `check_score`."""
     return "does_not_hold" if run.is_complete else "not_complete"
 
 
@@ -197,7 +197,7 @@ def _by_margin(comparison: Comparison) -> Iterator[GateFinding]:
 
 
 def _by_its_end(comparison: Comparison, max_regressions: int | None) -> Iterator[GateFinding]:
-    """What a run that ended early shows, and what nobody asked of it."""
+    """Findings on a run that ended early: it was shown to be worse, or it can't answer what is asked."""
     early, verdict = comparison.b.ended_early, comparison.shown_by_its_end
     if early is None:
         return

@@ -1,4 +1,4 @@
-"""What changed between two texts, by word (SPEC A11). No user-perceived character is ever cut in two.
+"""The difference between two texts, by word (SPEC A11). No user-perceived character is ever cut in two.
 
 Bounded in time and memory whatever the texts: beyond the bounds a changed stretch is shown as replaced.
 """
@@ -85,7 +85,7 @@ def _matches(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, int]]:
 
 
 def _traced(fronts: Sequence[dict[int, int]], x: int, y: int) -> list[tuple[int, int, int]]:
-    """Back from the ends along the edits that led there."""
+    """The matches, found by going back from the ends along the edits that led there."""
     found = []
     for edits in range(len(fronts) - 1, -1, -1):
         front, k = fronts[edits], x - y
@@ -149,7 +149,7 @@ def _is_plain(character: str) -> bool:
 
 @dataclass(slots=True)
 class _Change:
-    """What was deleted and inserted in one place, and what stays the same behind it."""
+    """The text deleted and inserted in one place, and the unchanged text behind it."""
 
     deleted: str
     inserted: str

@@ -1328,7 +1328,7 @@ export interface NamedMean {
 }
 
 /**
- * Whether B is not worse than A by more than `margin`, at the one-sided `confidence`.
+ * The test that B is not worse than A by more than `margin`, at the one-sided `confidence`.
  *
  * `low` is the bound of the difference that is held against -margin; `holds` is None where there is no bound.
  */
