@@ -312,7 +312,7 @@ def _secrets_in(url: URL) -> frozenset[str]:
 
 
 def _reason(error: SQLAlchemyError, secrets: frozenset[str]) -> str:
-    """What the database said, in one line; the rest of SQLAlchemy's text is statement and parameters."""
+    """The database's own message, in one line; the rest of SQLAlchemy's text is statement and parameters."""
     original = error.orig if isinstance(error, DBAPIError) else error
     lines = str(original).strip().splitlines() or [type(original).__name__]
     said = lines[0]

@@ -81,7 +81,7 @@ def _copy(connection: Connection, run_id: str, rows: Iterator[PredictionRow]) ->
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What a refresh did, by run id in order. `damaged` are those of `read` that could not be read."""
+    """The result of a refresh: run ids in order. `damaged` are those of `read` that could not be read."""
 
     read: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
 
 
 def is_as_indexed(catalog: Catalog, record: Record) -> bool:
-    """Whether the record's files are those from which its row was made."""
+    """True if the record's files are those from which its row was made."""
     with catalog.read() as connection:
         stamp = connection.execute(select(runs.c.stamp).where(runs.c.run_id == record.run_id)).scalar_one_or_none()
     return stamp is not None and _is_unchanged(record, stamp)

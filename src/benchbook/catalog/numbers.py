@@ -27,7 +27,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What a list of runs shows of a run. A null is not known, or does not exist for the run's spec."""
+    """The numbers of a run in a list of runs. A null is not known, or does not exist for the run's spec."""
 
     primary_name: str | None = None
     primary_nano: int | None = None
@@ -100,7 +100,7 @@ def headline_of(primary: str | None, content: Mapping[str, Any], aggregates: Map
     without = None if n_skipped is None else n_skipped + (n_unanswered or 0) + (count("n_unscored") or 0)
     n_attempted = count("ledger.n_attempted", "n_attempted", "n_items")
     if n_attempted is not None and count("n_evaluations") is not None:
-        n_attempted -= n_unanswered or 0  # of judges, what was asked in vain is no evaluation
+        n_attempted -= n_unanswered or 0  # of judges: a question asked in vain is no evaluation
     return Headline(
         primary_name=primary,
         primary_nano=nano(primary) if primary else None,

@@ -1,4 +1,4 @@
-"""What a record's folder says to the catalog, whatever state it is in. Nothing is written here.
+"""Reading a record's folder for the catalog, whatever state it is in. Nothing is written here.
 
 A record with a manifest that names its journal's last fact is read from its derived files, each held against the hash
 in the manifest. One whose journal has gone on is read from the journal. One that is damaged is a row as well: it says
@@ -121,7 +121,7 @@ def observe(record: Record) -> Observation | None:
 
 
 def _set_sha256(started: RunStarted) -> str | None:
-    """The same by a record's first fact."""
+    """The hash of what was asked, by a record's first fact."""
     part = _dict(started.identity.get("plan")).get("part")
     return started.inputs.get("evalset") if part is None else candidate_plan_of(started).set_sha256
 
