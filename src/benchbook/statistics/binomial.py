@@ -112,8 +112,8 @@ def percentile_interval(values: Values, q: float, confidence: float = 0.95) -> E
 def percentile_bound_of_clusters(
     side: Side, values: Sequence[float], clusters: Sequence[int], q: float, confidence: float
 ) -> float | None:
-    """What the `q` quantile is at least (`low`) or at most (`high`), as one of the values; None where too few, or too
-    few clusters, tell. `clusters[i]` numbers the cluster of `values[i]`; a value may be infinite.
+    """The `low` or `high` bound of the `q` quantile, as one of the values; None where values or clusters are too few.
+    `clusters[i]` numbers the cluster of `values[i]`; a value may be infinite.
 
     Raises: ValueError for a confidence or q outside 0..1.
     """

@@ -49,7 +49,7 @@ _BLOCK = 1 << 17  # draws at a time: counts stay in the cache
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What is resampled: distinct rows (rows, columns), and how many units have each."""
+    """The units to resample: distinct rows (rows, columns), and how many units have each."""
 
     rows: Floats
     counts: Ints

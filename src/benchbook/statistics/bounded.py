@@ -43,7 +43,7 @@ from benchbook.statistics.ground import (
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What clusters do to a mean. `effect` is how many times the variance of independent values it has, 1 at least;
+    """The effect of clusters on a mean: it has `effect` times the variance of independent values, 1 at least;
     `degrees` are of its standard error."""
 
     effect: float
@@ -119,7 +119,7 @@ def jeffreys(n: int, mean: float, spread: float, confidence: float, *, unseen: b
 
 
 def clustered_jeffreys(sizes: list[int], mean: float, spread: float, between: float, confidence: float) -> Estimate:
-    """The same of values in clusters of these sizes.
+    """The same interval for values in clusters of these sizes.
 
     `between` is the squared standard error by clusters: the sum of their squared sums of deviations, over n^2.
     """
@@ -167,7 +167,7 @@ _NOTHING_KNOWN = 1e-3  # so wide that no beta distribution has this variance, or
 
 @dataclass(frozen=True, slots=True)
 class PairDesign:
-    """What pairs in clusters are worth: `size` independent ones, whose squared deviations average `spread`."""
+    """The worth of pairs in clusters: `size` independent ones, whose squared deviations average `spread`."""
 
     size: float
     spread: float
@@ -203,7 +203,7 @@ def bounded_difference(differences: Values, *, clusters: Labels | None = None, c
 
 
 def design_of_pairs(d: Floats, codes: Ints, n_clusters: int) -> PairDesign:
-    """Of two clusters or more; `codes` number them from 0. Pairs that stand alone are a cluster each."""
+    """The design of two clusters or more; `codes` number them from 0. Pairs that stand alone are a cluster each."""
     import numpy as np
 
     deviations = np.zeros(d.size) if all_alike(d, 1.0) else d - d.mean()
@@ -222,8 +222,7 @@ class Widening:
 
 
 def cluster_widening(parts: Values, clusters: Labels, confidence: float = 0.95) -> Widening:
-    """What two clusters or more do to an estimate of which each sample makes a part: `parts` are what these add to its
-    error.
+    """The widening of an estimate's interval by two clusters or more; `parts` are what the samples add to its error.
 
     Raises: ValueError for a single cluster.
     """
@@ -269,7 +268,7 @@ def worth(total: Floats, of_clusters: Floats, sizes: Floats) -> tuple[Floats, Fl
 
 
 def bounds(mean: float, design: PairDesign, confidence: float) -> tuple[float, float]:
-    """Between -1 and 1, and never on the far side of the mean."""
+    """The bounds of a mean difference: within -1 and 1, and never on the far side of the mean."""
     level = (1 + confidence) / 2
     share, spread, size = (mean + 1) / 2, design.spread / 4, design.size
     middle = (size * share + 0.5) / (size + 1)

@@ -1,4 +1,4 @@
-"""What values in clusters are worth, by how alike the values of a cluster are (the intraclass correlation).
+"""The worth of values in clusters, by how alike the values of a cluster are (the intraclass correlation).
 
 Values of a cluster rise and fall together. How much is estimated by analysis of variance over all clusters, and each
 cluster then counts for `size / (1 + (size - 1) * correlation)` independent values: 40 values that are hardly alike for
@@ -68,9 +68,9 @@ class _Totals:
 
 
 def worth_of_clusters(clusters: ClusterCounts, highest: int = 1) -> Worth:
-    """What two clusters or more are worth, of integers from 0 to `highest`.
+    """The worth of two clusters or more of integers from 0 to `highest`.
 
-    Sums are exact until they are shares, and added in no order: nothing hangs on who came first.
+    Sums are exact until they are shares, and `fsum` adds these: the order of the clusters changes nothing.
     """
     sums = _totals(clusters, highest)
     correlation = _correlation(sums)
@@ -110,7 +110,7 @@ def mean_of_clusters(clusters: ClusterCounts, highest: int = 1, confidence: floa
 
 
 def _all_alike(clusters: ClusterCounts) -> bool:
-    """Whether every value is the same one, exactly."""
+    """True if all values are the same, exactly."""
     size, total, _ = next(iter(clusters))
     return all(one[0] * one[2] == one[1] ** 2 and one[1] * size == total * one[0] for one in clusters)
 
@@ -156,7 +156,7 @@ SIDES: tuple[Side, Side] = ("low", "high")
 
 
 def one_sided_bound(side: Side, n: float, mean: float, spread: float, furthest: float, confidence: float) -> float:
-    """What the mean of all values is at least (`low`) or at most (`high`), given `n` of them, from 0 to 1.
+    """The `low` or `high` bound of the mean of all values, given `n` of them, from 0 to 1.
 
     `spread` is their mean squared deviation, `furthest` the value seen that is furthest on the other side: the greatest
     for a low bound. `n` need not be whole.
@@ -179,7 +179,7 @@ def one_sided_bound(side: Side, n: float, mean: float, spread: float, furthest: 
 
 
 def one_sided_bound_of_clusters(side: Side, worth: Worth, mean: float, furthest: float, confidence: float) -> float:
-    """The same of values in clusters. `mean` is that of all values, each counted once: no bound says it away.
+    """The same bound for values in clusters. `mean` is that of all values, each counted once: no bound excludes it.
 
     Nor does a bound claim more than it would if every value were as good as can be. Of such values each cluster counts
     once; a few bad ones, each in another cluster, would else claim more than none at all.

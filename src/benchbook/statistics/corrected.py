@@ -70,7 +70,7 @@ class _Rates:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """What was counted. Raises: ValueError for a part larger than its whole."""
+    """The counts of a judge and of people. Raises: ValueError for a part larger than its whole."""
 
     flagged: int
     n: int

@@ -1,4 +1,4 @@
-"""What all of this room stands on: what callers hand in, checked; what functions return; and distributions.
+"""The ground of this room: arguments, checked; results; and distributions.
 
 NumPy is loaded when the first array is made. Distribution functions are those of `scipy.special`, which loads in a
 fraction of the time that `scipy.stats` takes.
@@ -21,9 +21,9 @@ Floats: TypeAlias = "NDArray[np.float64]"
 Ints: TypeAlias = "NDArray[np.intp]"
 Bools: TypeAlias = "NDArray[np.bool_]"
 Values: TypeAlias = "Sequence[float] | NDArray[Any]"
-"""What callers hand in for numbers, one a sample."""
+"""Numbers as callers pass them, one a sample."""
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[Any]"
-"""What callers hand in for clusters or items, one a sample."""
+"""Clusters or items as callers pass them, one a sample."""
 
 ROUNDING = 1e-13
 LARGEST, SMALLEST = 1e60, 1e-60  # cubes, and sums of them, neither overflow nor vanish
@@ -53,7 +53,7 @@ def as_pairs(a: Values, b: Values) -> tuple[Floats, Floats]:
 
 
 def all_alike(x: Floats, size: float) -> bool:
-    """Whether values differ by no more than rounding leaves of numbers of this size: 0.3 - 0.2 is not quite 0.1."""
+    """True if values differ by no more than rounding in numbers of this size: 0.3 - 0.2 is not quite 0.1."""
     return bool(x.max() - x.min() <= ROUNDING * size)
 
 
@@ -185,7 +185,7 @@ class RankInterval:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an estimate rests on: so many values, in clusters or alone, and the method of its interval."""
+    """The basis of an estimate: so many values, in clusters or alone, and the method of its interval."""
 
     n: int
     confidence: float
@@ -194,7 +194,7 @@ class Basis:
     seed: int | None = None
 
     def nothing(self, reason: str, estimate: float | None = None) -> Estimate:
-        """What can be said when there is no interval: the estimate, if there is one, and why there are no bounds."""
+        """The result without an interval: the estimate, if there is one, and why there are no bounds."""
         return Estimate(
             estimate=estimate,
             low=None,

@@ -120,7 +120,7 @@ class VarianceComponents:
         return self.within / (self.between + self.within)
 
     def standard_error(self, n_items: int, n_repeats: int) -> float | None:
-        """What the mean's standard error would be with so many items, each asked so often."""
+        """The standard error that the mean would have with so many items, each asked so often."""
         if n_items < 1 or n_repeats < 1:
             raise ValueError(f"{n_items} items, {n_repeats} repeats: one of each at least")
         if self.between is None or self.within is None:
@@ -271,7 +271,7 @@ def variance_components_of_sums(
 ) -> VarianceComponents:
     """`variance_components` of integers: each item is `(how many values, their sum)`; `unit` of them make 1.
 
-    Exact until the end, so that nothing hangs on the items' order; then in squared units, as doubles.
+    Exact until the end, so that the items' order changes nothing; then in squared units, as doubles.
     """
     n = n_items = total = squared_sizes = 0
     squared_sums: Counter[int] = Counter()  # by size of the item

@@ -199,7 +199,7 @@ class _Table:
         return (low + high) / 2
 
     def _up_to(self, difference: float) -> float:
-        """How likely the difference is at most this much."""
+        """The probability that the difference is at most this much."""
         least, most = self._won
         # Where a run won none or all of the pairs that differ, one of the two is a point: then the other factor tells.
         of_least = self._by_won(*least, difference) if least[0] else 1 - self._differ_up_to(-difference)
@@ -236,7 +236,7 @@ def _at(quantile: Callable[..., Floats], a: float, b: float, levels: Floats) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margin:
-    """Whether the difference b - a keeps within its margin, at the one-sided `confidence`.
+    """The test that the difference b - a keeps within its margin, at the one-sided `confidence`.
 
     `difference` holds the interval at 2 * confidence - 1: each of its bounds is a one-sided bound at `confidence`.
     `holds` is None where there are no bounds, for the difference's reason.

@@ -150,11 +150,11 @@ class FiniteBet:
 
     @property
     def evidence(self) -> float:
-        """What 1 has become: an e-value. Once `is_proved` it says nothing more: the sum is reached, by counting."""
+        """The capital that 1 has become: an e-value. It says nothing once `is_proved`, for then the sum is reached."""
         return sum(self._capitals)
 
     def shows(self, error: float) -> bool:
-        """Whether the claim stands, with at most this chance of being wrong, whenever it is asked."""
+        """True if the claim stands, with at most this chance of being wrong, whenever one asks."""
         return self.is_proved or self.evidence * error >= 1.0
 
     def add(self, value: int) -> None:
