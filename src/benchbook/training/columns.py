@@ -23,11 +23,11 @@ _LATEST_S = 1e11  # in the year 5138: what is later was meant as milliseconds
 
 
 class Unfit(ValueError):  # noqa: N818 - not an error of ours: the caller knows file, line and field
-    """What would have been right."""
+    """A value that does not fit; the message says what would have been right."""
 
 
 def is_number(found: Any) -> bool:
-    """Whether something is a number, or the text of one, NaN and the infinities among them."""
+    """True if `found` is a number, or the text of one, NaN and the infinities among them."""
     return _number(found) is not None
 
 
@@ -112,7 +112,7 @@ def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | 
     """Our names to the file's: step, tokens, time, loss, eval_loss, and each further metric under the file's own name.
 
     Reads the file once. `given` is what the user says and goes first; it may name any metric. A column is a metric
-    where its first value, in a row with a step, is a number; a loss is one by its name, so that a text in it is told.
+    where its first value, in a row with a step, is a number; a loss is one by its name, so that text in it is an error.
 
     Raises: ConfigError where `given` names a column that is not there; InputError where the step is missing, or an axis
     could be two columns; UsageError.
@@ -168,7 +168,7 @@ class _Stepless:
             raise InputError(path, line=self._first, field="step", found=found, expected=expected)
 
     def _has_alone(self, names: Mapping[str, bool], known: Iterable[str]) -> bool:
-        """Whether a loss stands in these rows and in no other."""
+        """True if a loss stands in these rows and in no others."""
         return any(self.names.get(name) for name in known) and not any(name in names for name in known)
 
 

@@ -1,4 +1,4 @@
-"""What a trainer logged, as facts: one number of one metric at one step; a record's table of them; and curves by name.
+"""Training logs as facts: one number of one metric at one step; a record's table of them; and curves by name.
 
 A curve has each step once, and apart from that what was trained again later.
 """

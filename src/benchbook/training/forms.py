@@ -56,7 +56,7 @@ def event_files(path: Path) -> list[Path]:
 
 
 def _event_rows(path: Path) -> Iterator[LogRow]:
-    """What was logged at one step without a break, as a row: tags, and EVENT_STEP and EVENT_TIME (of the first).
+    """A row for all that was logged at one step without a break: tags, and EVENT_STEP and EVENT_TIME (of the first).
 
     A file that ends within a record is read up to there: its writer may be at work, or was killed.
 
@@ -132,7 +132,7 @@ def _loader(file: Path) -> tuple[Any, type[Exception]]:
 
 
 def _is_damaged(file: Path, n_records: int) -> bool:
-    """Whether a whole record follows the `n_records` that were read; a part of one is no damage.
+    """True if a whole record follows the `n_records` that were read; a part of one is no damage.
 
     A record is its length (8 bytes), a checksum of that (4), its data, and a checksum of them (4).
     """
@@ -155,7 +155,7 @@ def jsonl_rows(path: Path, on_half: Callable[[int], None]) -> Iterator[LogRow]:
     """The objects in their order; blank lines are passed over.
 
     A last line that is the beginning of an object, and has no end, is not read: its writer may be at work, or was
-    killed. `on_half` is told its number.
+    killed. `on_half` gets its number.
 
     Raises: InputError naming the line; UsageError where the file can't be read.
     """
@@ -181,7 +181,7 @@ def jsonl_rows(path: Path, on_half: Callable[[int], None]) -> Iterator[LogRow]:
 
 
 def _is_begun(data: bytes) -> bool:
-    """Whether a line is the first part of an object, and nothing else is wrong with it."""
+    """True if a line is the first part of an object, and nothing else is wrong with it."""
     if not data.lstrip(JSON_WHITE_SPACE).startswith(b"{"):
         return False
     try:
@@ -258,7 +258,7 @@ _ENDINGS: Mapping[str, LogForm] = {
 
 
 def recognise(path: str | Path) -> LogForm:
-    """What a log is by its name; a folder is taken to hold event files.
+    """The form of a log, by its name; a folder is taken to hold event files.
 
     Raises: UsageError where the name says nothing, or nothing is there.
     """
@@ -279,7 +279,7 @@ def recognise(path: str | Path) -> LogForm:
 def log_rows(path: str | Path, form: LogForm, on_half: Callable[[int], None] = lambda _: None) -> Iterator[LogRow]:
     """The rows of a log in their order, held one at a time (of trainer_state, the whole file).
 
-    A log of lines may still be written: a last one of which half is there is not read, and `on_half` told its number.
+    A log of lines may still be growing: half of a last line is not read, and `on_half` gets that line's number.
 
     Raises: InputError naming the line; UsageError.
     """

@@ -42,7 +42,7 @@ def read_training_metrics(
     `columns` is what `resolve_columns` gave. A null is a value that was not logged, and no point. NaN and the
     infinities are points whose value is None: that a loss diverged is a fact, but no number to draw or to compute with.
 
-    `segments` are those of the files before, where a log has several. `on_half` is told the number of a last line of
+    `segments` are those of the files before, where a log has several. `on_half` gets the number of a last line of
     which half is there; the log is read up to it.
 
     Raises: InputError naming line and field; UsageError.
@@ -115,7 +115,7 @@ class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
 def find_training_logs(
     paths: Sequence[str], columns: Mapping[str, str] | None = None
 ) -> list[tuple[TrainingLog, Path]]:
-    """The logs with their files, each read once so that faults are told now. A folder has TensorBoard's event files.
+    """The logs with their files, each read once so that faults are found now. A folder has TensorBoard's event files.
 
     `columns` maps our names to the logs' own where they are not known ones.
 
