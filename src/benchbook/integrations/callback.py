@@ -13,7 +13,7 @@ ModelGenerate = Callable[[Any, list[str]], Sequence[str | None]]
 
 
 class CheckpointHooks:
-    """What the callback does at the events of a `Trainer`; the parameters are those of `TrainerCallback`."""
+    """The callback's handlers of the events of a `Trainer`; the parameters are those of `TrainerCallback`."""
 
     def __init__(self, evaluation: CheckpointEvaluation, generate: ModelGenerate) -> None:
         self._evaluation = evaluation

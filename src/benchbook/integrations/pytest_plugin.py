@@ -3,7 +3,7 @@
 A test fails where its item regressed, or where the baseline has a score for it and the run has none: what is missing
 may have regressed. With `--benchbook-margin 0.05` a test of the score stands for those that regressed: a model that
 answers differently each time loses some items by chance. Items that only the run has are skipped, with the reason, and
-so are those that it was not given an answer to.
+so are those that it got no answer to.
 
 A test of its own, `what-was-measured`, fails where that differs between the two; one more, `the-run-itself`, is there
 and fails where the run crashed, timed out, never ended, or was not answered. pytest loads this module wherever

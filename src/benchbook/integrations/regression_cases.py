@@ -1,4 +1,4 @@
-"""What a test framework is told of a run and its baseline: a case for each item, with its outcome and its words."""
+"""A run and its baseline as cases for a test framework: one for each item, with its outcome and its words."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def regression_cases(
 
 
 def comparison_cases(comparison: Comparison, allow_different: Collection[Measured] = ()) -> Iterator[RegressionCase]:
-    """Whether the same was measured; that the run itself failed, where it did (A3); then each item: the baseline's in
-    their order, and what only the run has.
+    """A case for whether the same was measured; one for a run that itself failed (A3); with a margin, one for the
+    score; then one for each item: the baseline's in their order, and what only the run has.
     """
     yield _same_measured(comparison, allow_different)
     run = comparison.b.unanswered

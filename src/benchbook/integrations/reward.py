@@ -1,4 +1,4 @@
-"""What scores answers without a judge, as a reward function (SPEC A1 to A3).
+"""The evaluators that need no judge, as a reward function (SPEC A1 to A3).
 
 One callable serves TRL's trainers (GRPO, RLOO) and Tunix's GRPOLearner: both call it with `prompts`, `completions` and
 the data set's other columns by their names, as lists, and expect a list of floats.
@@ -39,7 +39,7 @@ class AnswerReward:
 
     @property
     def __name__(self) -> str:
-        """What trainers call the reward in their logs."""
+        """The reward's name in trainers' logs."""
         return self.spec.name if isinstance(self.spec, Scorer) else _metric(self.spec).name
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **kwargs: Any) -> list[float]:
