@@ -105,7 +105,7 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
 
 @contextmanager
 def _as_settings(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What a caller hands in as the settings have it: rows and functions by names that hold while the block runs."""
+    """A caller's arguments as settings: rows and functions by names that hold while the block runs."""
     values: dict[str, Any] = {name: str(one) if isinstance(one, Path) else one for name, one in given.items()}
     for role in ("model", "judge"):
         if values.get(role) is not None and not isinstance(values[role], str):

@@ -123,7 +123,7 @@ class RunComparison:
 
     @cached_property
     def report(self) -> ComparisonReport:
-        """What the views are made of, the training curves with it."""
+        """The report that the views show, with the training curves."""
         from benchbook.views.comparison_data import ComparisonReport
 
         return ComparisonReport(
@@ -152,7 +152,7 @@ class RunComparison:
 
 
 EXIT_CODES: Mapping[GateOutcome, int] = {"holds": 0, "does_not_hold": 1, "not_complete": 3, "undecided": 4}
-"""What `benchbook gate --baseline` ends with (docs/reference/exit-codes.md)."""
+"""The exit codes of `benchbook gate --baseline` (docs/reference/exit-codes.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,12 +59,12 @@ class Run:
 
     @property
     def aggregates(self) -> Any:
-        """What aggregates.json holds."""
+        """The content of aggregates.json."""
         return self._derived.aggregates
 
     @property
     def decision(self) -> Any:
-        """What decision.json holds; None where a decision is refused."""
+        """The content of decision.json; None where a decision is refused."""
         return self._derived.decision
 
     @cached_property
@@ -101,7 +101,7 @@ class Run:
 
     @cached_property
     def panel(self) -> PanelAnalysis | None:
-        """What is said of a panel of judges; None where no panel judged."""
+        """The analysis of a panel of judges; None where no panel judged."""
         return evaluator_of(self.record).panel(self._derived, self._stored_rows())
 
     def gate(self, *, confidence: Confidence | None = None) -> Any:
@@ -152,13 +152,13 @@ class TypedRun(Run, Generic[ManifestT, AggregatesT, DecisionT]):
 
     @property
     def aggregates(self) -> AggregatesT:
-        """What aggregates.json holds."""
+        """The content of aggregates.json."""
         aggregates: AggregatesT = self._derived.aggregates
         return aggregates
 
     @property
     def decision(self) -> DecisionT:
-        """What decision.json holds."""
+        """The content of decision.json."""
         decision: DecisionT = self._derived.decision
         return decision
 
@@ -198,7 +198,7 @@ class ScorerRun(TypedRun[ScorerManifest, ScorerAggregates, RunVerdict]):
 
     @cached_property
     def values(self) -> polars.DataFrame:
-        """What the scorer named beside the score: a row for each sample that has some, a column for each name."""
+        """The values that the scorer named beside the score: a row for each sample with any, a column for each name."""
         import polars as pl
 
         named = self.samples.filter(pl.col("values").is_not_null()).select("sample", "item_id", "values")
