@@ -103,7 +103,7 @@ def _on_trial(card: AnswerCard) -> str:
 
 
 def _sentence(one: CriterionTrial) -> str:
-    """As scored, and as people would score."""
+    """A criterion's value as scored, and as people would score, in a sentence."""
     name, over = criterion_word(one.criterion), " of the answers" if one.is_rate else " on average"
     value = numbers.show(_kind(one), one.as_scored, unknown="nothing was scored")
     as_scored = f"{name}: {value}{over} as scored"
@@ -203,7 +203,7 @@ def _kind(one: CriterionTrial) -> Kind:
 
 
 def _estimate(one: CriterionTrial, found: Estimate) -> str:
-    """Within the scale: an approximation may leave it."""
+    """An estimate with its interval, kept within the scale: an approximation may leave it."""
     if found.estimate is None:
         return numbers.nothing(why_nothing(found.reason))
     scale = min(one.scores), max(one.scores)

@@ -65,7 +65,7 @@ def _report(record: Record, derived: DerivedFiles, rows: Rows) -> _Report:
 
 
 def _document(report: _Report, *, in_full: bool) -> Document:
-    """With `in_full`, the items that did not pass as well, and how to do the numbers again."""
+    """The document of a run; `in_full` adds the items that did not pass, and how to do the numbers again."""
     manifest = report.manifest
     above, below = notices_around(report, list(getattr(report.aggregates, "warnings", ())))
     opening = _opening(report)

@@ -48,12 +48,12 @@ def comparison_html(report: ComparisonReport) -> Iterator[str]:
 
 
 def comparison_markdown(report: ComparisonReport) -> Iterator[str]:
-    """The same in Markdown."""
+    """The page's content in Markdown."""
     return markdown_page(_document(report, MAX_SHOWN, MAX_SHOWN))
 
 
 def comparison_summary(report: ComparisonReport) -> Document:
-    """For a terminal: per pair how many items are compared, what to be warned of, then the rest."""
+    """The comparison for a terminal: per pair the number of items, the notices, then the rest."""
     return _document(report, max(MOST_ITEMS // len(report.found.pairs), FEWEST_ITEMS), MOST_IDS)
 
 

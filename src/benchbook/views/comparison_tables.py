@@ -209,7 +209,7 @@ def _from(value: str, start: int) -> str:
 
 
 def runs_table(found: ComparisonSet) -> Table:
-    """Who is compared, with each run's own score: over all its items, not those in common alone."""
+    """The runs that are compared, each with its own score: over all its items, not those in common alone."""
     rows = (
         (
             f"{letter}: {shorten(run.name, 80)}",
@@ -320,7 +320,7 @@ def differences_table(pair: Comparison) -> Table:
 
 
 def slices_table(pair: Comparison) -> Table:
-    """By section, category and difficulty, each with its own n and interval; p is adjusted over all the slices here."""
+    """The difference by section, category and difficulty, with n and interval; p is adjusted over all the slices."""
     rows = [(one.field, shorten(one.value, 60), *_cells(one.difference, one.p_holm)) for one in pair.slices]
     return table(f"By slice; p by Tarone-Holm over {len(rows)}", {"Slice": "text", "Value": "text", **_COLUMNS}, rows)
 

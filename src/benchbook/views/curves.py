@@ -129,7 +129,7 @@ CURVES_CSS = "".join(
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """From places and values to the inner picture's units; halves, so that no difference overflows."""
+    """Scales places and values to the inner picture's units; by halves, so that no difference overflows."""
 
     left: float
     right: float

@@ -45,7 +45,7 @@ def gate_state(gate: Gate) -> GateState:
 
 
 def _state_by_claim(gate: Gate) -> GateState:
-    """Where bounds decide: what they show, beside what the value says."""
+    """The state of a gate that bounds decide: what the value says, and what the bounds show."""
     word = "Holds" if gate.holds else "Does not hold"
     if gate.claim == "holds":
         return GateState("good", word, "and is shown to, in the worst case too")

@@ -234,7 +234,7 @@ def _plot(block: Plot) -> Html:
 
 
 def _item(item: ItemBlock) -> Html:
-    """`#sample-12` is inside of the details: a link to it opens them."""
+    """An item that unfolds. Its `#sample-12` is inside of the details, so that a link to it opens them."""
     name = el("bdi", text(item.name), dir="auto", class_="item")
     place = [] if item.place is None else [el("span", text(item.place), class_="place")]
     scores = [] if item.scores is None else [el("span", text(item.scores), class_="scores")]

@@ -28,7 +28,7 @@ COEFFICIENTS: Mapping[AgreementName, str] = {
 
 
 def card_sections(card: JudgeCard) -> Iterator[Section]:
-    """In the order in which they are read; a table without rows says nothing."""
+    """The card's sections in reading order; tables without rows are not shown."""
     yield _section("Gates", _gates(card))
     yield _section("Corrected values", _corrected(card))
     yield _section("Agreement", _agreement(card))
@@ -42,7 +42,7 @@ def card_sections(card: JudgeCard) -> Iterator[Section]:
 
 
 def _section(title: str, *tables: Table) -> Section:
-    """Its place is an anchor: letters and hyphens."""
+    """A section whose anchor is its title in letters and hyphens."""
     return Section(title.lower().replace(":", "").replace(" ", "-"), title, tables)
 
 
@@ -130,7 +130,7 @@ def _corrected(card: JudgeCard) -> Table:
 
 
 def _scale(card: JudgeCard, aggregate: str) -> _Scale:
-    """A mean lies on its criterion's scale, all else from 0 to 1."""
+    """The scale of an aggregate: its criterion's for a mean, 0 to 1 for all else."""
     fields = card.calibration.fields
     scales = {f"{one.field.removesuffix('_score')}_mean": [*map(int, one.confusion)] for one in fields}
     found = scales.get(aggregate, [0, 1])
@@ -197,7 +197,7 @@ def _people(people: BetweenPeople) -> list[_Side]:
 
 
 def agreement_table(sides: Sequence[_Side], names: Iterable[AgreementName] = COEFFICIENTS) -> Table:
-    """Who agrees with whom, by several coefficients; without rows where nobody was held against anybody."""
+    """Agreement by several coefficients, a column for each of `sides`; without rows where there are none."""
     rows: list[tuple[Cell, ...]] = []
     if sides:
         observed = [next(iter(found.values())).observed_agreement for _, found in sides]
@@ -314,7 +314,7 @@ def _interval(found: Estimate, kind: Kind, scale: _Scale) -> str:
 
 
 def made_how(found: Estimate) -> str:
-    """By which method an estimate was made, and what is to be said against it."""
+    """The method of an estimate, and its warnings."""
     return "; ".join((found.method, *(WARNINGS.get(warning, warning) for warning in found.warnings)))
 
 

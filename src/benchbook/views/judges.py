@@ -47,7 +47,7 @@ class CardDecision:
 
 @dataclass(frozen=True, slots=True)
 class CardSection:
-    """A part of the card. A table without rows says nothing."""
+    """A part of the card. A table without rows is not shown."""
 
     title: str
     tables: tuple[TableWords, ...]

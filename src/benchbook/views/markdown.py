@@ -116,7 +116,7 @@ def _notices(block: Notices) -> Iterator[str]:
 
 
 def _section(block: Section) -> Iterator[str]:
-    """Nothing where none of its blocks says anything."""
+    """A heading and its blocks; nothing where all blocks are empty."""
     said = "".join(piece for one in block.blocks for piece in _written(one))
     if said:
         yield f"## {inline(block.title)}\n\n{said}"

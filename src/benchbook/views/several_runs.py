@@ -101,7 +101,7 @@ def experiment_html(found: NamedExperiment) -> Iterator[str]:
 
 
 def experiment_markdown(found: NamedExperiment) -> Iterator[str]:
-    """The same in Markdown."""
+    """The page's content in Markdown."""
     return markdown_page(experiment_document(found))
 
 
@@ -167,7 +167,7 @@ def _setting(value: Any) -> str | None:
 
 
 def _interval(plan: ExperimentPlan) -> Cell:
-    """That of the first number; several runs have none of their own."""
+    """The interval of the first number of a single run; several runs have none."""
     found = plan.intervals[0] if len(plan.runs) == 1 else None
     if found is None:
         return None

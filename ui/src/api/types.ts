@@ -190,7 +190,7 @@ export interface CardDecision {
   reasons: string[];
 }
 
-/** A part of the card. A table without rows says nothing. */
+/** A part of the card. A table without rows is not shown. */
 export interface CardSection {
   title: string;
   tables: TableWords[];

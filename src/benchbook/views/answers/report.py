@@ -258,7 +258,7 @@ def _slice_tables(file: Any) -> Iterator[Table]:
 
 
 def _misses(report: AnswersReport) -> Iterator[Table]:
-    """A7: how many items missed for which reason. A terminal is narrow: there by the spec's names alone."""
+    """How many items missed for which reason (A7); a terminal is narrow and gets the spec's names alone."""
     n_items = report.aggregates.n_items
     found = [
         (words, name, n, Value("rate", n / n_items, n_items)) for words, name, n in _misses_of(report) if n and n_items

@@ -56,7 +56,7 @@ def _label(aggregate: str) -> tuple[str, Kind]:
 
 
 def _checks_tables(report: AnswersReport) -> Iterator[Table]:
-    """Of several checks each one's mean with its interval, and why it missed; the gates, where the spec has some."""
+    """Each of several checks with its mean, interval and reasons of misses; the gates, where the spec has some."""
     file: ChecksAggregates = report.aggregates
     if len(file.checks) > 1:
         yield from _of_checks(file)

@@ -116,7 +116,7 @@ def _is_plain(one: str) -> bool:
 
 
 def _hashed_names(ids: Collection[str]) -> dict[str, str]:
-    """With as many digits of the hash as tell them apart: nobody gains by searching for a short collision."""
+    """Names with enough digits of the hash to tell them apart: nobody gains by searching for a short collision."""
     digests = {one: hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest() for one in ids}
     digits = _FEWEST_DIGITS
     while len({digest[:digits] for digest in digests.values()}) < len(digests):
@@ -161,5 +161,5 @@ class ArchiveNames:
         return f"{VALID if row.valid else INVALID}/{method}/{judge}/{'__'.join(parts)}.json"
 
     def reply_path(self, row: EvaluationRow) -> str:
-        """Beside an invalid evaluation: the judge's raw reply."""
+        """The path of the judge's raw reply, beside its invalid evaluation."""
         return self.path(row).removesuffix(".json") + REPLY

@@ -140,7 +140,7 @@ class EvaluationView:
     protocol: Protocol
 
     def link(self, words: str, path: str) -> Html:
-        """To a file of the archive, which lies beside the page; names in it are safe in a URL."""
+        """A link to a file of the archive, which lies beside the page; names in it are safe in a URL."""
         return el("a", text(words), href=f"archive/{path}")
 
 
@@ -328,5 +328,5 @@ def _raw_reply(view: EvaluationView) -> Iterator[Html]:
 
 
 def _cut(words: str, n_bytes: int) -> str:
-    """At most about `n_bytes` as text of a page, with an ellipsis where it was cut."""
+    """`words` in about `n_bytes` of a page at most, with an ellipsis where they were cut."""
     return words if size_of(words, n_bytes) <= n_bytes else fitting(words, n_bytes) + "…"

@@ -63,7 +63,7 @@ def archive_of(
 
 
 def _used_prompts(protocol: Protocol) -> Iterator[UsedPrompt]:
-    """By the protocol's name; of several prompts with their own. Those of one text are one."""
+    """The prompts under the protocol's name, several also with their own names. Prompts of one text are one."""
     names: dict[str, list[str]] = {}
     for prompt in protocol.prompts:
         names.setdefault(prompt.text, []).append(prompt.name)
@@ -72,7 +72,7 @@ def _used_prompts(protocol: Protocol) -> Iterator[UsedPrompt]:
 
 
 def _since_derivation_3(manifest: ProtocolManifest, aggregates: ProtocolAggregates) -> dict[str, Any]:
-    """P7: of judgements made elsewhere the time range is that of their own dates."""
+    """The log's fields since derivation 3. For judgements made elsewhere the time range is their own dates (P7)."""
     fields: dict[str, Any] = {
         "task": manifest.task,
         "n_unanswered": aggregates.n_unanswered,
@@ -85,7 +85,7 @@ def _since_derivation_3(manifest: ProtocolManifest, aggregates: ProtocolAggregat
 
 
 def _judge(name: str, manifest: ProtocolManifest, derivation: int) -> JudgeUsed:
-    """P7. What nobody said is not known: an endpoint may have tools and web access that it does not report."""
+    """One judge for the log (P7). Undeclared is unknown: an endpoint may have tools and web access unreported."""
     used = manifest.judges[name]
     if derivation >= 3:
         known = {field: used[field] for field in ("params", "tools", "web_access")}
@@ -172,7 +172,7 @@ def _summary(report: ProtocolReport) -> Document:
 
 
 def _judge_lines(found: Analysis, protocol: Protocol) -> Iterator[Lines]:
-    """Who can be used, why not, and where each judge's quotes were found."""
+    """For each judge: whether it can be used, why not, and where its quotes were found."""
     cards = {card.judge_model: card for card in found.judges}
     for entry in found.league:
         broken = [rule_words(one.rule, one.limit, protocol) for one in entry.outcomes if one.holds is False]

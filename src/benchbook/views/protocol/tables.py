@@ -222,7 +222,7 @@ def _judge_row(card: JudgeResults, found: Analysis) -> tuple[Cell, ...]:
 
 
 def evidence_table(found: Analysis) -> Table:
-    """Where the judges' quotes were found: of each judge, by method."""
+    """Where each judge's quotes were found, by method."""
     rows: list[Sequence[Cell]] = [
         [_name(card.judge_model), method, *(validity.evidence[kind] for kind in LOCATED)]
         for card in found.judges

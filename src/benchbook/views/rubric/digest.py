@@ -51,7 +51,7 @@ class RunReport:
 
     @cached_property
     def digest(self) -> Digest:
-        """One pass over the rows, and a look at what the shown ones were asked."""
+        """The digest of the rows, in one pass, with the questions of the shown ones."""
         found = digest(self.rows())
         items = self.items([row.sample for row in (*found.failed, *found.passed)])
         found.asked = {sample: _asked(item) for sample, item in items}
@@ -135,7 +135,7 @@ class Digest:
 
 
 def digest(rows: Iterable[RubricRow]) -> Digest:
-    """One pass over `rows`."""
+    """The digest of `rows`, in one pass."""
     result = Digest()
     for row in rows:
         result.add(row)

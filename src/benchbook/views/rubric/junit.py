@@ -61,7 +61,7 @@ def _gate(gate: Gate) -> str:
 
 
 def _firm(gate: Gate) -> bool:
-    """Nothing about this gate stands in the way of READY but, maybe, that it is not measured."""
+    """True if nothing about this gate stands in the way of READY, except perhaps that it is not measured."""
     return gate.unmeasured or (gate.holds and gate.holds_in_worst_case and gate.bound_holds is not False)
 
 

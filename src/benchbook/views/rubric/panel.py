@@ -59,7 +59,7 @@ def judges_table(panel: PanelAnalysis, file: AggregatesFile) -> Table:
 
 
 def _names(panel: PanelAnalysis) -> list[str]:
-    """Of the criteria, in the rubric's order."""
+    """The names of the criteria, in the rubric's order."""
     return [field.removesuffix("_score") for field in panel.alpha]
 
 

@@ -174,7 +174,7 @@ def _gates(report: RunReport, in_full: bool) -> Section:
 
 
 def _counted(report: RunReport) -> Lines:
-    """For a terminal, what the other sections have as tables: the numbers that gates do not ask about (R4, R7.3)."""
+    """For a terminal, the numbers that other sections have as tables and gates do not ask about (R4, R7.3)."""
     file = report.aggregates
     repeats = [_repeats_line(one) for one in file.repeats if len(one.per_repeat) > 1]
     return Lines((*_measured_lines(report), *repeats, _ledger_line(file.ledger)))
@@ -253,7 +253,7 @@ def _panel(panel: PanelAnalysis, file: AggregatesFile) -> tuple[Block, ...]:
 
 
 def _repeats(report: RunReport) -> tuple[Block, ...]:
-    """R7.3; nothing but a sentence for a single repeat."""
+    """The tables of repeats (R7.3); a sentence where there is a single repeat."""
     file = report.aggregates
     made = (tables.repeats_table(file), tables.agreement_table(file, report.spec), tables.variance_table(file))
     if found := tuple(one for one in made if one):

@@ -83,7 +83,7 @@ def _value(word: AggregateWord, value: float | None) -> Value:
 
 
 def _shown_aggregates(spec: RubricSpec) -> Iterator[tuple[str, AggregateWord]]:
-    """Those of a rubric, with the words that tables know first: its criteria's stand where `rubric@v1` has its own."""
+    """A rubric's aggregates with their words, known names first: its criteria's come where `rubric@v1` has its own."""
     known = table_of(spec)
     names = [name for name in AGGREGATES if name in known]
     own = [name for name in known if name not in AGGREGATES and not name.startswith("n_")]
@@ -93,12 +93,12 @@ def _shown_aggregates(spec: RubricSpec) -> Iterator[tuple[str, AggregateWord]]:
 
 
 def _cases(kind: Kind, found: Cases | None) -> Cell:
-    """From the worst case to the best; a single value where no unscored sample parts them."""
+    """The worst case to the best; a single value where no unscored sample separates them."""
     return None if found is None else Span(Value(kind, found.worst), Value(kind, found.best))
 
 
 def _method(interval: Interval) -> str:
-    """How the interval was made, and what is to be said against it."""
+    """The method of an interval, and its warnings."""
     warnings = (WARNINGS.get(one, one) for one in interval.warnings)
     return "; ".join((f"{numbers.limit('rate', interval.confidence)} confidence", interval.method, *warnings))
 
@@ -152,7 +152,7 @@ def _latency(ms: float | None) -> Value:
 
 
 def repeats_table(file: AggregatesFile) -> Table:
-    """R7.3: each repeat, and mean and standard deviation over them."""
+    """Each repeat, and the mean and standard deviation over them (R7.3)."""
     n = max((len(summary.per_repeat) for summary in file.repeats), default=0)
     if n < 2:
         return table("Repeats", {}, ())
@@ -166,7 +166,7 @@ def repeats_table(file: AggregatesFile) -> Table:
 
 
 def agreement_table(file: AggregatesFile, spec: RubricSpec) -> Table:
-    """R7.3: how often the repeats of an item agree."""
+    """How often the repeats of an item agree (R7.3)."""
     found = file.item_agreement
     if found is None:
         return table("Agreement of the repeats", {}, ())

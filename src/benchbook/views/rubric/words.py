@@ -61,8 +61,7 @@ def scores_words(row: RubricRow | PanelVote, spec: RubricSpec) -> str:
 
 
 def given_words(one: Criterion, score: float | None, row: RubricRow | PanelVote) -> str:
-    """A score as its judge gave it: by the grade's name, where it has one. What an item's own criteria come to is a
-    share of 1."""
+    """A score as its judge gave it: by the grade's name, where it has one; by an item's own criteria, a share of 1."""
     if score is None:
         return NOT_APPLYING if does_not_apply(one, row) else numbers.DASH
     if one.grades:
@@ -71,7 +70,7 @@ def given_words(one: Criterion, score: float | None, row: RubricRow | PanelVote)
 
 
 def does_not_apply(one: Criterion, row: RubricRow | PanelVote) -> bool:
-    """Of a criterion without a score: no panel is asked by one that need not apply."""
+    """True if a criterion without a score does not apply; never in a panel, which has no such criteria."""
     scored = isinstance(row, RubricRow) and row.sample_score is not None and row.score_origin is None
     return one.may_not_apply and scored
 
