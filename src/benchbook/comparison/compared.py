@@ -101,18 +101,18 @@ class Comparison:
         return self.b.unanswered.n_items
 
     def n_not_asked(self, run: Literal["a", "b"]) -> int:
-        """Items of the other run alone, for this one ended early without asking them."""
+        """The number of items of the other run alone that this one, which ended early, did not ask."""
         return int(self.was_not_asked(run).sum())
 
     def was_not_asked(self, run: Literal["a", "b"]) -> polars.Series:
-        """For each of `items`, whether it is one of those. Of another eval set nobody can tell."""
+        """True for each of `items` that the run, which ended early, did not ask; never between two eval sets."""
         ended = (self.a if run == "a" else self.b).ended_early is not None
         is_one_set = all(one.name != "evalset" for one in self.measured)
         return self.items[f"sample_{run}"].is_null() & (ended and is_one_set)
 
     @property
     def shown_by_its_end(self) -> PairVerdict | None:
-        """Better or worse, where B was held against this very A while it went on, and ended by that."""
+        """The verdict, where B was compared with this very A while it went on, and ended early by that."""
         early = self.b.ended_early
         if early is None or early.against_sha256 is None:
             return None

@@ -145,7 +145,7 @@ def item_difference(
 
 
 def _not_worse(margin: float, found: Estimate, confidence: float) -> NotWorse:
-    """`found` leaves out 1 - confidence at either side."""
+    """The test against the margin, by an interval that leaves out 1 - confidence at either side."""
     holds = None if found.low is None else found.low > -margin
     return NotWorse(margin=margin, low=found.low, holds=holds, confidence=confidence)
 

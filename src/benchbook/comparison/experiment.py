@@ -90,7 +90,7 @@ def named_experiment(name: str, records: Iterable[Record]) -> NamedExperiment:
 
 
 def _read(record: Record, started: RunStarted) -> _Whole | LeftOut:
-    """Raises: RecordError."""
+    """A record, or why it is left out. Raises: RecordError."""
     run, evaluator = record.path.name, evaluator_of(record)
     derived = evaluator.read(record)
     if (state := derived.manifest.state) != "complete":

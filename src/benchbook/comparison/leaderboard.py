@@ -40,7 +40,7 @@ class History:
 
 
 def history(runs: Sequence[ComparedRun], by: Mark = "correct") -> History:
-    """Learned: wrong, and from some run on right. Forgotten: right, and from some run on wrong. Flipping: both ways.
+    """The way of each item, such as learned (right from some run on), forgotten (the reverse) or flipping (both ways).
 
     Raises: UsageError for fewer than three runs: two have a comparison.
     """

@@ -178,7 +178,7 @@ def _missing(n_unscored: int, unanswered: tuple[str, ...], run: ComparedRun) -> 
 
 
 def _by_margin(comparison: Comparison) -> Iterator[GateFinding]:
-    """Nothing where no item regressed: that needs no statistics."""
+    """The findings by the margin; none where no item regressed: that needs no statistics."""
     found, asked = comparison.score, comparison.score.not_worse
     if asked is None or asked.holds or not found.n_lost or found.difference is None or asked.low is None:
         return
