@@ -238,7 +238,7 @@ def _changed(path: Path) -> RecordError:
 
 
 def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observation | None:
-    """Counted from the journal, whose chain is checked on the way."""
+    """The row of a run that is going on, counted from the journal, whose chain is checked on the way."""
     state: JournalState | None = None
     samples: set[int] = set()
     for line in read_journal(record.journal):
@@ -341,7 +341,7 @@ def _row(
 
 
 def _evaluator_of(record: Record) -> Evaluator | None:
-    """None for a record of an evaluator that this version does not know."""
+    """The record's evaluator; None for one that this version does not know."""
     try:
         return evaluator_of(record)
     except RecordDamagedError:

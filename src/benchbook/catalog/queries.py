@@ -55,7 +55,7 @@ def _decoder(kind: type[Position]) -> msgspec.json.Decoder[Position]:
 
 
 def wrong_cursor() -> ConfigError:
-    """For a cursor that can be read, and belongs to another list or order."""
+    """The error for a cursor that can be read, but belongs to another list or order."""
     return ConfigError("after", "a cursor of another list", _EXPECTED)
 
 
