@@ -162,7 +162,7 @@ def _by_draws(units: Units, n_resamples: int, rng: np.random.Generator) -> Float
 
 
 def _by_bins(units: Units, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """See the module's docstring."""
+    """Totals of resamples from single rows and bins (see the module's docstring)."""
     rows = np.repeat(units.rows, units.counts, axis=0)
     singles, rest = _apart(rows)
     edges = np.linspace(0, len(rest), BINS + 1).astype(np.intp)

@@ -146,7 +146,7 @@ def design_of(sizes: list[int], spread: float, between: float) -> Design:
 
 
 def rescaled(found: Estimate, lowest: float, width: float) -> Estimate:
-    """From shares of a scale to its own unit."""
+    """The estimate, a share of a scale, in the scale's own unit."""
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else lowest + width * value

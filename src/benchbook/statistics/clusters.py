@@ -128,7 +128,7 @@ def _totals(clusters: ClusterCounts, highest: int) -> _Totals:
 
 
 def _correlation(sums: _Totals) -> float:
-    """By analysis of variance, 0 at least, drawn towards 1 by what was not seen."""
+    """The intraclass correlation by analysis of variance, 0 at least, drawn towards 1 by what was not seen."""
     overall = sums.total**2 / sums.n
     between = max(0.0, sums.of_means - overall) / (sums.n_clusters - 1)
     within = max(0.0, sums.squares - sums.of_means) / (sums.n - sums.n_clusters) if sums.n > sums.n_clusters else 0.0
@@ -140,7 +140,7 @@ def _correlation(sums: _Totals) -> float:
 
 
 def _degrees(clusters: ClusterCounts, sums: _Totals, correlation: float, n: float) -> float:
-    """Of the variance of the weighted mean, a sum of the mean squares between and within clusters."""
+    """Degrees of freedom of the weighted mean's variance, a sum of the mean squares between and within clusters."""
     weights = [(size, count, size / (1 + (size - 1) * correlation)) for (size, _, _), count in clusters.items()]
     typical = (sums.n - sums.of_sizes / sums.n) / (sums.n_clusters - 1)
     of_between = fsum(count * weight**2 for _, count, weight in weights) / n**2 / typical

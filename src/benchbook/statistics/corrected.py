@@ -53,7 +53,7 @@ class _Rates:
 
     @property
     def variances(self) -> tuple[float, float, float]:
-        """Of the flagged share, of sensitivity and of specificity."""
+        """The variances of the flagged share, of sensitivity and of specificity."""
         return (
             self.flagged * (1 - self.flagged) / self.n,
             self.sensitivity * (1 - self.sensitivity) / self.positives,
@@ -62,7 +62,7 @@ class _Rates:
 
     @property
     def standard_error(self) -> float:
-        """By the delta method (Rogan and Gladen 1978)."""
+        """The standard error by the delta method (Rogan and Gladen 1978)."""
         flagged, sensitivity, specificity = self.variances
         share = self.true_share
         return sqrt(flagged + share**2 * sensitivity + (1 - share) ** 2 * specificity) / self.youden
@@ -96,7 +96,7 @@ class _Counts:
         return self._with(0.0, 0.0)
 
     def adjusted(self, z: float) -> _Rates:
-        """With z^2/2 samples added each way to the judged ones, and one to the labelled ones."""
+        """The rates with z^2/2 samples added each way to the judged ones, and one to the labelled ones."""
         return self._with(z * z / 2, 1.0)
 
     def _with(self, judged: float, labelled: float) -> _Rates:
@@ -222,7 +222,7 @@ def _clip(share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Of `n` samples with one judgement people labelled `n_labelled`, and found `positives` of these positive."""
+    """The `n` samples with one judgement: people labelled `n_labelled`, and found `positives` of these positive."""
 
     n: int
     n_labelled: int
@@ -234,7 +234,7 @@ class Stratum:
 
     @property
     def share(self) -> float:
-        """A half where nobody labelled any: Jeffreys' mean."""
+        """The share of positives; a half where nobody labelled any: Jeffreys' mean."""
         return self.positives / self.n_labelled if self.n_labelled else 0.5
 
 

@@ -73,7 +73,7 @@ def sample_size_mid_p(
 
 
 def _least_pairs(differing: float, won: float, start: int, power: float, alpha: float) -> int:
-    """`differing` is the share of pairs that differ, `won` that of them which `b` wins."""
+    """The least number of pairs; a share `differing` of them differs, and of these `b` wins the share `won`."""
     most = 2 * start + 60
     found = _power_of(differing, won, most, alpha)
     low, high = 0, most

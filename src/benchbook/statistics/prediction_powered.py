@@ -80,7 +80,7 @@ def prediction_powered_mean(
 def _bounded(
     y: Floats, estimate: float, variance: float, scale: tuple[float, float], confidence: float
 ) -> tuple[float, float]:
-    """At either side the wider of two intervals: Student's t, and that of a bounded mean of as many labels as the
+    """The wider, at either side, of two intervals: Student's t, and that of a bounded mean of as many labels as the
     judge makes of them. Each is too sure where the other is not: t of labels nearly all alike, the other where the
     judge's errors spread more than the labels do."""
     lowest, width = scale[0], scale[1] - scale[0]

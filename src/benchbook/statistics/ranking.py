@@ -141,7 +141,7 @@ def _holm_of_pairs(p: Floats) -> Floats:
 
 
 def _mid_p(table: Floats) -> Floats:
-    """Of every two columns of 0 and 1: as `mcnemar`."""
+    """The mid-p of every two columns of 0 and 1, as in `mcnemar`."""
     from scipy.special import bdtr
 
     passes = np.abs(table)
@@ -154,7 +154,7 @@ def _mid_p(table: Floats) -> Floats:
 
 
 def _t_p(table: Floats, codes: Ints, n_units: int) -> Floats:
-    """Of every two columns, from products of columns: the mean difference against `bounded_difference`'s spread."""
+    """The p of every two columns' mean difference, with `bounded_difference`'s spread, from products of columns."""
     from scipy.special import stdtr
 
     n_runs = table.shape[1]
@@ -201,7 +201,7 @@ def _least_p(table: Floats, codes: Ints, n_units: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCorrelation:
-    """From -1 (opposite order) to 1 (the same order)."""
+    """Correlations of two rankings, from -1 (opposite order) to 1 (the same order)."""
 
     kendall_tau_b: Estimate
     spearman: Estimate
