@@ -158,7 +158,7 @@ class _Stepless:
             self._n += 1
 
     def refuse(self, path: Path, names: Mapping[str, bool], given: Mapping[str, str]) -> None:
-        """Where most rows have no step, or no row with one has the loss, the log would be lost. Raises: InputError."""
+        """Refuse a log most of whose rows have no step, or whose loss is in those alone. Raises: InputError."""
         if self._n > self.n_with_step or any(self._has_alone(names, known) for known in LOSS_NAMES.values()):
             there = shorten(", ".join(self.names), 200)
             step = f"{given['step']} in each row" if "step" in given else ", ".join(AXIS_NAMES["step"][:2])

@@ -166,7 +166,7 @@ def curves(points: Iterable[MetricPoint]) -> dict[str, Curve]:
 
 
 def _curve(name: str, points: list[MetricPoint]) -> Curve:
-    """From the last segment back: of each older one, what lies before the first step of all that came after it."""
+    """The curve of one metric: of each segment, the points before the first step of any later one."""
     by_segment = sorted(points, key=lambda point: (point.segment, point.step))
     segments = [list(found) for _, found in groupby(by_segment, key=lambda point: point.segment)]
     kept: list[list[MetricPoint]] = []

@@ -173,7 +173,7 @@ def write_training(record: Record, started: RunStarted, target: Path) -> None:
 
 
 def training_warnings(started: RunStarted) -> list[str]:
-    """Of logs that end in half a line."""
+    """Warnings about logs that end in half a line."""
     return [
         f"Half of line {log.half_line:,} of {log.name} was there: the log was read up to it."
         for log in _logs_in(started)
