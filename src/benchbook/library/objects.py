@@ -126,7 +126,7 @@ class Run:
         return "\n".join(document_lines(view.summary(report)))
 
     def _shown(self) -> tuple[View, Any]:
-        """How it is shown, and the report that the view's functions take."""
+        """The run's view, and the report that the view's functions take."""
         from benchbook.views.views import view_of
 
         view = view_of(evaluator_of(self.record))
