@@ -1,4 +1,4 @@
-"""One call, from waiting its turn to the fact that tells what came of it."""
+"""One call, from waiting for its turn to the fact that records its outcome."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from benchbook.record.journal import JournalWriter
 from benchbook.text import sentences
 
 _OVERLOADED = (429, 503, 529)
-_GOOD_WHILE_S = 60.0  # a limit by the minute lets somebody in within that
-_PATIENCE = 3  # times `max_wait_ms`, in which a server lets nobody in: then the run stops
+_GOOD_WHILE_S = 60.0  # a limit per minute lets somebody in within that time
+_PATIENCE = 3  # times `max_wait_ms`: a server that lets nobody in for so long stops the run
 _MILLION = Decimal(1_000_000)
 
 
@@ -37,9 +37,9 @@ class Endpoint:
     server: ServerPace = field(default_factory=ServerPace)  # one for all endpoints at one server
     input_price: Decimal | None = None
     output_price: Decimal | None = None
-    cache_scope: str = ""  # what the response cache's key holds besides the request: the address and model id
+    cache_scope: str = ""  # the part of the response cache's key beside the request: the address and model id
     who: Who | None = None  # as texts name it
-    refuses: bool = False  # it has shown what only a person can mend: nobody need ask it any more
+    refuses: bool = False  # it has shown a fault that only a person can mend: it need not be asked again
 
     def cost_usd(self, input_tokens: int | None, output_tokens: int | None) -> Decimal:
         cost = Decimal(0)
@@ -51,9 +51,9 @@ class Endpoint:
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What is asked: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt.
+    """One request to make: `attempt` 2 of a judge is its parse retry. `cacheable`: a first repeat's first attempt.
 
-    `endpoint` names who is asked: the role, where there is one of each.
+    `endpoint` names who is asked; it is the role, if there is one endpoint for each.
     """
 
     sample: int
@@ -62,18 +62,18 @@ class Call(msgspec.Struct, frozen=True):
     body: bytes
     endpoint: str
     cacheable: bool = False
-    begins: bool = False  # the sample's first: nothing is lost where it is not sent
+    begins: bool = False  # the sample's first: nothing is lost if it is not sent
     judge: int = 0  # which of a panel's judges
 
     @property
     def whose(self) -> str:
-        """Who is asked, for messages."""
+        """The name of whoever is asked, for messages."""
         return self.endpoint if self.judge else self.role
 
 
 @dataclass(slots=True)
 class Asker:
-    """Asks within the limits, retries transport faults (SPEC R3.6), and writes every outcome to the journal."""
+    """Asks within the limits, retries after transport faults (SPEC R3.6), and writes every outcome to the journal."""
 
     journal: JournalWriter
     endpoints: Mapping[str, Endpoint]
@@ -85,8 +85,8 @@ class Asker:
     tokens: RateLimit | None = None
     cache: ResponseCache | None = None
     jitter: random.Random = field(default_factory=random.Random)
-    asks_again: bool = False  # what others were answered beside, once more at the end of the sitting
-    on_wait: Callable[[], None] = lambda: None  # a server wants to be asked less; `waiting` says so
+    asks_again: bool = False  # samples left unanswered are asked once more, at the end of the sitting
+    on_wait: Callable[[], None] = lambda: None  # called when a server wants fewer requests; `waiting` says why
     _waiting: set[asyncio.Task[Any]] = field(default_factory=set)
     _woken: set[asyncio.Task[Any]] = field(default_factory=set)
 
@@ -94,9 +94,9 @@ class Asker:
         self.stop.on_stop = self._wake_waiting
 
     async def ask(self, call: Call) -> Reply | Failure | None:
-        """The reply, or the failure that ended the sample or the run; it is in the journal already.
+        """Return the reply, or the failure that ended the sample or the run, once it is in the journal.
 
-        None where the run stops before the request was sent: it is asked when the run is resumed.
+        None if the run stops before the request is sent: it is asked when the run is resumed.
         """
         endpoint = self.endpoints[call.endpoint]
         sha256 = request_sha256(call.body)
@@ -106,7 +106,7 @@ class Asker:
                 return self._write_reply(call, hit, sha256, queue_ms=0, retry_ms=0, cached=True)
         started = first_sent = time.monotonic()
         queued = 0.0
-        tries = retries = 0  # all that were made, and those that failed and were made again
+        tries = retries = 0  # all requests that were sent, and those sent again after a failure
         while True:
             asked_for = time.monotonic()
             if not (self._goes_at_once(endpoint) or await self._has_turn(endpoint, call, tries)):
@@ -141,20 +141,20 @@ class Asker:
                 return None
 
     def _goes_at_once(self, endpoint: Endpoint) -> bool:
-        """Nothing is in the way of a request, as is nearly always so: it has its turn without a wait."""
+        """Take a turn without a wait if nothing is in the way of a request, as is nearly always so."""
         if self.stop.reason is not None or self.requests is not None or self.tokens is not None or endpoint.refuses:
             return False
         return endpoint.gate.has_room and endpoint.server.try_enter() and endpoint.gate.try_enter()
 
     async def _has_turn(self, endpoint: Endpoint, call: Call, tries: int) -> bool:
-        """Wait for the rate limits and the gate. False, at once, where the run stops and this can wait for the next
-        sitting: a sample that is not begun, another attempt after a failed one, or whoever refuses everybody."""
+        """Wait for the rate limits and the gate. False, at once, if the run stops and the call can wait for the next
+        sitting: it begins a sample, or repeats a failed attempt. False too if the endpoint refuses everybody."""
         can_wait = call.begins or tries > 0
         if not can_wait:
             await self._wait_for_turn(endpoint, urgent=True)
         elif not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
             return False
-        if endpoint.refuses or (can_wait and self.stop.reason is not None):  # since the moment in which the turn came
+        if endpoint.refuses or (can_wait and self.stop.reason is not None):  # meanwhile
             self._leave(endpoint)
             return False
         return True
@@ -176,7 +176,7 @@ class Asker:
             raise
 
     async def _unless_stopped(self, wait: Callable[[], Coroutine[Any, Any, None]]) -> bool:
-        """Wait; False as soon as the run stops."""
+        """Wait, and return True; False as soon as the run stops."""
         task = asyncio.current_task()
         if self.stop.reason is not None or task is None:
             return False
@@ -184,7 +184,7 @@ class Asker:
         try:
             await wait()
         except asyncio.CancelledError:
-            # Ours, unless somebody else cancels the task too: a second Ctrl-C, a worker that failed.
+            # Our own cancellation, unless somebody else cancels the task too: a second Ctrl-C, a worker that failed.
             if task not in self._woken or task.uncancel() > 0:
                 raise
             return False
@@ -205,7 +205,7 @@ class Asker:
             self.budget.spend(endpoint.cost_usd(answer.input_tokens, answer.output_tokens))
 
     def cost_of(self, call: Call, reply: Reply) -> Decimal:
-        """What a reply cost, in dollars: nothing where it came from the cache or no price is known."""
+        """The cost of a reply in dollars; 0 if it came from the cache, or no limit or no price is set."""
         if self.budget.limit_usd is None or reply.cached:
             return Decimal(0)
         return self.endpoints[call.endpoint].cost_usd(reply.input_tokens, reply.output_tokens)
@@ -213,10 +213,10 @@ class Asker:
     def _kept_waiting(
         self, endpoint: Endpoint, call: Call, failed: CallFailed, sent: float, first_sent: float
     ) -> tuple[FailureEnds, float] | None:
-        """What a limit of the server, or of this machine, makes of a call that it refused (R3.6a).
+        """The end of a call that a limit of the server or of this machine refused, and the wait (R3.6a).
 
-        None where the call failed for another reason, or counts as a failed try. A wait that the server names is none;
-        a 429 without one is, where nothing else was under way and the server has answered nobody for a good while.
+        None if the call failed for another reason, or counts as a failed try. A refusal that names a wait does not
+        count; a 429 without one does, if nothing else was under way and the server has answered nobody for long.
         """
         server = endpoint.server
         named_s = failed.retry_after_s or None  # "Retry-After: 0" names no wait
@@ -224,14 +224,14 @@ class Asker:
         if not (is_local or failed.status in _OVERLOADED or failed.cause == "rate_limit"):
             others_are_answered = server.answered_at is not None and server.answered_at > first_sent
             if named_s is None or not failed.retryable or others_are_answered or self.asks_again:
-                return None  # what is wrong is this request
+                return None  # this request is at fault
         at_a_rate = named_s is not None or is_local or failed.cause == "rate_limit"
         status = None if is_local else failed.status
         alone = server.refused(sent, status=status, named_s=named_s, at_a_rate=at_a_rate)
         if failed.stops_run or not failed.retryable:
             return None
         if not at_a_rate:
-            return None  # overloaded: asked less, and tried again as after any other fault of a server
+            return None  # overloaded: it is asked less, and tried again as after any other fault of a server
         if named_s is None and alone and (is_local or server.unanswered_for_s() > _GOOD_WHILE_S):
             return None
         wait_s = named_s or backoff_s(server.refusals - 1, self.jitter)
@@ -250,7 +250,7 @@ class Asker:
     def _count_failure(
         self, endpoint: Endpoint, call: Call, failed: CallFailed, retries: int
     ) -> tuple[FailureEnds, float]:
-        """What a failed try ends. At a limit the tries of all who ask the server count together, and wait together."""
+        """The end of a failed try, and the wait. At a limit, all who ask the server share their tries and the wait."""
         if failed.cause not in ("rate_limit", "local"):
             return self._judge_failure(call, failed, retries)
         ends, wait_s = self._judge_failure(call, failed, max(retries, endpoint.server.alone_refused - 1))
@@ -259,14 +259,14 @@ class Asker:
 
     @property
     def waiting(self) -> str | None:
-        """Why calls wait, in words, where a server or this machine wants fewer; None where none waits."""
+        """The reason why calls wait for a server or this machine, in words; None if none waits."""
         for endpoint in self.endpoints.values():
             if (words := endpoint.server.waiting()) is not None:
                 return words
         return None
 
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
-        """What a failure ends, and how long to wait where that is only the attempt."""
+        """The end of a failure (attempt, sample, sitting or run), and the wait before another attempt."""
         who = self.endpoints[call.endpoint].who or Who(role=call.role, prefix=f"{call.role}_")
         said = said_by(who, failed.cause, failed.detail)
         advice = advice_on(who, failed.cause, failed.parameter)
@@ -278,14 +278,14 @@ class Asker:
             return "sample", 0.0  # R1.3: the candidate's time-out is its outcome
         most = self.max_retries if failed.most_retries is None else min(self.max_retries, failed.most_retries)
         if not (failed.retryable or failed.error == "timeout") or retries >= most:
-            # R1.3a: it is no outcome of the model's. A file that lacks outputs is no server that is down.
+            # R1.3a: the model has no outcome. A file that lacks outputs does not count as a server that is down.
             self.stop.note_unanswered(said, advice, in_a_row=failed.cause != "not_recorded")
             return "sitting", 0.0
         wait_s = failed.retry_after_s if failed.retry_after_s is not None else backoff_s(retries, self.jitter)
         return ("run", 0.0) if self._is_too_long(call, wait_s) else ("attempt", wait_s)
 
     def _is_too_long(self, call: Call, wait_s: float) -> bool:
-        """Whether a wait is longer than the user allows, which stops the run."""
+        """Stop the run and return True if a wait is longer than the user allows."""
         if wait_s * 1000 <= self.max_wait_ms:
             return False
         asks = f"the {call.whose}'s provider asks to wait {wait_s:.0f} s, over max_wait_ms {self.max_wait_ms}"
@@ -333,6 +333,6 @@ class Asker:
 
 
 def backoff_s(retries: int, jitter: random.Random) -> float:
-    """Half a second, doubled each time up to 30 s, and half of it by chance: clients that failed together part."""
+    """Half a second, doubled each time up to 30 s; half of it is random, so that clients spread out."""
     whole: float = min(30.0, 0.5 * 2**retries)
     return whole / 2 + jitter.uniform(0, whole / 2)

@@ -1,4 +1,4 @@
-"""What a run would ask of whom, and the most that it can cost, told before anything is asked."""
+"""The forecast of a run: whom it would ask and how often, and the most that it can cost, before anything is asked."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benchbook.record.facts import Role
 from benchbook.text import plural
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English; only for this estimate, never for a score
-_MAX_TOKENS = 1024  # of an answer that has no limit of its own
+_MAX_TOKENS = 1024  # of an answer without a limit of its own
 _MILLION = Decimal(1_000_000)
 
 
 class AskedModel(msgspec.Struct, frozen=True, kw_only=True):
-    """One of those who would be asked. `name` is what a judge is called, where it has a name."""
+    """One model that would be asked. `name` is a judge's own name, if it has one."""
 
     role: Role
     name: str | None
@@ -27,10 +27,10 @@ class AskedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be asked. An evaluator that has more to tell of its plan adds it in a subtype of this."""
+    """The requests of a run, before it begins. An evaluator whose plan has more to show adds it in a subtype."""
 
     samples: int
-    calls: int  # beside those that a reply which can't be read, or a fault on the way, leads to
+    calls: int  # without retries after unreadable replies or transport faults
     models: tuple[AskedModel, ...]
     first_request: str
     most_cost_usd: str | None  # None without prices
@@ -40,24 +40,24 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def asked_words(self) -> tuple[str, ...]:
-        """How much is asked, a line each."""
+        """The amount of work, in words, by line."""
         return (f"{plural(self.samples, 'sample')}: {plural(self.calls, 'call')}",)
 
     @property
     def outcome_words(self) -> tuple[tuple[str, str], ...]:
-        """What can come of it, as far as the plan tells: `READY`, `stops`, each with what is to be said of it."""
+        """The outcomes that the plan allows (`READY`, `stops`), each with a remark."""
         return ()
 
 
 class Workload(NamedTuple):
-    """All that one endpoint is asked."""
+    """All requests to one endpoint."""
 
     calls: int
     input_tokens: int
 
 
 def asked_models(roles: Roles, names: Iterable[str] = ()) -> tuple[AskedModel, ...]:
-    """Whom these roles ask; `names` are those of the judges, in their order."""
+    """The models that these roles ask; `names` are those of the judges, in their order."""
     named = iter(names)
     return tuple(
         AskedModel(role="candidate", name=None, model_id=plan.model_id, params=plan.params)
@@ -68,7 +68,7 @@ def asked_models(roles: Roles, names: Iterable[str] = ()) -> tuple[AskedModel, .
 
 
 def most_cost(roles: Roles, asked: Mapping[str, Workload]) -> str | None:
-    """Dollars, every answer as long as it may be; None where no price is set."""
+    """The cost in dollars if every answer is as long as allowed; None if no price is set."""
     prices = [price for role, _ in roles.values() for price in (role.config.input_price, role.config.output_price)]
     if all(price is None for price in prices):
         return None

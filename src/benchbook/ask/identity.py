@@ -1,4 +1,4 @@
-"""Who was asked and who answered, and what code ran where (SPEC R7.1, R7.2)."""
+"""The identity of models, code and environment: who was asked, who answered, what ran where (SPEC R7.1, R7.2)."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from benchbook.record.state import Reported
 from benchbook.text import shorten
 
 _SHOWN = 80  # characters of a name that a server gave itself
-_ASKED_BY_NAME = frozenset({"openai", "any-llm"})  # elsewhere nobody but us says which model it is
+_ASKED_BY_NAME = frozenset({"openai", "any-llm"})  # with others nobody but us says which model it is
 
 
 def floating_ids(models: Mapping[str, ModelId]) -> dict[str, str]:
-    """Which of the models float, and why: recorded when a run begins, for the list of known names grows."""
+    """The models that float, and why. This is recorded when a run begins, since the list of known names grows."""
     return {role: why for role, model_id in models.items() if (why := model_id.floats_because) is not None}
 
 
 def floating_of(identity: Mapping[str, Any]) -> Mapping[str, str]:
-    """What `floating_ids` found when the run began."""
+    """The models that floated when the run began, as `floating_ids` found them."""
     found: Mapping[str, str] = identity.get("floating", {})
     return found
 
 
 def model_version(model_id: ModelId, reported: Reported, derivation: int, *, only_snapshot: bool = False) -> str | None:
-    """The exact version: a dated snapshot that the provider names, else the declared one, else the fingerprint.
+    """The exact version: a dated snapshot that the provider names, else the declared version, else the fingerprint.
 
-    None where nobody tells; such a run lacks required metadata. `only_snapshot`: the id floats in a benchmark, and what
-    it declares is no version.
+    None if it is unknown; such a run lacks required metadata. `only_snapshot`: the id floats in a benchmark, so that
+    its declared version does not count.
     """
     name, fingerprint = reported.most_common()
     if derivation < 3:
@@ -80,7 +80,7 @@ class OtherModel:
 
 
 def other_model(model_id: ModelId, reported: Reported) -> OtherModel | None:
-    """What the provider calls the model, held against what was asked for (R7.2)."""
+    """The other model by whose name the provider answered; None if its names fit what was asked for (R7.2)."""
     if model_id.provider not in _ASKED_BY_NAME:
         return None
     asked = asked_name(model_id)
@@ -95,7 +95,7 @@ def other_model(model_id: ModelId, reported: Reported) -> OtherModel | None:
 
 
 def _other_fingerprint(model_id: ModelId, reported: Reported) -> OtherModel | None:
-    """A fingerprint may be declared, too."""
+    """Another fingerprint than the declared one, if the version is a fingerprint."""
     version = model_id.version
     told = sorted({fingerprint for _, fingerprint in reported.counts if fingerprint and fingerprint != version})
     if version is None or not version.startswith("fp_") or not told:
@@ -104,7 +104,7 @@ def _other_fingerprint(model_id: ModelId, reported: Reported) -> OtherModel | No
 
 
 def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported]) -> bool:
-    """The same by their ids, by their weights, or by what their servers call them."""
+    """True if two models are one by their ids, their weights, or their servers' names for them."""
     (id_one, reported_one), (id_other, reported_other) = one, other
     if id_one == id_other or (is_content_hash(id_one.version) and id_one.version == id_other.version):
         return True
@@ -112,7 +112,7 @@ def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported]
     if names_one and names_other:
         first, second = read_name(names_one[0]), read_name(names_other[0])
         if id_one.name == id_other.name and id_one.version != id_other.version and not (first.date and second.date):
-            return False  # two versions of it are declared, and nobody says otherwise
+            return False  # two versions of it are declared, and no server says otherwise
         return bool(first.words) and first.base == second.base and can_be_same((first,), second)
     if names_one or names_other:
         told, asked = (names_one[0], id_other) if names_one else (names_other[0], id_one)
@@ -123,12 +123,12 @@ def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported]
     return (id_one.name, id_one.version) == (id_other.name, id_other.version)
 
 
-# What texts call it, its id, and what it said that it is.
+# The name that texts use, the id, and the names that the model reported.
 Role = tuple[str, ModelId, Reported]
 
 
 def identity_warnings(identity: Mapping[str, Any], roles: Iterable[Role]) -> list[str]:
-    """`identity` is that of the record's first fact."""
+    """Warnings about models that float, or that answered as others. `identity` is that of the record's first fact."""
     floating = floating_of(identity)
     warnings = []
     for name, model_id, reported in roles:
@@ -143,7 +143,7 @@ def identity_warnings(identity: Mapping[str, Any], roles: Iterable[Role]) -> lis
 
 
 def identity_caps(roles: Iterable[Role]) -> list[str]:
-    """What a benchmark's decision can't be READY with."""
+    """The reasons, among the models' names, for which a benchmark's decision can't be READY."""
     return [
         f"the {name}'s {other}"
         for name, model_id, reported in roles
@@ -152,7 +152,7 @@ def identity_caps(roles: Iterable[Role]) -> list[str]:
 
 
 def self_judging(model: Role, judges: Iterable[Role]) -> list[str]:
-    """Which judges are the model that they judge."""
+    """A warning for each judge that is the model which it judges."""
     return [
         f"The {name} is the model itself: models tend to favour their own answers."
         for name, model_id, reported in judges
@@ -166,7 +166,7 @@ _UNRELEASED = re.compile(r"\.dev|\+")  # PEP 440: between two releases, or someb
 
 
 def code_version() -> dict[str, Any]:
-    """Benchbook's version, and in a checkout of it the commit, and whether the tree differs from that."""
+    """Benchbook's version; in a checkout, also the commit, and whether the tree differs from it."""
     return {"benchbook": _version_of("benchbook"), **_commit_of(_PACKAGE)}
 
 
@@ -176,7 +176,7 @@ def _commit_of(package: Path) -> Mapping[str, Any]:
 
 
 def _checkout(package: Path) -> Path | None:
-    """The repository that Benchbook runs from; None where it is installed, be it into somebody's repository."""
+    """The package in the checkout that Benchbook runs from; None if it is installed, even into a user's repository."""
     top = _git(package, "rev-parse", "--show-toplevel")
     if not top or Path(top).resolve() / "src" / "benchbook" != package:
         return None
@@ -184,9 +184,9 @@ def _checkout(package: Path) -> Path | None:
 
 
 def project_version(*places: tuple[str, str | Path | None]) -> dict[str, Any]:
-    """The commit of the user's own repository: the one that holds the first of `places` that is there.
+    """The commit of the user's own repository: that of the first of `places` that exists.
 
-    Each is what it is called (`config`) and where it lies; the working directory is the last. Nulls outside of git.
+    Each is a name (`config`) and a path; the working directory comes last. Outside of git the values are null.
     """
     named = [(name, Path(place)) for name, place in places if place is not None and Path(place).exists()]
     name, place = [*named, ("working directory", Path.cwd())][0]
@@ -194,7 +194,7 @@ def project_version(*places: tuple[str, str | Path | None]) -> dict[str, Any]:
 
 
 def check_code_is_named(code: dict[str, Any]) -> None:
-    """Refuse a benchmark of which nobody could say by what code it was made (R7.1).
+    """Refuse a benchmark whose code nobody could identify later (R7.1).
 
     Raises: UsageError.
     """
@@ -215,7 +215,7 @@ def _commit(folder: Path | None) -> dict[str, Any]:
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """What git says of the folder. Variables that name another repository, as in a hook, are not handed on."""
+    """Git's answer about a folder; None if it has none. Variables that name another repository are not passed on."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
@@ -231,7 +231,7 @@ def _git(folder: Path, *words: str) -> str | None:
 
 
 def environment() -> dict[str, Any]:
-    """Python, platform and package versions; the region where `BENCHBOOK_REGION` names it. No machine name."""
+    """Python, platform and package versions; the region, if `BENCHBOOK_REGION` names it. No machine name."""
     return {
         "python": sys.version.split()[0],
         "implementation": platform.python_implementation(),
@@ -263,7 +263,7 @@ def first_fact(
     n_items: int,
     repeats: int,
 ) -> RunStarted:
-    """Of a plan that names its spec, with the settings as they are recorded."""
+    """The first fact of a run by its plan, which names the spec, and its settings, as they are recorded."""
     return RunStarted(
         run_id=run_id,
         spec=plan.spec,
@@ -280,20 +280,20 @@ def first_fact(
 
 
 def project_identity(source: str | Path | None, name: str, data: str) -> dict[str, Any]:
-    """The commit of the user's own work, by the config or by what was asked: `name` is what texts call that.
+    """The commit of the user's own work, by the config or else the data, which texts call `name`.
 
-    A set that Benchbook ships (`@NAME`) is nobody's work, and one in memory lies nowhere.
+    A set that Benchbook ships (`@NAME`) is not the user's work, and one in memory has no path.
     """
     file = None if data.startswith(("@", "memory:")) else data
     return {"project_version": project_version(("config", source), (name, file))}
 
 
 def storable_config(config: SittingSettings) -> dict[str, Any]:
-    """The settings as they are recorded: exact decimals as strings, and what was not set left out."""
+    """The settings as they are recorded: exact decimals as strings, unset ones left out."""
     values = msgspec.to_builtins(config)
     return {name: value for name, value in values.items() if value not in (None, {}, [], ())}
 
 
 def new_run_id() -> str:
-    """Sorts by time, and does not collide."""
+    """A new run id, which sorts by time and does not collide."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

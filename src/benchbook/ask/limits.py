@@ -1,4 +1,4 @@
-"""The user's limits, concurrency that adapts below them, and what stops a run: a limit, a fault, a Ctrl-C."""
+"""The user's limits, concurrency that adapts below them, and the reasons that stop a run: a limit, fault or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from benchbook.text import sentences
 
 
 class ConcurrencyLimit:
-    """How many requests may be under way at one endpoint at most.
+    """A limit on the requests that are under way at one endpoint.
 
     Starts at `start`, grows by one for every `limit` answers that come without the latency climbing, and never exceeds
-    `ceiling`, the user's limit. What the server says of its load is `ServerPace`'s.
-    `first_alone`: nobody else goes until something came of the first request, which may show that no other need be sent
-    (R3.6a).
+    `ceiling`, the user's limit. The server's own limits are in `ServerPace`.
+    `first_alone`: no other request is sent before the first has an outcome, which may show that none need be (R3.6a).
     """
 
     LATENCY_CLIMB = 2.0  # growth stops while the recent latency is over this many times the best seen
@@ -41,7 +40,7 @@ class ConcurrencyLimit:
         return self.under_way < self.limit
 
     def try_enter(self) -> bool:
-        """Take a turn where there is one now."""
+        """Take a turn if there is one now."""
         if self.under_way >= self.limit:
             return False
         self.under_way += 1
@@ -73,7 +72,7 @@ class ConcurrencyLimit:
                 free -= 1
 
     def answered(self, latency_ms: int) -> None:
-        """An answer came; grow where that does not cost latency."""
+        """Note an answer, and grow if that does not cost latency."""
         self._recent_ms += (latency_ms - self._recent_ms) * (self.SMOOTHING if self._recent_ms else 1.0)
         self._best_ms = min(self._best_ms, max(self._recent_ms, 1.0))
         if self.limit >= self.ceiling:
@@ -88,7 +87,7 @@ class ConcurrencyLimit:
 class RateLimit:
     """At most `per_minute` units a minute, in a bucket that refills steadily and holds a tenth of a minute.
 
-    A cost that is only known afterwards (tokens) is charged then, and may leave the bucket in debt.
+    A cost that is known only afterwards (tokens) is charged then, and may leave the bucket in debt.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -99,7 +98,7 @@ class RateLimit:
         self._at = clock()
         self._turn = asyncio.Lock()
         self._urgent_turn = asyncio.Lock()
-        self._urgent = 0  # how many wait, or are about to go
+        self._urgent = 0  # the number that wait, or are about to go
 
     def _refill(self) -> None:
         now = self._clock()
@@ -109,7 +108,7 @@ class RateLimit:
     async def take(self, units: float, *, urgent: bool = False) -> None:
         """Wait, in turn, until `units` may be used; 0 waits until there is no debt.
 
-        The urgent have a turn of their own, before all others: what is begun is finished first.
+        The urgent have a queue of their own, before all others: samples that are begun are finished first.
         """
         self._urgent += urgent
         try:
@@ -128,10 +127,10 @@ class RateLimit:
 
 
 class Budget:
-    """Money, and when it is spent.
+    """The money that a run may spend.
 
-    What a sample costs is known once it is done; so that many under way at once do not overspend together, each is
-    counted as the dearest seen so far. The limit can be exceeded by what the first samples cost, before one is known.
+    The cost of a sample is known once it is done. So that many under way at once do not overspend together, each counts
+    as much as the dearest so far. The limit can be exceeded by the first samples, before any cost is known.
     """
 
     def __init__(self, limit_usd: Decimal | None, spent_usd: Decimal = Decimal(0)) -> None:
@@ -158,20 +157,20 @@ class Budget:
         self.spent_usd += cost_usd
 
 
-UNANSWERED_IN_A_ROW = 10  # R3.6a: so many samples in a row that end unanswered stop the run
+UNANSWERED_IN_A_ROW = 10  # R3.6a: so many unanswered samples in a row stop the run
 
 
 class Stop:
-    """Set by whoever finds a reason; workers look at it before they take the next sample.
+    """The reason to stop a run, set by whoever finds one; workers check it before they take the next sample.
 
-    `failed`: something is wrong and a person must act, against a limit that was reached or a Ctrl-C.
+    `failed`: something is wrong and a person must act, as opposed to a limit that was reached or a Ctrl-C.
     """
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self.failed = False
-        self.interrupted = False  # by a person, once already
-        self.usage = False  # what is wrong is how the run was set up
+        self.interrupted = False  # once already, by a person
+        self.usage = False  # the fault is in how the run was set up
         self.on_stop: Callable[[], None] = lambda: None
         self.n_answered = 0  # in this sitting
         self._in_a_row = 0
@@ -179,17 +178,17 @@ class Stop:
         self._last_advice = ""
 
     def because(self, reason: str, *, failed: bool = False, usage: bool = False) -> None:
-        """The first reason stays."""
+        """Stop for this reason, unless there is one already."""
         if self.reason is None:
             self.reason, self.failed, self.usage = reason, failed, usage
             self.on_stop()
 
     def settle(self) -> None:
-        """What stopped the asking was no limit and nobody's wish: the run is whole as it is."""
+        """Drop the reason: the run is whole, however the asking ended."""
         self.reason, self.failed, self.usage, self.interrupted = None, False, False, False
 
     def note_unanswered(self, said: str, advice: str, *, in_a_row: bool = True) -> None:
-        """A sample ended unanswered: `said` has who was asked and what came of it, `advice` what mends that."""
+        """Note a sample that ended unanswered: `said` has who was asked and what happened, `advice` the remedy."""
         self._in_a_row += in_a_row
         self._last_said, self._last_advice = said, advice
         if self._in_a_row >= UNANSWERED_IN_A_ROW:
@@ -197,13 +196,13 @@ class Stop:
             self.because(sentences(reason, advice), failed=True)
 
     def note_answer(self) -> None:
-        """A sample came to its end; a candidate's answer does not undo its judge's failure."""
+        """Note a sample that is finished; a candidate's answer alone does not undo its judge's failure."""
         self._in_a_row = 0
         self.n_answered += 1
 
     def over_unanswered(self, n_left: int, *, accept: bool) -> None:
-        """The asking is over, and `n_left` samples wait for an answer: the run stops, resumably, unless it may `accept`
-        them. A set of which none was answered is never accepted at once (R3.6a)."""
+        """Stop the run, resumably, for the `n_left` samples without an answer, unless it may `accept` them. A set
+        without a single answer is never accepted at once (R3.6a)."""
         if self.reason is not None or not n_left or (accept and self.n_answered):
             return
         are = "1 sample is" if n_left == 1 else f"{n_left:,} samples are"
@@ -218,7 +217,7 @@ _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "a request to terminate"}
 def two_step_interrupt(stop: Stop, on_first: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Handle SIGINT and SIGTERM while the block runs; the second one cancels the task that entered it.
 
-    `on_first` is called after the first, so that it can be shown at once.
+    `on_first` is called after the first, so that the stop can be shown at once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals belong to the main thread; a caller elsewhere cancels the task itself

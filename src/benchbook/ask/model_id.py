@@ -1,6 +1,6 @@
 """Model ids: `provider/model-name@version`, pinned or floating (SPEC R7.2).
 
-A run whose models can't be pinned is stopped early (R7.1): better after one answer than after all, and best before.
+A run whose models can't be pinned is stopped early (R7.1): best before any answer, else after one.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ _DATED = re.compile(
     r"(?<!\d)20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?!\d)|-(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"
 )
 _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
-# The marks by which vendors tell one snapshot from the next, longest first. Derivation 3 rests on them: another mark
-# is another derivation.
+# The marks by which vendors tell one snapshot from the next, longest first. Derivation 3 rests on them: a new mark
+# needs a new derivation.
 SNAPSHOT = re.compile(
     rf"(?<![0-9a-z.])(?:20\d\d-?{_MONTH}-?{_DAY}"  # 2024-08-06, 20240806
     rf"|20\d\d-{_MONTH}|{_MONTH}-20\d\d"  # 2024-08, 08-2024
     rf"|(?:2[2-9]|3\d){_MONTH}{_DAY}|(?:2[2-9]|3\d){_MONTH}"  # 250115, 2407
     rf"|{_MONTH}-?{_DAY}|00\d)(?![0-9a-z.])"  # 0613, 05-20; 002
 )
-# Whichever it is today. As whole segments of a name or version, in any case.
+# Words for whichever model it is today, as whole segments of a name or version, in any case.
 MOVING_WORDS = frozenset({"latest", "stable", "main", "current", "default", "newest", "nightly"})
 _SEGMENTS = re.compile(r"[-/:@_.\\]")
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?[a-z0-9]+\.(?=[a-z])")  # anthropic., us.anthropic.
-# sha256:…, fp_…, a commit. Seven digits at least, as git shortens them.
+# sha256:…, fp_…, a commit: at least seven digits, as git shortens them.
 _CONTENT_HASH = re.compile(r"(?:sha\d+[:-]|fp_)?[0-9a-f]{7,}")
 
 
 def is_dated(name: str) -> bool:
-    """A name that holds a date, as derivations 1 and 2 tell."""
+    """True if a name holds a date, as derivations 1 and 2 see it."""
     return _DATED.search(name) is not None
 
 
 def names_snapshot(name: str) -> bool:
-    """A name that says which snapshot it is, as `gpt-4o-2024-08-06`, `mistral-large-2407` and `gemini-1.5-pro-002`."""
+    """True if a name says which snapshot it is: `gpt-4o-2024-08-06`, `mistral-large-2407`, `gemini-1.5-pro-002`."""
     return is_dated(name) or SNAPSHOT.search(name.lower()) is not None
 
 
 def is_content_hash(version: str | None) -> bool:
-    """A version that is computed of the model itself: it can't mean another one."""
+    """True if a version is computed from the model itself: it can't mean another one."""
     return version is not None and _CONTENT_HASH.fullmatch(version.lower()) is not None
 
 
@@ -65,14 +65,14 @@ class ModelId:
 
     @property
     def declared_version(self) -> str | None:
-        """The version that the id tells: after `@`, or the name itself where that names a snapshot."""
+        """The version in the id: after `@`, or the name itself if it names a snapshot."""
         return self.version or (self.name if names_snapshot(self.name) else None)
 
     @property
     def floats_because(self) -> str | None:
-        """Why the id may mean another model tomorrow, in words; None where it can't, as far as is known."""
+        """The reason why the id may mean another model tomorrow, in words; None if it can't, as far as is known."""
         if self.provider == "local" and is_content_hash(self.version):
-            return None  # the weights that are asked are those
+            return None  # the hash is that of the weights that are asked
         if (word := _moving_word(self.name)) is not None:
             return f"{word!r} is whichever it is today"
         if self.version is not None and (word := _moving_word(self.version)) is not None:
@@ -105,7 +105,7 @@ def _moving_word(text: str) -> str | None:
 
 
 def _is_family(name: str) -> bool:
-    """A hosted model's name that its vendor moves. Routers put a vendor before it: `anthropic/`, `us.anthropic.`."""
+    """True if a hosted model's vendor moves its name. Routers put a vendor first: `anthropic/`, `us.anthropic.`."""
     parts = name.lower().rpartition("/")[2].split(":")
     starts = {start for part in parts for start in (part, _VENDOR.sub("", part))}
     return any(re.match(family, start) for family in _known()["families"] for start in starts)
@@ -153,13 +153,13 @@ _ALSO: dict[tuple[str, ...], tuple[str, ...]] = {("gpt", "4", "turbo", "preview"
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A name taken apart. `words` is empty where it names no model: a hash, `model.gguf`, `default`."""
+    """The parts of a name. `words` is empty if it names no model: a hash, `model.gguf`, `default`."""
 
     words: tuple[str, ...]
     date: str | None = None  # of the snapshot, digits alone
     quantisations: frozenset[str] = frozenset()
     digest: str | None = None
-    moves: bool = False  # `latest`: it may stand for any that has its words
+    moves: bool = False  # `latest`: it may stand for any model with its words
 
     @property
     def base(self) -> str:
@@ -167,7 +167,7 @@ class ModelName:
 
 
 def read_name(text: str) -> ModelName:
-    """The last part of a path that names a model."""
+    """Read the last part of a path that names a model."""
     parts = [part for part in re.split(r"[/\\]+", text.lower()) if part]
     found = [_read(part) for part in reversed(parts)]
     return next((name for name in found if name.words), found[0] if found else ModelName(()))
@@ -207,7 +207,7 @@ def _is_hash(word: str) -> bool:
 
 
 def asked_name(model_id: ModelId) -> tuple[ModelName, ...]:
-    """What an id may be called: by its name, or by its name and version; either with the snapshot that it declares."""
+    """The names that an id may go by: its name, or its name and version; both with the snapshot that it declares."""
     # any-llm/mistral:mistral-large: the vendor stands before the name that is sent to it.
     _, colon, rest = model_id.name.partition(":")
     name = read_name(rest if model_id.provider == "any-llm" and colon else model_id.name)
@@ -225,12 +225,12 @@ def asked_name(model_id: ModelId) -> tuple[ModelName, ...]:
 
 
 def can_be_same(asked: Iterable[ModelName], answered: ModelName) -> bool:
-    """Nothing that both tell speaks against it."""
+    """True unless something that both names say tells them apart."""
     return any(_words_agree(name, answered) and not _marks_differ(name, answered) for name in asked)
 
 
 def snapshots_differ(asked: Sequence[ModelName], answered: ModelName) -> bool:
-    """They are of one model, and of two snapshots."""
+    """True if the names mean one model, but two snapshots of it."""
     return any(_words_agree(name, answered) for name in asked) and not can_be_same(asked, answered)
 
 
@@ -250,12 +250,12 @@ def _marks_differ(asked: ModelName, answered: ModelName) -> bool:
 
 
 def _digests_differ(one: str | None, other: str | None) -> bool:
-    """One may be shortened."""
+    """True if two digests differ; one may be shortened."""
     return one is not None and other is not None and not (one.startswith(other) or other.startswith(one))
 
 
 def _dates_differ(one: str | None, other: str | None) -> bool:
-    """`0613` is the end of `20230613`, and `2407` stands within `20240724`."""
+    """True unless one date is part of the other: `0613` ends `20230613`, and `2407` stands within `20240724`."""
     if one is None or other is None:
         return False
     short, long = sorted((one, other), key=len)
@@ -266,7 +266,7 @@ _TELL_NOTHING = frozenset({"recorded", "scripted", "local"})  # no reply of thei
 
 
 def check_pinned(setting: str, model_id: ModelId) -> None:
-    """Refuse, for a benchmark, a model that floats and of which no reply could tell more.
+    """Refuse, for a benchmark, a model that floats and whose replies could not say which it is.
 
     Raises: ConfigError.
     """
@@ -276,7 +276,7 @@ def check_pinned(setting: str, model_id: ModelId) -> None:
 
 
 class PinCheck:
-    """Looks at the first answer of each endpoint, of which `models` holds the id."""
+    """Checks the first answer of each endpoint against the pins; `models` holds each endpoint's model id."""
 
     def __init__(self, models: Mapping[str, ModelId], *, benchmark: bool) -> None:
         self._benchmark = benchmark
@@ -284,7 +284,7 @@ class PinCheck:
 
     @property
     def unsure(self) -> bool:
-        """Whether the first answers may stop the run."""
+        """True if a first answer that is still to come may stop the run."""
         return any(
             model_id.declared_version is None or (self._benchmark and model_id.floating)
             for model_id in self._unseen.values()

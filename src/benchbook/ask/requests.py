@@ -1,6 +1,6 @@
-"""Renders every request of a plan again, from inputs and frozen templates: while running, and to verify.
+"""Requests by their plan, rendered alike while running and to verify; thoughts in replies; the response cache.
 
-What comes back is told from the thoughts before it (SPEC R3.7), and kept in a cache where that was asked for.
+Thoughts before an answer are split from it (SPEC R3.7). The cache is used if the settings name one.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from benchbook.evalsets.conversations import Message
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How one model is asked. `provider` is its wire format; `recorded` was asked elsewhere."""
+    """The way in which one model is asked. `provider` is its wire format; `recorded` was asked elsewhere."""
 
     model_id: str
     provider: str
     name: str  # as it is sent
     params: dict[str, Any]
-    json_schema: bool = False  # JSON of the spec's schema is asked for (R2.3)
+    json_schema: bool = False  # the request asks for JSON of the spec's schema (R2.3)
     stream: bool = False
     reasoning_tags: tuple[str, ...] = ()  # R3.7
 
@@ -43,7 +43,7 @@ def request_sha256(body: bytes) -> str:
 
 
 def schema_asked(role: RolePlan, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What a role is asked for where its replies have this schema; None where it is asked for none."""
+    """The schema that a role's requests ask for, when its replies have `schema`; None if they ask for none."""
     if not role.json_schema:
         return None
     asked = {key: value for key, value in schema.items() if key not in ("$schema", "title")}
@@ -51,15 +51,15 @@ def schema_asked(role: RolePlan, schema: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 def body_of(role: RolePlan, asked: str | Sequence[Message], schema: Mapping[str, Any] | None = None) -> bytes:
-    """The request: a prompt, or the messages of a conversation; `schema` is what `schema_asked` gives."""
+    """The request's bytes for a prompt or the messages of a conversation; `schema` comes from `schema_asked`."""
     return chat_body(role.name, asked, role.params, schema, stream=role.stream)
 
 
 def split_reasoning(reply: str, tags: Sequence[str], *, lone_closing: bool = False) -> tuple[str | None, str]:
-    """`(reasoning, rest)`: one leading `<tag>…</tag>` of a declared tag moved away (SPEC R3.7).
+    """Split a reply into `(reasoning, rest)` after one leading `<tag>…</tag>` of a declared tag (SPEC R3.7).
 
-    `lone_closing`: so are thoughts whose opening tag stood at the end of the prompt, as some chat templates have it.
-    Text that is strict JSON has none: a tag in it is part of a string. Before derivation 3 they stayed where they were.
+    `lone_closing` also splits off thoughts whose opening tag ended the prompt, as in some chat templates; before
+    derivation 3 they stayed. Strict JSON has none: a tag in it is part of a string.
     """
     body = reply.lstrip(" \t\r\n")
     for tag in tags:
@@ -86,10 +86,10 @@ _answer = msgspec.json.Decoder(ready(Answer))
 
 
 class ResponseCache:
-    """Whole answers by endpoint, model, role and the request's hash (which holds every parameter and the prompt).
+    """Whole answers by endpoint, model, role and the request's hash (which covers the prompt and all parameters).
 
-    Only a first repeat's first attempt looks here: repeats would otherwise measure nothing, and a parse retry would
-    read the rejected reply again (SPEC R3.5, R7.3). A hit keeps the latency of its first time.
+    Only a first repeat's first attempt uses it: otherwise repeats would measure nothing, and a parse retry would
+    read the rejected reply again (SPEC R3.5, R7.3). A hit keeps its original latency.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -110,11 +110,11 @@ class ResponseCache:
             row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
             answer: Answer | None = None if row is None else decode_json(row[0], _answer)
         except (sqlite3.Error, msgspec.DecodeError):
-            return None  # a cache that can't be read is a cache that lacks it
+            return None  # unreadable counts as missing
         return answer if answer is not None and _is_answer(answer) else None
 
     def put(self, scope: str, role: str, request_sha256: str, answer: Answer) -> None:
-        """Keep an answer with a text. Where that fails (a full disk), the run goes on without: the journal has it."""
+        """Keep an answer with a text. If that fails (a full disk), the run goes on: the journal has the answer."""
         if not _is_answer(answer):
             return
         row = (_key(scope, role, request_sha256), canonical_json(answer))
@@ -126,7 +126,7 @@ class ResponseCache:
 
 
 def _is_answer(answer: Answer) -> bool:
-    """Whether there is something to read again: an empty reply may well be a passing fault, and would stay for ever."""
+    """True if the answer is worth keeping: an empty reply may be a passing fault, and would stay for ever."""
     return bool(answer.text and answer.text.strip()) and not is_fault(answer.finish_reason)
 
 

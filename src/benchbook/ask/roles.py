@@ -1,4 +1,4 @@
-"""One model as it is to be asked: from its settings to its plan, its provider and the endpoint that is asked."""
+"""A model's settings, and the plan, provider and endpoint that follow from them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Role
 
-_OTHERS = 100  # the record's, the eval set's, libraries'
+_OTHERS = 100  # open files of the record, the eval set, libraries
 
 
 def allow_open_files(connections: int) -> None:
-    """Raise the soft limit for so many connections, as far as the hard limit goes. Never lowers it."""
+    """Raise the soft limit on open files for so many connections, as far as the hard limit allows. Never lower it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = connections + _OTHERS
     if soft == resource.RLIM_INFINITY or soft >= needed:
@@ -41,44 +41,44 @@ _START_CONNECTIONS = 16  # concurrency grows from here to max_connections
 _RESERVED = frozenset({"messages", "model", "stream", "response_format"})
 
 
-NAMED_KINDS = ("openai", "local", "recorded", "scripted", "any-llm")  # by a setting
-KINDS = (*NAMED_KINDS, "python")  # a function is handed in
+NAMED_KINDS = ("openai", "local", "recorded", "scripted", "any-llm")  # those that a setting can name
+KINDS = (*NAMED_KINDS, "python")  # python: a function is handed in
 _DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleSettings:
-    """How one model is reached and asked. `setting` is what error messages name it by: `model`, `judges[1].model`."""
+    """The settings by which one model is reached and asked. `setting` is its name in messages: `judges[1].model`."""
 
     setting: str
-    prefix: str  # before the names of its other settings in messages: `model_`, `judges[1].`
+    prefix: str  # of the names of its other settings in messages: `model_`, `judges[1].`
     config: ModelConfig
     timeout_ms: int
     stream: bool = False
 
     @property
     def model_id(self) -> ModelId:
-        """Raises: ConfigError."""
+        """The parsed id. Raises: ConfigError."""
         return parse_model_id(self.config.model, self.setting)
 
     @property
     def called(self) -> str:
-        """What messages of a provider call it: `model`, `judge`, `judges[1]`."""
+        """Its name in messages of a provider: `model`, `judge`, `judges[1]`."""
         return self.prefix.rstrip("_.")
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Which model this is, and where: the same for two judges that are one."""
+        """The model and its address; equal for two judges that are one."""
         config, model_id = self.config, self.model_id
         return model_id.provider, model_id.name, config.base_url, config.api_key_env, config.path, self.timeout_ms
 
 
-# How each model is reached, and how it is asked, by what its endpoint is called.
+# The settings and the plan of each model, by the name of its endpoint.
 Roles = Mapping[str, tuple[RoleSettings, RolePlan]]
 
 
 def judge_roles(judges: Iterable[tuple[str, str, ModelConfig]], timeout_ms: int) -> list[RoleSettings]:
-    """How judges are reached and asked, each with its setting and prefix."""
+    """The settings of judges, given the setting, prefix and config of each."""
     return [
         RoleSettings(setting=setting, prefix=prefix, config=one, timeout_ms=timeout_ms)
         for setting, prefix, one in judges
@@ -86,7 +86,7 @@ def judge_roles(judges: Iterable[tuple[str, str, ModelConfig]], timeout_ms: int)
 
 
 def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
-    """How the model is asked: `defaults` are generation parameters where it has no other.
+    """The plan for asking a model; `defaults` are generation parameters that its own replace.
 
     Raises: ConfigError.
     """
@@ -116,10 +116,10 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
 
 
 def _open_endpoints(roles: Roles, max_connections: int) -> dict[str, Endpoint]:
-    """An endpoint for each name. One provider and one gate serve all that are the same model in one place, and what a
-    server says of its limits holds for everyone who asks it.
+    """An endpoint for each name. One provider and one gate serve all that are the same model in one place, and a
+    server's limits hold for everyone who asks it.
 
-    Raises: ConfigError for a key that is not there, and where a provider can't be opened.
+    Raises: ConfigError if a key is missing, or a provider can't be opened.
     """
     endpoints: dict[str, Endpoint] = {}
     opened: dict[tuple[object, ...], Endpoint] = {}
@@ -140,7 +140,7 @@ def _open_endpoints(roles: Roles, max_connections: int) -> dict[str, Endpoint]:
 
 
 def _who(name: str, role: RoleSettings, plan: RolePlan) -> Who:
-    """As texts name whoever is asked; `name` is the endpoint's, and that of the one judge is its role."""
+    """The name of whoever is asked, for texts; `name` is the endpoint's, which for a single judge is its role."""
     is_one = role.prefix.endswith("_")
     judge = None if is_one else plan.name
     role_name: Role = "candidate" if name == "candidate" else "judge"
@@ -149,7 +149,7 @@ def _who(name: str, role: RoleSettings, plan: RolePlan) -> Who:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a sitting asks with."""
+    """The endpoints and the cache with which a sitting asks."""
 
     endpoints: Mapping[str, Endpoint]
     cache: ResponseCache | None
@@ -157,7 +157,7 @@ class Means:
 
 @asynccontextmanager
 async def open_means(roles: Roles, *, max_connections: int, cache: str | None) -> AsyncIterator[Means]:
-    """All endpoints and the response cache, closed at the end."""
+    """Open all endpoints and the response cache, and close them at the end."""
     allow_open_files(max_connections * len(roles))
     endpoints = _open_endpoints(roles, max_connections)
     opened = ResponseCache(cache) if cache else None
@@ -179,13 +179,13 @@ def _gate(kind: str, max_connections: int) -> ConcurrencyLimit:
 
 
 def offers_json_schema(role: RoleSettings) -> bool:
-    """Whether its provider is known to take a JSON schema (SPEC R2.3)."""
+    """True if the role's provider is known to take a JSON schema (SPEC R2.3)."""
     kind = role.model_id.provider
     return kind == "local" or (kind == "openai" and role.config.base_url is None)
 
 
 def server_key(role: RoleSettings) -> str:
-    """Who limits how much may be asked: the same for all that ask one server, or one vendor."""
+    """The name of the server or vendor whose limits hold for this role; equal for all that share them."""
     model_id = role.model_id
     match model_id.provider:
         case "openai":
@@ -197,7 +197,7 @@ def server_key(role: RoleSettings) -> str:
 
 
 def open_provider(role: RoleSettings) -> Provider:
-    """A provider, opened inside a running event loop. Of all kinds it loads the one that is asked for.
+    """Open a provider inside a running event loop. Only the code of its own kind is loaded.
 
     Raises: ConfigError, UsageError.
     """
@@ -229,7 +229,7 @@ def _open_openai(role: RoleSettings) -> Provider:
     from benchbook.ask.providers.openai import OpenAIProvider
 
     base_url = role.config.base_url
-    # A server of one's own mostly wants no key; OpenAI always does.
+    # A user's own server mostly needs no key; OpenAI always does.
     variable = role.config.api_key_env or (_DEFAULT_KEY_VARIABLE if base_url is None else None)
     return OpenAIProvider(
         checked_base_url(base_url or DEFAULT_BASE_URL, f"{role.prefix}base_url"),
@@ -250,7 +250,7 @@ def _open_function(role: RoleSettings) -> Provider:
 
 
 class _Recorded:
-    """Outputs that were recorded elsewhere are imported as facts; there is nobody to ask for one that is missing."""
+    """Recorded outputs. They are imported as facts; nobody can be asked for a missing one."""
 
     async def ask(self, body: bytes) -> Answer:
         del body

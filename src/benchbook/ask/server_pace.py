@@ -1,6 +1,6 @@
-"""How much one server is asked by everyone who asks it: the waits that it names, and the limits that it shows.
+"""The pace at which one server is asked by everyone together: the waits that it names, the limits that it shows.
 
-Nothing here knows what is asked. Each model's own `Gate` is in front of this one.
+Nothing here knows the requests. Each model's own `ConcurrencyLimit` comes before this one.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Callable
 
 
 class ServerPace:
-    """Unlimited until the server first refuses for its load (429, 503, 529). From then on:
+    """The turns at one server: unlimited until it first refuses for its load (429, 503, 529). From then on:
 
-    - Nobody asks before the wait is over that it named (SPEC R3.6a).
-    - At most `limit` requests are under way: half of those that were when it refused, once for all that were under way
-      together. Growth is quick below where it refused before, and slow from there on.
-    - Where even one at a time is refused, requests are sent `interval_s` apart: that is doubled until they are let in,
-      and then halved towards the last that was not. A server that refuses at random does so however far apart they are:
-      the interval stays within a few times one that it bore.
+    - Nobody asks before the wait that it named is over (SPEC R3.6a).
+    - At most `limit` requests are under way: half of those under way when it refused. Refusals of requests that were
+      under way together count once. Growth is quick up to where it refused before, and slow from there on.
+    - If even one at a time is refused, requests are sent `interval_s` apart: that is doubled until they are let in, and
+      then halved towards the last that was refused. A server that refuses at random does so at any interval, so it
+      stays within a few times one that the server bore.
     """
 
-    PROBE_AFTER = 10  # rounds without a refusal before the limit that was met is tried again; doubled where it holds
+    PROBE_AFTER = 10  # rounds without a refusal before the known limit is tried again; doubled each time that it holds
     FIRST_INTERVAL_S = 0.05
     LONGEST_INTERVAL_S = 60.0
-    NEAR = 1.05  # an interval so near to one that was refused is near enough
-    FORGOTTEN = 0.999  # what is left of a refused interval after each answer
-    AT_RANDOM = 4.0  # times an interval that was borne: what is refused beyond that is refused at random
-    STRICTER = 1.005  # what becomes of a borne interval with each refusal: a server may bear less than it did
+    NEAR = 1.05  # times a refused interval: near enough to it
+    FORGOTTEN = 0.999  # times a refused interval, after each answer
+    AT_RANDOM = 4.0  # times an interval that was borne: refusals beyond that are random
+    STRICTER = 1.005  # times a borne interval, with each refusal: a server may bear less than it did
     RECENT_S = 10.0
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,12 +39,12 @@ class ServerPace:
         self.held_until = 0.0
         self.answered_at: float | None = None
         self.refused_since: float | None = None  # the first refusal after the last answer
-        self.alone_refused = 0  # refusals since the last answer where nothing else was under way
-        self.refusals = 0  # since the last answer, one for all that were under way together
+        self.alone_refused = 0  # refusals since the last answer while nothing else was under way
+        self.refusals = 0  # since the last answer; those of requests under way together count once
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._sent_at = float("-inf")
-        self._paced = False  # whether the last was sent as soon as the interval allowed
+        self._paced = False  # the last request was sent as soon as the interval allowed
         self._cut_at = float("-inf")
         self._limit_met = 0
         self._rounds = self.PROBE_AFTER
@@ -60,14 +60,14 @@ class ServerPace:
     # ── turns ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def try_enter(self) -> bool:
-        """Take a turn where the server has shown no limit, as is nearly always so."""
+        """Take a turn if the server has shown no limit, as is nearly always so."""
         if self.limit is not None or self._waiting:
             return False
         self.under_way += 1
         return True
 
     async def enter(self) -> None:
-        """Wait for a turn, in the order of asking."""
+        """Wait for a turn, first come, first served."""
         if self.try_enter():
             return
         if not self._waiting and self._blocked_s() == 0:
@@ -95,13 +95,13 @@ class ServerPace:
         self.under_way += 1
 
     def _blocked_s(self) -> float:
-        """How long until another may go; infinite where that depends on those under way."""
+        """Seconds until another may go; infinite if that depends on those under way."""
         if self.limit is not None and self.under_way >= self.limit:
             return float("inf")
         return max(0.0, max(self.held_until, self._sent_at + self.interval_s) - self._clock())
 
     def _wake(self) -> None:
-        """Let those go whose turn it is, and come back when the next one's may be."""
+        """Let those go whose turn has come, and set a timer for the next."""
         while self._waiting:
             if self._waiting[0].done():  # cancelled
                 self._waiting.popleft()
@@ -122,14 +122,14 @@ class ServerPace:
     # ── what came of it ──────────────────────────────────────────────────────────────────────────────────────
 
     def answered(self, sent_at: float) -> None:
-        """An answer came to a request that was sent then."""
+        """Note an answer to a request that was sent at `sent_at`."""
         self.answered_at = self._clock()
         if self.limit is None:
             return
         self.refused_since = None
         self.alone_refused = self.refusals = 0
         if sent_at <= self._cut_at:
-            return  # of before the cut: it says nothing of what is bearable now
+            return  # sent before the cut: it says nothing about the load now
         if self.interval_s and self._paced:
             self._borne_interval_s = min(self._borne_interval_s, sent_at - self._let_in_at)
             self._shorten()
@@ -137,7 +137,7 @@ class ServerPace:
         self._grow(self.limit)
 
     def _shorten(self) -> None:
-        """Towards the longest interval that was refused, which is forgotten little by little."""
+        """Shorten the interval towards the longest that was refused, which is gradually forgotten."""
         self._good_interval_s = self.interval_s
         self._refused_interval_s *= self.FORGOTTEN
         middle = (self.interval_s + self._refused_interval_s) / 2
@@ -151,13 +151,13 @@ class ServerPace:
             self.limit = limit + 1
             self._wake()
         elif limit >= self._limit_met and self._rounds > self.PROBE_AFTER:
-            self._rounds = self.PROBE_AFTER  # it bears now what it refused before
+            self._rounds = self.PROBE_AFTER  # it now bears a load that it refused before
 
     def refused(self, sent_at: float, *, status: int | None, named_s: float | None, at_a_rate: bool = True) -> bool:
-        """The server is at its limit, or this machine: fewer at once, once for all that were under way together.
+        """Note a refusal: the server or this machine is at its limit. True if nothing else was under way.
 
-        `at_a_rate`: it says how often it may be asked, so one at a time are spaced too. Call it before `leave`. Whether
-        nothing else was under way.
+        Fewer requests go from now on, cut once for all that were under way together. `at_a_rate`: it limits how often
+        it may be asked, so that single requests are spaced too. Call this before `leave`.
         """
         now = self._clock()
         alone = self.under_way <= 1
@@ -186,7 +186,7 @@ class ServerPace:
         self.limit = max(1, met // 2)
 
     def _lengthen(self) -> None:
-        """To one that was borne before, else twice as long."""
+        """Lengthen the interval to one that was borne before, else to twice as long."""
         self._borne_interval_s *= self.STRICTER
         most_s = min(self.AT_RANDOM * self._borne_interval_s, self.LONGEST_INTERVAL_S)
         self._refused_interval_s = min(self.interval_s, most_s / 2)
@@ -196,19 +196,19 @@ class ServerPace:
         self.interval_s = min(longer, most_s)
 
     def hold(self, seconds: float) -> None:
-        """Nobody asks before so many seconds have passed."""
+        """Let nobody ask before so many seconds have passed."""
         self.held_until = max(self.held_until, self._clock() + seconds)
 
     def silent_s(self) -> float:
-        """For how long the server has refused everyone."""
+        """The seconds for which the server has refused everyone."""
         return 0.0 if self.refused_since is None else self._clock() - self.refused_since
 
     def unanswered_for_s(self) -> float:
-        """Since when it has answered nobody; infinite where it never did."""
+        """The seconds since its last answer; infinite if there was none."""
         return float("inf") if self.answered_at is None else self._clock() - self.answered_at
 
     def waiting(self) -> str | None:
-        """Why there is waiting, in words; None where there is none."""
+        """The reason for waiting, in words; None if nobody waits."""
         now = self._clock()
         if now >= self.held_until and now - self._last_refusal > self.RECENT_S:
             return None

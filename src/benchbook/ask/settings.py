@@ -1,4 +1,4 @@
-"""What every config file's settings are made of: their types, their checks, the file; and one judge among several."""
+"""Parts that every config file's settings share: types, checks, reading the file; and one judge among several."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
 
 
 class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whatever is asked: by which evaluator, within which limits, and where it goes."""
+    """The settings of any run: its evaluator, its limits, and where its files go."""
 
     spec: str
     max_connections: Annotated[int, Meta(ge=1, le=10_000)] = 32
@@ -44,25 +44,25 @@ class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 def _not_money(value: Any) -> str | None:
-    """A decimal that can't be dollars, as text; None for all else."""
+    """The value as text if it is a decimal that can't be dollars; None for anything else."""
     return str(value) if isinstance(value, Decimal) and not (value.is_finite() and value >= 0) else None
 
 
 def check_money(values: Mapping[str, Any], prefix: str) -> None:
-    """Raises: ConfigError naming the first decimal that can't be dollars, with `prefix` before its name."""
+    """Refuse decimals that can't be dollars. Raises: ConfigError naming the first, with `prefix` before its name."""
     for name, value in values.items():
         if (found := _not_money(value)) is not None:
             raise ConfigError(f"{prefix}{name}", found, "dollars, 0 or more")
 
 
 def checked_params(params: dict[str, Any], setting: str) -> None:
-    """Raises: ConfigError for generation parameters that no request can hold."""
+    """Refuse generation parameters that no request can hold. Raises: ConfigError."""
     if (found := _not_in_json(params)) is not None:
         raise ConfigError(setting, found, "values that JSON has")
 
 
 def _not_in_json(value: Any) -> str | None:
-    """What TOML can say and a request can't: nan, inf, a date. None where there is nothing of the kind."""
+    """The first value that TOML has and JSON lacks, as text: nan, inf, a date. None if there is none."""
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         return next((found for one in inner if (found := _not_in_json(one)) is not None), None)
@@ -72,7 +72,7 @@ def _not_in_json(value: Any) -> str | None:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file as it stands. Raises: UsageError, InputError."""
+    """The values of a TOML file. Raises: UsageError, InputError."""
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
@@ -102,7 +102,7 @@ _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "le
 
 
 def value_at_place(values: Mapping[str, Any], place: str) -> Any:
-    """What stands at a place as messages name it, `judges[0].input_price`; None where nothing does."""
+    """The value at a place as messages name it, `judges[0].input_price`; None if there is none."""
     value: Any = values
     for index, name in _STEP.findall(place):
         if index:
@@ -113,9 +113,9 @@ def value_at_place(values: Mapping[str, Any], place: str) -> Any:
 
 
 def expected_words(message: str, settings: type[msgspec.Struct], name: str, found: Any = None) -> str:
-    """`` Expected `int` >= 1 `` as `a whole number, 1 or more`; of a number with a comma, what it is with a point.
+    """A message of msgspec in plain words: `` Expected `int` >= 1 `` as `a whole number, 1 or more`.
 
-    Where a setting is one of a few words, they are listed. Other messages stay as they are.
+    The words that a setting may be are listed; a number with a comma is shown with a point. Other messages stay.
     """
     if isinstance(found, str) and (hint := comma_hint(found)) and ("decimal" in message or "float" in message):
         return hint
@@ -150,11 +150,11 @@ def _types_of(hint: Any) -> Iterator[Any]:
         yield from _types_of(part)
 
 
-_ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key: not what
+_ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One model. `name` is what replies and tables call it, of several judges; by default its model's name."""
+    """The settings of one model. `name` is that of one of several judges in tables; by default the model's name."""
 
     model: str
     name: str | None = None
@@ -169,19 +169,19 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class AskedJudgeConfig(ModelConfig, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One of a judging experiment, with what its endpoint does not tell, as far as it is declared (SPEC P7)."""
+    """A judge of a judging experiment; the last fields declare what its endpoint does not report (SPEC P7)."""
 
     tools: tuple[str, ...] | None = None  # empty: it has none
     web_access: bool | None = None
 
 
 def numbered_judges(judges: Sequence[ModelConfig]) -> tuple[tuple[str, str, ModelConfig], ...]:
-    """Each judge, with the setting that names its model and what stands before its others in messages."""
+    """Each judge, with the setting that names its model, and the prefix of its other settings in messages."""
     return tuple((f"judges[{number}].model", f"judges[{number}].", judge) for number, judge in enumerate(judges))
 
 
 def check_judges(judges: Sequence[ModelConfig], source: str) -> None:
-    """Raises: ConfigError for what no judge can have."""
+    """Refuse prices and parameters that no judge can have. Raises: ConfigError."""
     for _, prefix, judge in numbered_judges(judges):
         prices = {name: getattr(judge, name) for name in ("input_price", "output_price")}
         check_money(prices, f"{source}: {prefix}")
@@ -189,7 +189,7 @@ def check_judges(judges: Sequence[ModelConfig], source: str) -> None:
 
 
 def judge_names(judges: Sequence[ModelConfig]) -> tuple[str, ...]:
-    """What each judge is called. Raises: ConfigError where two are called alike."""
+    """The name of each judge. Raises: ConfigError if two have the same."""
     names: list[str] = []
     for setting, prefix, judge in numbered_judges(judges):
         name = judge.name if judge.name is not None else parse_model_id(judge.model, setting).name
@@ -200,14 +200,14 @@ def judge_names(judges: Sequence[ModelConfig]) -> tuple[str, ...]:
 
 
 def with_paths_from(judges: Any, folder: Path) -> None:
-    """Make the paths of a file's `judges` relative to its folder. What is no table is refused later."""
+    """Make the paths of a file's `judges` relative to its folder. Entries that are not tables are refused later."""
     for judge in judges if isinstance(judges, list) else ():
         if isinstance(judge, dict) and isinstance(judge.get("path"), str):
             judge["path"] = str(folder / judge["path"])
 
 
 def only_addresses_differ(recorded: Any, given: Any) -> bool:
-    """Whether a resumed run may go on with the judges that are `given`: the same ones, elsewhere."""
+    """True if the `given` judges are the recorded ones at other addresses, so that a run may resume with them."""
     try:
         before, after = (
             msgspec.convert(one, ready(tuple[AskedJudgeConfig, ...]), strict=False) for one in (recorded, given)
@@ -223,7 +223,7 @@ def only_addresses_differ(recorded: Any, given: Any) -> bool:
 def moved_judges(recorded: Any, moves: Sequence[str]) -> list[dict[str, Any]]:
     """The judges of a record with some addresses changed; each move is `NAME.SETTING=VALUE`.
 
-    Raises: ConfigError for a judge that is not there, or a setting that is no address.
+    Raises: ConfigError for an unknown judge, or a setting that is not an address.
     """
     judges = msgspec.convert(recorded or (), ready(tuple[AskedJudgeConfig, ...]), strict=False)
     names = judge_names(judges)

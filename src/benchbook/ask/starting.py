@@ -1,6 +1,6 @@
-"""One start and one resume, whatever the evaluator: what a record lacks is asked, and what follows is derived.
+"""One start and one resume for every evaluator: ask whatever a record lacks, and derive what follows.
 
-What its journal lacks is asked in sittings, within the limits, and how each ended is written in it.
+The asking is done in sittings, within the limits, and the journal holds how each sitting ended.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ Settings = TypeVar("Settings", bound=SittingSettings)
 
 @runtime_checkable
 class _Concludes(Protocol):
-    """Questions of which more is to be recorded once a sitting has asked what it could."""
+    """Questions after which more is recorded, once a sitting has asked all that it could."""
 
     async def conclude(self, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
-        """Appends it, and says to `tell` how far it is; tells whether all of it is there.
+        """Append it, reporting progress by `tell`; return True once all of it is there.
 
-        A person who interrupted the asking does not wait for it.
+        After a person has interrupted the asking, it is not waited for.
         """
         ...
 
 
 class Opened(Protocol):
-    """Whom a sitting asks, and what. A benchmark's models are pinned (R7.2)."""
+    """The roles and questions of a sitting. A benchmark's models are pinned (R7.2)."""
 
     @property
     def roles(self) -> Roles: ...
@@ -62,9 +62,9 @@ class Reopened:
 
 
 class Prepared(Opened, Protocol):
-    """A run as it would be begun: settings are checked, files were read, nothing was asked or written.
+    """A run that is ready to begin: settings are checked and files read, but nothing was asked or written.
 
-    `inputs` are copied into the record, and their hashes are known once they are.
+    `inputs` are copied into the record; their hashes are known after that.
     """
 
     @property
@@ -74,7 +74,7 @@ class Prepared(Opened, Protocol):
 
 
 class Asks(Protocol[_Derived_co, Settings]):
-    """An evaluator, as far as asking goes. `may_change` are settings that change how requests are sent, not which."""
+    """An evaluator, as far as asking goes. `may_change` names settings that affect how requests are sent, not which."""
 
     @property
     def may_change(self) -> frozenset[str]: ...
@@ -87,7 +87,7 @@ class Asks(Protocol[_Derived_co, Settings]):
 
 @dataclass(frozen=True, slots=True)
 class RunResult(Generic[_Derived_co]):
-    """A record and what was derived from it. `stop.reason` says why asking ended early; it can be resumed then."""
+    """A record and what was derived from it. If asking ended early, `stop.reason` says why, and it can be resumed."""
 
     record: Record
     derived: _Derived_co
@@ -100,13 +100,13 @@ async def start(
     on_progress: ProgressHandler | None = None,
     source: str | Path | None = None,
 ) -> RunResult[_Derived_co]:
-    """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if one is.
+    """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if any.
 
     Raises: UsageError and its kin before anything is written; RecordError.
     """
     prepared = evaluator.prepare(config)
     run_id = config.run_id or new_run_id()
-    async with _means(config, prepared) as means:  # a missing key is told before a record exists
+    async with _means(config, prepared) as means:  # a missing key is reported before a record exists
         record = create_record(
             config.runs, run_id, dict(prepared.inputs), lambda inputs: prepared.first_fact(run_id, inputs, source)
         )
@@ -119,16 +119,16 @@ async def resume(
     changes: Mapping[str, Any] | None = None,
     on_progress: ProgressHandler | None = None,
 ) -> RunResult[_Derived_co]:
-    """Go on with a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3).
+    """Continue a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3).
 
-    Raises: UsageError for a change that would change the plan, and where nobody was asked; RecordError.
+    Raises: UsageError for a change to the plan, and for a record in which nobody is asked; RecordError.
     """
     started = record.started()
     if (why := evaluator.nothing_to_resume(started)) is not None:
         raise UsageError(f"{record.path}: {why}; there is nothing to resume")
     config = _changed(evaluator, started, changes or {})
     opened = evaluator.reopen(record, config)
-    # Of a run that is resumed to end with what is unanswered; a setting of its first sitting says nothing of that.
+    # Only `changes` may end a run with samples unanswered; the setting of its first sitting does not count here.
     as_it_is = bool((changes or {}).get("accept_unanswered"))
     async with _means(config, opened) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
@@ -136,7 +136,7 @@ async def resume(
 
 
 def _changed(evaluator: Asks[Any, Settings], started: RunStarted, changes: Mapping[str, Any]) -> Settings:
-    """The settings of a record's first sitting, with what may change between sittings."""
+    """The settings of a record's first sitting, with those changes that may be made between sittings."""
     for name, value in changes.items():
         if name == "judges" and only_addresses_differ(started.config.get(name, ()), value):
             continue
@@ -160,7 +160,7 @@ async def _sit(
     *,
     as_it_is: bool = False,
 ) -> RunResult[_Derived_co]:
-    """Ask what the journal lacks, and derive what follows from it."""
+    """Ask whatever the journal lacks, and derive what follows from it."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
     with closing(opened.questions(record, stop)) as questions:
@@ -173,7 +173,7 @@ async def _sit(
 
 
 class _Sitting:
-    """From the opening of a record's journal to its closing. `stop.reason` then says why it ended early."""
+    """One sitting, from opening a record's journal to closing it. If it ends early, `stop.reason` says why."""
 
     def __init__(
         self,
@@ -195,9 +195,9 @@ class _Sitting:
         self._ended = False
 
     async def ask(self, resumed: Resumed | None, pins: PinCheck, *, as_it_is: bool = False) -> None:
-        """Open the journal, ask what it lacks, and say in it how the sitting ended. `resumed` is None at the first.
+        """Open the journal, ask whatever it lacks, and record how the sitting ended. `resumed` is None in the first.
 
-        `as_it_is`: nobody is asked, and the run ends with what is unanswered (R1.3a).
+        `as_it_is`: nobody is asked, and the run ends with its samples unanswered (R1.3a).
         """
         with JournalWriter(self._record.journal, on_line=self._note) as journal:
             if self._ended:
@@ -221,7 +221,7 @@ class _Sitting:
                 journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
 
     async def _conclude(self, journal: JournalWriter) -> bool:
-        """Whether what follows the asking is done, too."""
+        """Do the work that follows the asking, if any; return True once it is done."""
         if not isinstance(self._questions, _Concludes):
             return True
         is_whole = False
@@ -233,7 +233,7 @@ class _Sitting:
 
         with two_step_interrupt(self._stop, on_first=say_stop):
             is_whole = await self._questions.conclude(journal, self._stop, tell)
-        return is_whole  # noqa: RET504 - a person who interrupts it twice leaves it as it was
+        return is_whole  # noqa: RET504 - a second interrupt leaves the block with it False
 
     def _note(self, line: JournalLine) -> None:
         self._resume.note(line)

@@ -1,4 +1,4 @@
-"""What kept samples without an answer, by its causes: in words, with what mends it (SPEC R1.3a, R1.3b)."""
+"""The causes that left samples unanswered, in words, with the remedy for each (SPEC R1.3a, R1.3b)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from benchbook.ask.requests import RolePlan
 from benchbook.record.facts import Failure, Role, cause_of
 from benchbook.text import sentences, shorten
 
-# A word that has a digit in it: request ids, counts of tokens. It differs from one error to the next of a kind.
+# A word with a digit in it, such as a request id or a count of tokens: it differs between errors of one kind.
 _NUMBERED = re.compile(r"\S*\d\S*")
-_MOST_KINDS = 20  # a server that words each error in another way must not fill the record
-_MOST_CHARACTERS = 300  # of what a server said
+_MOST_KINDS = 20  # a server that words each error differently must not fill the record
+_MOST_CHARACTERS = 300  # of a server's message
 
 _DID: Mapping[str, str] = {
     "time_limit": "gave no whole answer within the time limit",
@@ -54,13 +54,13 @@ _MENDED_BY: Mapping[str, str] = {
 
 
 class Who(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom a call was for, as texts name it. `prefix` stands before the names of its settings: `model_`, `judge_`, or
-    of several judges `judges[1].`"""
+    """The role that a call was for, as texts name it. `prefix` is that of its settings' names: `model_`, `judge_`, or
+    `judges[1].` for one of several judges."""
 
     role: Role
     prefix: str
-    judge: str | None = None  # of several judges, its name
-    address: str | None = None  # None: it has none, such as a model in this process
+    judge: str | None = None  # its name, if there are several judges
+    address: str | None = None  # None for a model without one, such as one in this process
 
     @property
     def words(self) -> str:
@@ -68,7 +68,7 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
         return whose if self.address is None else f"{whose}'s server at {self.address}"
 
     def option(self, name: str, value: str = "") -> str:
-        """How a setting is named where it is given: as an option, or of several judges by its place in the config."""
+        """A setting as the user gives it: an option, or for one of several judges its place in the config."""
         full = f"{self.prefix}{name}"
         if self.prefix.endswith("_"):
             return f"--{full.replace('_', '-')} {value}".rstrip()
@@ -79,12 +79,12 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def who_is_asked(plan: RolePlan, role: Role, config: Mapping[str, Any], prefix: str, judge: str | None = None) -> Who:
-    """By a record's plan and its last sitting's settings; `config` has the role's own under `prefix`-less names."""
+    """The name for texts, by a record's plan and its last sitting's settings; `config` has names without `prefix`."""
     return Who(role=role, prefix=prefix, judge=judge, address=config.get("base_url") or default_address(plan.provider))
 
 
 def said_by(who: Who, cause: str | None, detail: str) -> str:
-    """One failed call in words: who, what it did, what it said."""
+    """One failed call in words: who failed, how, and with which message."""
     if cause == "not_recorded":
         return "the recorded outputs have none for this item"
     did = _DID.get(cause or "", "failed")
@@ -93,7 +93,7 @@ def said_by(who: Who, cause: str | None, detail: str) -> str:
 
 
 def advice_on(who: Who, cause: str | None, parameter: str | None = None) -> str:
-    """What mends a cause, with the setting or the variable by name."""
+    """The remedy for a cause, naming the setting or the variable."""
     if cause == "parameter" and parameter == "response_format" and who.role == "judge":
         return f"Leave the JSON schema out: {who.prefix}json_schema = false in the config."
     versioned = versioned_url(who.address) if cause == "not_found" and who.address is not None else None
@@ -107,27 +107,27 @@ def advice_on(who: Who, cause: str | None, parameter: str | None = None) -> str:
 
 
 class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
-    """One cause that kept samples without an answer. `detail` is what the server said, the first time."""
+    """One cause that left samples unanswered. `detail` is the server's message, the first time."""
 
     role: Role
-    judge: str | None  # of several judges, its name
+    judge: str | None  # its name, if there are several judges
     cause: str  # of `record.facts.FailureCause`, or `not_asked`
     status: int | None
     parameter: str | None
     detail: str
     address: str | None
     n_samples: int
-    says: str  # all of it in words
-    advice: str  # what mends it
+    says: str  # all of it, in words
+    advice: str  # the remedy
 
     @property
     def words(self) -> str:
-        """As reports say it: the first thing in them."""
+        """The sentence with which reports begin."""
         return sentences(self.says, self.advice)
 
 
 class UnansweredCauses:
-    """Counts causes while samples go by: by role, judge, cause, status, and what was said, numbers in it aside."""
+    """Counts causes while samples go by: by role, judge, cause, status, and the message except for numbers in it."""
 
     def __init__(self, n_samples: int) -> None:
         self._n_samples = n_samples
@@ -135,7 +135,7 @@ class UnansweredCauses:
         self._counts: dict[tuple[object, ...], int] = {}
 
     def add(self, who: Who, failure: Failure | None) -> None:
-        """A sample that waits for `who`, with the last call that failed; None where none was made."""
+        """Count a sample that waits for `who`, by its last failed call; None if no call was made."""
         said = "" if failure is None else _NUMBERED.sub("#", failure.detail)
         cause, status = cause_of(failure), None if failure is None else failure.status
         key: tuple[object, ...] = (who.role, who.judge, cause, status, said)
@@ -145,7 +145,7 @@ class UnansweredCauses:
         self._counts[key] = self._counts.get(key, 0) + 1
 
     def found(self) -> list[Unanswered]:
-        """The commonest first, those that nobody was asked last; the first sample decides among equals."""
+        """The causes, the most common first and calls that were never made last; ties keep the order of samples."""
         keys = sorted(self._counts, key=lambda key: (self._first[key][1] is None, -self._counts[key]))
         return [self._one(*self._first[key], self._counts[key]) for key in keys]
 

@@ -1,6 +1,6 @@
-"""The bounded pipeline: a generator of planned samples and a fixed number of workers. Memory does not grow.
+"""The bounded pipeline: planned samples from a generator, and a fixed number of workers. Memory does not grow.
 
-How far it is, is counted from facts, while it runs and when it is resumed.
+Progress is counted from facts, while it runs and when it is resumed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from benchbook.record.reading import JournalLine
 
 @dataclass(slots=True)
 class Progress:
-    """Told to whoever watches, after each sample."""
+    """The progress of a run, as its handler gets it after each sample."""
 
     planned: int
     done: int = 0
     cost_usd: Decimal = Decimal(0)
     stopping: str | None = None
     waiting: str | None = None  # why calls wait, in words
-    step: str = ""  # what is done with them once they were asked, such as `scored`
+    step: str = ""  # the step that follows the asking, such as `scored`
 
 
 ProgressHandler = Callable[[Progress], None]
-Tell = Callable[[str, int], None]  # of which step how many samples have been done
+Tell = Callable[[str, int], None]  # takes the name of a step, and the number of samples that it has done
 
 
 def telling(on_progress: ProgressHandler | None, progress: Progress) -> Tell:
-    """What tells whoever watches of a step that follows the asking."""
+    """A function that reports the progress of a step that follows the asking."""
 
     def tell(step: str, done: int) -> None:
         if on_progress is not None:
@@ -48,9 +48,9 @@ def telling(on_progress: ProgressHandler | None, progress: Progress) -> Tell:
 
 
 class Resume:
-    """Which samples a journal has finished, and the facts of those it has begun.
+    """The samples that a journal has finished, and the facts of those that it has begun.
 
-    A bit a finished sample, and facts only of unfinished ones: as many as were under way at once.
+    It keeps one bit per finished sample, and facts only of unfinished ones: as many as were under way at once.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Resume:
         self._done = bytearray((n_samples + 7) // 8)
         self.begun: dict[int, list[SampleFact]] = {}
         self.n_done = 0
-        self.tokens: dict[str, list[int]] = {}  # by endpoint: those that were paid for, in and out
+        self.tokens: dict[str, list[int]] = {}  # by endpoint: tokens paid for, in and out
 
     def note(self, line: JournalLine) -> None:
         fact = line.fact
@@ -88,59 +88,59 @@ class Resume:
         return bool(self._done[sample >> 3] >> (sample & 7) & 1)
 
 
-# What is no other a while later: the request itself is refused, or nobody can be asked.
+# Causes that asking later would not change: the request itself is refused, or there is nobody to ask.
 _LASTING = frozenset({"request", "not_recorded"})
 
 
 class Steps(Protocol):
-    """One sample, as far as it has come."""
+    """The calls of one sample, one after the other."""
 
     def next_call(self) -> Call | None:
-        """What is to be asked next; None where the sample is finished."""
+        """The next call to make; None if there is none now."""
         ...
 
     def add(self, fact: Reply | Failure) -> None: ...
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to be asked of it, in a later sitting neither."""
+        """True if nothing is left to be asked, now or in a later sitting."""
         ...
 
 
 class Questions(Protocol):
-    """What a record still asks, for one sitting: a plan's samples, numbered from 0."""
+    """The questions of one sitting: a plan's samples, numbered from 0."""
 
     @property
     def n_samples(self) -> int: ...
 
     def begin(self, sample: int, facts: Sequence[Reply | Failure]) -> Steps:
-        """A sample with the facts that a journal has of it already."""
+        """Begin a sample, given the facts that a journal already has of it."""
         ...
 
     def is_finished(self, facts: list[SampleFact]) -> bool:
-        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
+        """True if nothing is left to be asked of a sample, by its facts in the journal so far."""
         ...
 
     def endpoint_of(self, reply: Reply) -> str:
-        """Which endpoint a reply in the journal came from."""
+        """The endpoint that a reply in the journal came from."""
         ...
 
     @property
     def is_decided(self) -> bool:
-        """Whether what was asked is enough, though samples are left."""
+        """True if the answers so far are enough, though samples are left."""
         ...
 
     def order(self, journal: JournalWriter, resume: Resume) -> Iterable[int]:
-        """Every sample's number, as it is to be asked; what is imported rather than asked is appended on the way."""
+        """Every sample's number, in the order of asking; answers that are imported are appended on the way."""
         ...
 
     def close(self) -> None: ...
 
 
 class Work:
-    """Asks everything that a record still lacks, until it is done or there is a reason to stop.
+    """Asks everything that a record still lacks, until all is done or there is a reason to stop.
 
-    `order` has every sample's number, in the order in which they are asked.
+    `order` has every sample's number, in the order of asking.
     """
 
     def __init__(
@@ -164,15 +164,15 @@ class Work:
         self._deadline = None if max_seconds is None else time.monotonic() + max_seconds
         self._max_seconds = max_seconds
         self._on_sample = on_sample
-        self._may_pass: list[int] = []  # unanswered for what may be over by the end of the sitting
+        self._may_pass: list[int] = []  # unanswered, for a cause that may be over by the end of the sitting
 
     async def run(self) -> None:
-        """Raises: RecordError where the journal can't be written; then every worker ends at once."""
+        """Ask. Raises: RecordError if the journal can't be written; then every worker ends at once."""
         pending = self._pending(self._order)
         if self._first_alone():
             await self._worker(islice(pending, 1))
         await self._ask(pending)
-        # What passed meanwhile is no reason to be resumed by hand: each is asked once more (R1.3a).
+        # A fault that has passed should not need a resume by hand: each sample is asked once more (R1.3a).
         if self._may_pass and self._asker.stop.n_answered and self._asker.stop.reason is None:
             again, self._may_pass = self._may_pass, []
             self._asker.asks_again = True
@@ -188,11 +188,11 @@ class Work:
             raise group.exceptions[0] from None
 
     def _first_alone(self) -> bool:
-        """Whether one sample is to come back before others are paid for: it tells what they cost, and who answers."""
+        """True if one sample is to come back before others are paid for: it shows their cost, and who answers."""
         return self._asker.budget.limit_usd is not None or self._pins.unsure
 
     def _pending(self, samples: Iterable[int]) -> Iterator[int]:
-        """Unfinished samples in the order given, as long as no limit says to stop."""
+        """Unfinished samples in the order given, until a limit is reached or the run stops."""
         for sample in samples:
             if self._resume.is_done(sample):
                 continue
@@ -216,7 +216,7 @@ class Work:
             self._on_sample()
 
     async def _sample(self, sample: int) -> bool:
-        """Ask what this sample lacks, one step after the other; whether it is finished."""
+        """Ask whatever this sample lacks, one step after the other; return True if it is finished."""
         facts = list(self._resume.begun.pop(sample, ()))
         steps = self._questions.begin(sample, facts)
         cost = Decimal(0)
@@ -245,12 +245,12 @@ class Work:
 
 
 def is_answered(facts: Sequence[Reply | Failure]) -> bool:
-    """Whether nothing is left to be asked of a sample with these facts."""
+    """True if a sample with these facts, which needs one answer, is finished."""
     return any(isinstance(fact, Reply) or fact.ends == "sample" for fact in facts)
 
 
 class OneCall:
-    """The steps of such a sample (`work.Steps`). `on_reply` is told of the reply that comes in this sitting."""
+    """The steps of a sample that needs one answer (`Steps`). `on_reply` gets the reply that comes in this sitting."""
 
     def __init__(
         self, call: Call, facts: Sequence[Reply | Failure], on_reply: Callable[[Reply], None] | None = None

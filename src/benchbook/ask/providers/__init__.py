@@ -1,4 +1,4 @@
-"""providers: one file per wire format. How a request is written, sent and read; nothing about when or how often.
+"""providers: requests written, sent and read, one file per wire format; nothing about when or how often.
 
 model      the candidate (also *target*). Not: system, engine.
 answer     what came back for one request.

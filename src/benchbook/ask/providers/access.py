@@ -1,4 +1,4 @@
-"""What reaches a server: the address that a user gives, checked, and the key, which ends nowhere."""
+"""Access to a server: its address, checked, and its key, which is never written down or shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from benchbook.ask.providers.calls import Answer
 from benchbook.errors import ConfigError
 
-# Keys of other accounts that a server may echo, half of them starred out at times. Prose has the same beginnings
+# Keys of other accounts that a server may echo, at times half starred out. Prose has the same beginnings
 # (`task-force`, `key-value`, `bearer token`), so a key is long, or has a digit.
 _KEY_LIKE = re.compile(
     r"""
@@ -31,25 +31,25 @@ _PLACEHOLDER_LENGTH = 7
 
 
 class Secret:
-    """A key that does not print. `header` and `reveal` are the only ways to its value.
+    """A key that can't be printed by accident. `header` and `reveal` are the only ways to its value.
 
-    One of fewer than 8 characters is a placeholder (`none`, `EMPTY`, `ollama`) for a server that asks for no key. It is
-    no secret, and a model may well say the word: it is not removed from anything.
+    A key of fewer than 8 characters is a placeholder (`none`, `EMPTY`, `ollama`) for a server that needs none. It is
+    no secret, and a model may well say the word, so it is not removed from anything.
     """
 
     __slots__ = ("_forms", "_value")
 
     def __init__(self, value: str) -> None:
         self._value = value
-        quoted = json.dumps(value)[1:-1]  # as it stands in JSON; PHP's writes a slash as `\/`
+        quoted = json.dumps(value)[1:-1]  # as JSON has it; PHP writes a slash as `\/`
         forms = {value, quoted, quoted.replace("/", "\\/")} if len(value) > _PLACEHOLDER_LENGTH else set()
         self._forms = tuple(form.encode("ascii") for form in sorted(forms))
 
     @classmethod
     def from_environment(cls, variable: str | None, setting: str) -> Secret | None:
-        """The key in `variable`; None where no variable is named.
+        """The key in `variable`; None if no variable is named.
 
-        Raises: ConfigError where the variable is named and not set, or holds what no header can.
+        Raises: ConfigError if the variable is not set, or holds characters that a header can't.
         """
         if variable is None:
             return None
@@ -69,7 +69,7 @@ class Secret:
         return self._value
 
     def removed_from(self, data: bytes) -> bytes:
-        """`data` without the key, should a server echo it."""
+        """`data` without the key, in case a server echoes it."""
         for form in self._forms:
             if form in data:
                 data = data.replace(form, _REMOVED.encode())
@@ -109,27 +109,26 @@ _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azu
 
 
 def checked_base_url(url: str, setting: str) -> str:
-    """`url` without a slash at its end, and without the path of what is asked there. It may have a query (Azure's
-    `api-version`).
+    """`url` without a slash at its end, and without `/chat/completions`. It may have a query (Azure's `api-version`).
 
-    Raises: ConfigError for what is no http(s) address, and for one that holds credentials (they would end in records).
+    Raises: ConfigError unless it is an http(s) address, and for one with credentials, which would end up in records.
     """
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is none, or half an IPv6 address
+    except ValueError:  # an invalid port, or half an IPv6 address
         usable = False
     if not usable or not _PRINTABLE.fullmatch(url):
         raise ConfigError(setting, redact(url), "an address such as https://host/v1, in printable ASCII")
     if "@" in parts.netloc or "#" in url or _holds_credentials(parts.query):
         raise ConfigError(setting, "an address with credentials in it", "the key in an environment variable")
     path = parts.path.rstrip("/").removesuffix(_PATH).rstrip("/")
-    base = f"{url[: url.index('/') + 2]}{parts.netloc}{path}"  # as it was written, in upper case too
+    base = f"{url[: url.index('/') + 2]}{parts.netloc}{path}"  # as it was written, upper case included
     return f"{base}?{parts.query}" if parts.query else base
 
 
 def _holds_credentials(query: str) -> bool:
-    """By a parameter's name, or a value that looks like a key. A word alone says nothing of what it is."""
+    """True if a parameter's name or value looks like a key's; also for a bare word, since it could be anything."""
     pairs = parse_qsl(query, keep_blank_values=True)
     if len(pairs) < query.count("&") + bool(query) or any(not value for _, value in pairs):
         return True
@@ -137,13 +136,13 @@ def _holds_credentials(query: str) -> bool:
 
 
 def chat_url(base_url: str) -> str:
-    """Where a chat is completed: the query stays behind the path."""
+    """The address of chat completions; the query stays after the path."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + _PATH))
 
 
 def versioned_url(base_url: str) -> str | None:
-    """With `/v1` at the end of its path; None where a version stands in it, or the server has none (Azure's)."""
+    """The address with `/v1` at the end of its path; None if it has a version, or the server needs none (Azure's)."""
     parts = urlsplit(base_url)
     path = parts.path.rstrip("/").removesuffix(_PATH).rstrip("/")
     if _VERSION.search(path) or takes_api_key(base_url):
@@ -152,13 +151,13 @@ def versioned_url(base_url: str) -> str | None:
 
 
 def takes_api_key(base_url: str) -> bool:
-    """Whether the server reads its key from the header `api-key`, as Azure's do."""
+    """True if the server reads its key from the header `api-key`, as Azure's do."""
     parts = urlsplit(base_url)
     return (parts.hostname or "").endswith(_AZURE) or "api-version" in dict(parse_qsl(parts.query))
 
 
 def default_address(kind: str) -> str | None:
-    """Where a provider is asked that was given no address; None where it has none of its own."""
+    """The address of a kind of provider when no other is given; None if it has none."""
     return DEFAULT_BASE_URL if kind == "openai" else None
 
 
@@ -168,5 +167,5 @@ def setting_of(called: str, field: str) -> str:
 
 
 def server_of(base_url: str) -> str:
-    """What its limits are shared by: all addresses at one host and port."""
+    """The host and port of an address, by which a server's limits are shared."""
     return urlsplit(base_url).netloc.lower()

@@ -1,7 +1,7 @@
-"""Every other vendor, through any-llm (an extra: `pip install 'benchbook[any-llm]'`).
+"""All other vendors, through any-llm (an extra: `pip install 'benchbook[any-llm]'`).
 
-A model is named `any-llm/<vendor>:<model>@<version>`. Slower than `openai`, which is the hot path: use that where the
-vendor has an OpenAI-compatible address.
+A model is named `any-llm/<vendor>:<model>@<version>`. This is slower than `openai`, which is the hot path: use that if
+the vendor has an OpenAI-compatible address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchbook.record.facts import FailureCause
 from benchbook.text import one_line
 
 _request = msgspec.json.Decoder(dict[str, Any])
-# What vendors' libraries call an error of the connection, which has no status: OSError, httpx.TransportError,
+# Names that vendors' libraries give errors of the connection, without a status: OSError, httpx.TransportError,
 # openai.APIConnectionError, aiohttp.ClientConnectionError, botocore's EndpointConnectionError, …
 _TRANSPORT = ("ConnectionError", "TransportError", "TimeoutError", "ConnectError", "OSError")
 
@@ -51,10 +51,10 @@ class AnyLLMProvider:
             raise ConfigError(setting, found, "a vendor of any-llm, its packages installed and its key set") from None
         self._client: Any = getattr(self._llm, "client", None)
         if self._client is not None and hasattr(self._client, "max_retries"):
-            self._client.max_retries = 0  # the runner retries, and tells (SPEC R1.2, R3.6)
+            self._client.max_retries = 0  # the runner retries, and records it (SPEC R1.2, R3.6)
 
     async def ask(self, body: bytes) -> Answer:
-        """Raises: CallFailed. A stream is asked for whole: each vendor cuts it in another way."""
+        """Send one request, never as a stream: vendors cut theirs differently. Raises: CallFailed."""
         request: dict[str, Any] = decode_json(body, _request) | {"model": self._model}
         request.pop("stream", None)
         request.pop(LEFT_OUT, None)
@@ -72,11 +72,11 @@ class AnyLLMProvider:
             raise self._failure(error, body, elapsed_ms(started)) from None
         if self._secret is None:
             return read_completion(data, {}, latency_ms, body)
-        answer = read_completion(self._secret.removed_from(data), {}, latency_ms, body)  # where it is told as an error
-        return self._secret.removed_from_answer(answer)  # and where it came in escapes
+        answer = read_completion(self._secret.removed_from(data), {}, latency_ms, body)  # also from an error
+        return self._secret.removed_from_answer(answer)  # also if it came in escapes
 
     def _failure(self, error: Exception, body: bytes, latency_ms: int) -> CallFailed:
-        """Vendors' libraries raise their own errors; most carry the HTTP status, and what the body said."""
+        """The failure for a vendor library's own error, most of which carry the HTTP status and the body's words."""
         described, told = self._described(error), _told(error)
         if (status := _status_of(error)) is not None:
             return refused(status, told, described, _headers_of(error), body, latency_ms)
@@ -105,7 +105,7 @@ class AnyLLMProvider:
 
 
 def _status_of(error: Exception) -> int | None:
-    """`status_code` for most, `code` for Google's library."""
+    """An error's HTTP status: `status_code` for most libraries, `code` for Google's."""
     for value in (getattr(error, "status_code", None), getattr(error, "code", None)):
         if isinstance(value, int) and 400 <= value <= 599:
             return value
@@ -113,7 +113,7 @@ def _status_of(error: Exception) -> int | None:
 
 
 def _told(error: Exception) -> Told:
-    """The body, where the library hands it on; else the error's own words."""
+    """The words of the body, if the library passes it on; else the error's own."""
     body = getattr(error, "body", None)
     told = read_error(body if isinstance(body, dict | list) else str(error))
     if told.message:
@@ -122,8 +122,7 @@ def _told(error: Exception) -> Told:
 
 
 def _cause_of(error: Exception) -> FailureCause:
-    """Of an error without a status: the first in the chain that led to it which tells, else that the reply can't be
-    read."""
+    """The cause of an error without a status: the first that its chain shows, else `broken_reply`."""
     for one in _chain(error):
         if isinstance(one, ImportError):
             return "local"  # a vendor's package is not installed
@@ -135,7 +134,7 @@ def _cause_of(error: Exception) -> FailureCause:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, and those that it came of."""
+    """The error, and those that led to it."""
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen:

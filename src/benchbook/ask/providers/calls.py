@@ -1,4 +1,4 @@
-"""What every provider takes and gives."""
+"""The interface of every provider: requests in, answers and failures out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchbook.record.facts import FailureCause
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole reply. A null is what the provider did not tell; nothing is guessed (SPEC R1.4)."""
+    """A whole reply. A value that the provider did not report is null; nothing is guessed (SPEC R1.4)."""
 
     text: str | None
     finish_reason: str | None = None
@@ -22,19 +22,19 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     time_to_first_token_ms: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
-    output_tokens_reported: int | None = None  # where the provider's total shows that more were used (R1.5)
-    reasoning_characters: int | None = None  # of a text that came apart, as thoughts
+    output_tokens_reported: int | None = None  # if the provider's total shows that more were used (R1.5)
+    reasoning_characters: int | None = None  # of thoughts that came apart from the answer
     model_reported: str | None = None
     fingerprint: str | None = None
 
 
-class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, told to the runner, and no user's error
+class CallFailed(Exception):  # noqa: N818 - it is an outcome of a call, for the runner, and not an error for users
     """A request brought no answer.
 
     `retryable`: asking again may help (R3.6). `stops_run`: nothing will help until a person acts (401, 403).
-    `retry_after_s`: how long the server asked to wait, 0 or more. `detail` holds no key. `most_retries`: how often to
-    ask again at most, below the user's limit; None: as often as the user allows. `cause` is what went wrong, and
-    `parameter` the name of the one that the server refuses, where that is the cause.
+    `retry_after_s`: the wait that the server asked for, 0 or more. `detail` holds no key. `most_retries`: a limit on
+    retries below the user's; None: the user's alone. `cause` is what went wrong, and `parameter` the name of the
+    refused parameter, if that is the cause.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ _WORDS = {
     ),
 }  # fmt: skip
 _NORMALISED = {alias: word for word, aliases in _WORDS.items() for alias in aliases}
-# The server broke off, and not the model: DeepSeek, vLLM, z.AI, Ollama, OpenRouter, Cohere have one each.
+# Reasons by which the server, and not the model, broke off: those of DeepSeek, vLLM, z.AI, Ollama, OpenRouter, Cohere.
 _FAULTS = frozenset({
     "error", "abort", "aborted", "networkerror", "insufficientsystemresource", "insufficientsystemresources", "load",
     "unload", "servererror", "internalerror", "modelerror", "timeout", "cancelled", "canceled", "usercancel",
@@ -99,14 +99,14 @@ def elapsed_ms(started: float) -> int:
 
 
 def normalised(reason: str | None) -> str | None:
-    """`stop`, `length` or `content_filter` where the word means that; any other as it came."""
+    """`stop`, `length` or `content_filter` for a word that means it; any other word unchanged."""
     if reason is None or reason in _WORDS:
         return reason
     return _NORMALISED.get(_bare(reason.partition(":")[0]), reason)
 
 
 def is_fault(reason: str | None) -> bool:
-    """Whether the server says that it broke the answer off."""
+    """True if the finish reason says that the server broke the answer off."""
     return reason is not None and _bare(reason.partition(":")[0]) in _FAULTS
 
 
@@ -118,14 +118,14 @@ _MOST = 128  # calls in one answer
 
 
 class ToolCalls:
-    """Gathers calls, whole or in the pieces of a stream. Where no tools were offered, they are no answer."""
+    """Gathers tool calls, whole or in the pieces of a stream. They are ignored unless the request offered tools."""
 
     def __init__(self, request: bytes) -> None:
         self._offered = b'"tools":' in request
-        self._calls: dict[int, list[str]] = {}  # by their place: name and arguments
+        self._calls: dict[int, list[str]] = {}  # by place: name and arguments
 
     def add(self, value: Any) -> None:
-        """A message's `tool_calls`, or a chunk's; what is of no known form is passed over."""
+        """Add the `tool_calls` of a message or chunk; those of an unknown form are passed over."""
         if not self._offered or not isinstance(value, list):
             return
         for number, call in enumerate(value):
@@ -139,6 +139,6 @@ class ToolCalls:
                     known[part] += function[name] if isinstance(function.get(name), str) else ""
 
     def after(self, content: str | None) -> str | None:
-        """The answer's text, with a line for each call behind it."""
+        """The answer's text, followed by a line for each call."""
         lines = [called(name, arguments) for _, (name, arguments) in sorted(self._calls.items())]
         return "\n".join([*([content] if content else []), *lines]) if lines else content

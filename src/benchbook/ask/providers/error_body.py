@@ -1,4 +1,4 @@
-"""What the body of an error says, in whichever of the shapes that servers give it. No judgement of what it means."""
+"""Reads the body of an error, in any of the shapes that servers use. What it means is judged elsewhere."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from benchbook.canonical import canonical_json, decode_json
 from benchbook.text import one_line
 
 MAX_DETAIL = 500  # characters of a server's own words that are kept
-_MAX_MESSAGE = 4 * MAX_DETAIL  # of what is looked through for words
-_MAX_READ = 1 << 16  # bytes of a body that is no JSON
+_MAX_MESSAGE = 4 * MAX_DETAIL  # characters that are searched for words
+_MAX_READ = 1 << 16  # bytes of a body that is not JSON
 _MAX_DEPTH = 6
-# Where a message stands, and what may hold one: the first that is there.
+# The fields with a message, and those that may hold one within: the first that is there counts.
 _MESSAGES = (
     "message", "msg", "error_msg", "status_msg", "error_message", "errormessage", "error_description", "faultstring",
     "detail", "details", "title", "description", "reason",
@@ -25,7 +25,7 @@ _MESSAGES = (
 _HOLDERS = ("error", "errors", "base_resp", "fault", "metadata", "detail", "details", "message")
 _CODES = ("code", "type", "error_code", "status_code", "status", "reason", "raw_status_code")
 _PARAMETERS = ("param", "parameter", "loc", "field")
-_NO_CODES = frozenset({"error", "none", "null", ""})  # what says no more than that it is one
+_NO_CODES = frozenset({"error", "none", "null", ""})  # codes that say no more than that there was an error
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _anything = msgspec.json.Decoder()
@@ -33,10 +33,10 @@ _objects = msgspec.json.Decoder(dict[str, Any])
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a server said of an error. `bare`: all of it, where it is in no shape that has a message.
+    """A server's words about an error. `bare`: all of it, if no message was found.
 
-    `codes` are its words and numbers for it, the innermost first; `places` the names that it gives as at fault;
-    `parts` the objects that it was read from, the innermost first.
+    `codes` are its words and numbers for the error; `places` the names that it says are at fault; `parts` the objects
+    that it was read from. The innermost come first.
     """
 
     message: str
@@ -47,12 +47,12 @@ class Told(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """All of its words, for whoever looks for some of them."""
+        """All of its words, to be searched."""
         return " ".join((*self.codes, self.message))
 
 
 def read_error_body(data: bytes) -> Told:
-    """The body of a reply with an error's status."""
+    """Read the body of a reply with an error's status."""
     try:
         return read_error(decode_json(data, _anything))
     except msgspec.DecodeError:
@@ -60,7 +60,7 @@ def read_error_body(data: bytes) -> Told:
 
 
 def read_error(value: Any) -> Told:
-    """An error, or a body that holds one, as JSON."""
+    """Read a JSON value that is an error, or holds one."""
     parts = tuple(_parts(value, 0))[::-1]
     found = next((part for part in parts if codes_of(part)), {})
     message = value if isinstance(value, str) else next((text for part in parts if (text := _message(part))), "")
@@ -70,7 +70,7 @@ def read_error(value: Any) -> Told:
 
 
 def told_detail(told: Told, status: int | None = None) -> str:
-    """Code, type and message on one line, shortened, without keys; not what `status` says already."""
+    """Code, type and message on one line, shortened, without keys, and without repeating `status`."""
     own = told.parts[0] if told.parts else {}
     holder = next((part for part in told.parts if codes_of(part)), own)
     words = [str(holder[name])[:100] for name in ("code", "type") if _is_code(holder.get(name))]
@@ -80,14 +80,14 @@ def told_detail(told: Told, status: int | None = None) -> str:
 
 
 def is_error(value: Any) -> bool:
-    """Whether a field `error` tells one: servers send an empty one beside an answer, too."""
+    """True if a field `error` holds an error: servers also send an empty one beside an answer."""
     if isinstance(value, dict):
         return any(entry not in (None, "", 0, False, [], {}) for entry in value.values())
     return bool(value)
 
 
 def _parts(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """The objects on the way to the innermost that tells an error, the outermost first."""
+    """The objects from a body to the innermost that holds the error, the outermost first."""
     if isinstance(value, list):
         value = next((entry for entry in value if isinstance(entry, dict)), None)
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
@@ -102,7 +102,7 @@ def _parts(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 
 def _message(part: dict[str, Any]) -> str:
-    """OpenRouter says in `metadata.raw` what the provider behind it said, and of itself but that there was an error."""
+    """The message of one object. OpenRouter's own says little; `metadata.raw` has that of the provider behind it."""
     if isinstance(raw := part.get("raw"), str) and raw.strip():
         return _message_within(raw)
     if isinstance(place := part.get("loc"), list) and isinstance(said := part.get("msg"), str):
@@ -117,7 +117,7 @@ def _message(part: dict[str, Any]) -> str:
 
 
 def _message_within(raw: str) -> str:
-    """An error that was put into a text as it came."""
+    """The message of an error that was put into a text unchanged."""
     try:
         return read_error(decode_json(raw.encode("utf-8", "replace"), _objects)).message
     except msgspec.DecodeError:
@@ -136,7 +136,7 @@ def _is_code(value: Any) -> bool:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """`top_p`, `["body", "top_p"]`, `generationConfig.topP`: every name in it, the last first."""
+    """Every name in `top_p`, `["body", "top_p"]` or `generationConfig.topP`, the last first."""
     if isinstance(value, list):
         for entry in reversed(value):
             yield from _names(entry)
@@ -145,7 +145,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def _plain_text(text: str) -> str:
-    """A page's title, else its words; text as it is."""
+    """An HTML page's title, else its words; other text unchanged."""
     if "<" not in text:
         return text
     title = _TITLE.search(text)
@@ -154,8 +154,8 @@ def _plain_text(text: str) -> str:
 
 
 _request = msgspec.json.Decoder(dict[str, Any])
-_NEVER = frozenset({"model", "messages"})  # what is asked, and whom: no parameters
-# One of these stands in every refusal of a parameter, beside its name.
+_NEVER = frozenset({"model", "messages"})  # these are not parameters
+# Every refusal of a parameter has one of these beside its name.
 _REFUSAL = re.compile(
     r"""unsupported|not\ supported|n't\ support|not\ support|unknown|unrecogni[sz]ed|unexpected|not\ (?:be\ )?permitted
     |not\ (?:be\ )?allowed|forbidden|only\ one\ of|use\ only\ one|cannot|can't|can\ not|deprecated|must\ be|should\ be
@@ -164,19 +164,19 @@ _REFUSAL = re.compile(
     |does\ not\ exist""",
     re.IGNORECASE | re.VERBOSE,
 )
-# The item's own text is too long: other items may pass, whatever parameter counts against the same window.
+# The item's own text is too long: other items may pass, although a parameter may count against the same window.
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|prompt is too long|input (?:is )?too long"
     r"|too many (?:input )?tokens|string_above_max_length|got -[0-9]",
     re.IGNORECASE,
 )
 _TOGETHER = re.compile(r"\b(?:both|only one|together|exclusive|one of)\b", re.IGNORECASE)
-# Names that are words too: in prose they are a parameter only where the sentence says so.
+# Names that are also words: in prose they mean a parameter only if the sentence says so.
 _WORDS = frozenset({"n", "stop", "seed", "user", "store", "stream", "tools", "metadata", "temperature", "functions"})
 
 
 def refused_parameter(told: Told, request: bytes) -> str | None:
-    """Its name; None where the refusal is about something else."""
+    """The name of the refused parameter; None if the refusal is about something else."""
     try:
         sent: list[str] = [name for name in decode_json(request, _request) if name not in _NEVER]
     except msgspec.DecodeError:
@@ -195,12 +195,12 @@ def refused_parameter(told: Told, request: bytes) -> str | None:
         return None
     if len(named) > 1 and _TOGETHER.search(told.message):
         names = [name for _, name in named]
-        return "top_p" if "top_p" in names else names[-1]  # of two that exclude each other, the one of less weight
+        return "top_p" if "top_p" in names else names[-1]  # of two that exclude each other, the less important
     return named[0][1]
 
 
 def _mention(name: str) -> re.Pattern[str]:
-    """The name as a parameter: quoted, or beside the words that make it one."""
+    """A pattern for the name as a parameter: quoted, or beside words that make it one."""
     word = re.escape(name)
     if name not in _WORDS:
         return re.compile(rf"(?<![\w-]){word}(?![\w-])")

@@ -1,4 +1,4 @@
-"""What a server's refusal means: its cause, whether asking again may help, whether the run is to stop (SPEC R3.6)."""
+"""The meaning of a server's refusal: its cause, and whether to ask again or to stop the run (SPEC R3.6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DECIMAL = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?)")
 _LONGEST = 1e12
 _MAX_DEPTH = 8
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-# The fields that name a wait, without case and punctuation, and the unit of a bare number in each.
+# Fields that name a wait, without case and punctuation, and the seconds in the unit of a bare number.
 _UNIT_OF_FIELD = {
     "retryafter": 1.0, "retryafterseconds": 1.0, "retrydelay": 1.0,
     "retryafterms": 0.001, "retryaftermilliseconds": 0.001,
@@ -44,7 +44,7 @@ _IN_WORDS = re.compile(
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait, 0 or more; None where the server does not say, or says what can't be read.
+    """Seconds to wait, 0 or more; None if the server does not say, or its value can't be read.
 
     The names in `headers` are in lower case. A date in the past means 0: no negative wait, and no error.
     """
@@ -65,7 +65,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def reset_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """When a limit that was met begins anew, by `x-ratelimit-reset…`: the spent one, else the first."""
+    """Seconds until a limit is reset, by `x-ratelimit-reset…`: the last of the spent limits, else the first of all."""
     waits: list[float] = []
     spent: list[float] = []
     for kind in ("-requests", "-tokens", ""):
@@ -78,7 +78,7 @@ def reset_s(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def told_wait_s(told: Told) -> float | None:
-    """Seconds to wait by an error's body: a field of it, else its words."""
+    """Seconds to wait by an error's body: by a field of it, else by its words."""
     for name, value in _fields(told.parts[-1] if told.parts else None, 0):
         if name in _UNIT_OF_FIELD:
             wait_s = _plain(value)
@@ -91,7 +91,7 @@ def told_wait_s(told: Told) -> float | None:
 
 
 def _fields(value: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    """Every named value in an object, whatever its depth."""
+    """Every named value in an object, at any depth up to a limit."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
@@ -112,7 +112,7 @@ def _plain(value: Any) -> float | None:
 
 
 def _duration_s(text: str) -> float | None:
-    """`6m0s`, `1.5s`, `120ms`, `2 minutes`; None where the first piece is no time."""
+    """The seconds in `6m0s`, `1.5s`, `120ms` or `2 minutes`; None if the first piece is not a time."""
     total, at = 0.0, 0
     for piece in _ONE.finditer(text):
         if text[at : piece.start()].strip(" ,\tand"):
@@ -123,7 +123,7 @@ def _duration_s(text: str) -> float | None:
 
 
 def _moment_s(value: str, now: datetime) -> float | None:
-    """A duration, a number of seconds, or a moment in seconds or milliseconds since 1970."""
+    """The seconds to a reset given as a duration, as seconds, or as a time in seconds or milliseconds since 1970."""
     number = _number(value)
     if number is None:
         return _duration_s(value)
@@ -133,17 +133,17 @@ def _moment_s(value: str, now: datetime) -> float | None:
 
 
 def _number(value: str | None) -> float | None:
-    """A plain decimal. Less than 0 is 0, and more than anyone can wait is `_LONGEST`."""
+    """A plain decimal, between 0 and `_LONGEST`, which is more than anyone can wait."""
     match = _DECIMAL.fullmatch(value.strip()) if value is not None else None
     if match is None:
         return None
     return 0.0 if match[1] == "-" else min(float(match[2]), _LONGEST)
 
 
-# What a person must mend: asking for the next sample would be refused alike (R3.6a).
+# Causes that a person must mend: the next sample would be refused alike (R3.6a).
 STOPS_RUN: frozenset[FailureCause] = frozenset({"authentication", "payment", "not_found", "parameter"})
 _STATUS = re.compile("[45][0-9][0-9]")
-# Words and numbers by which servers name an error, without case and punctuation, as the status that they mean.
+# The status that a server's word or number for an error means, without case and punctuation.
 _STATUS_OF_CODE = {
     "ratelimitexceeded": 429, "ratelimiterror": 429, "ratelimitreached": 429, "ratelimited": 429,
     "toomanyrequests": 429, "resourceexhausted": 429, "throttling": 429, "throttlingexception": 429,
@@ -193,12 +193,12 @@ _NO_ADDRESS = (404, 405, 410)
 
 
 def _cause_of(status: int, told: Told, *, names_wait: bool) -> FailureCause:
-    """Why a call was refused, a refused parameter aside."""
+    """The cause of a refusal, a refused parameter aside."""
     named = _named_status(told)
     if status == 407:
         return "proxy"
     if status < 400:
-        return "broken_reply" if status < 300 else "not_found"  # a redirect: what was asked for is elsewhere
+        return "broken_reply" if status < 300 else "not_found"  # a redirect: the address is wrong
     if status == 402 or _is_spent(status, named, told, names_wait=names_wait):
         return "payment"
     if status == 429 or (status in (400, 403) and (named == 429 or _TOO_OFTEN.search(told.text))):
@@ -213,14 +213,14 @@ def _cause_of(status: int, told: Told, *, names_wait: bool) -> FailureCause:
 
 
 def _is_spent(status: int, named: int | None, told: Told, *, names_wait: bool) -> bool:
-    """A limit that a wait lifts is a rate limit, whatever its words (R3.6a)."""
+    """True if the account's money is spent. A limit that a wait lifts is a rate limit, whatever its words (R3.6a)."""
     if status not in (400, 403, 429) or (status == 429 and names_wait):
         return False
     return named == 402 or _SPENT.search(told.text) is not None
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, request: bytes, latency_ms: int) -> CallFailed:
-    """A reply whose status is no success. `request` is what was sent: a parameter that it holds may be refused."""
+    """The failure for a reply whose status is not a success; a parameter of `request` may be what is refused."""
     told = read_error_body(body)
     detail = f"status {status}: {told_detail(told, status)}" if body.strip() else f"status {status}"
     if 300 <= status < 400 and "location" in headers:
@@ -229,14 +229,14 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: bytes
 
 
 def error_in_200(error: Any, request: bytes, latency_ms: int) -> CallFailed:
-    """A 200 whose body or choice is an error counts as the status that it names, else as the server's fault (R3.6)."""
+    """The failure for an error within a 200: by the status that it names, else as the server's fault (R3.6)."""
     told = read_error(error)
     detail = f"status 200 with an error inside: {told_detail(told)}"
     return failed_without_status(told, detail, request, latency_ms)
 
 
 def broken_off(reason: str | None, latency_ms: int) -> CallFailed:
-    """The server says that it could not go on: half a text beside that is no answer (R3.6)."""
+    """The failure for an answer that the server broke off: half a text is not an answer (R3.6)."""
     return CallFailed(
         "provider_error",
         f"status 200, but the server broke the answer off (finish reason {reason})",
@@ -248,12 +248,12 @@ def broken_off(reason: str | None, latency_ms: int) -> CallFailed:
 
 
 def broken_reply(detail: str, latency_ms: int) -> CallFailed:
-    """A 200 that is no answer."""
+    """The failure for a 200 that is not an answer."""
     return CallFailed("provider_error", detail, status=200, retryable=True, latency_ms=latency_ms, cause="broken_reply")
 
 
 def failed_without_status(told: Told, detail: str, request: bytes, latency_ms: int) -> CallFailed:
-    """An error that came without a status of its own. What names none is the server's fault: asking again may help."""
+    """The failure for an error without a status. If it names none, it is the server's fault: asking again may help."""
     if (status := _named_status(told)) is not None:
         return refused(status, told, detail, {}, request, latency_ms)
     failed = refused(_status_by_words(told, request) or 500, told, detail, {}, request, latency_ms)
@@ -262,7 +262,7 @@ def failed_without_status(told: Told, detail: str, request: bytes, latency_ms: i
 
 
 def _status_by_words(told: Told, request: bytes) -> int | None:
-    """A status for an error that is told in words alone."""
+    """A status for an error that comes in words alone; None if they fit none."""
     if _SPENT.search(told.text):
         return 402
     if _NO_MODEL.search(told.message):
@@ -277,7 +277,7 @@ def _status_by_words(told: Told, request: bytes) -> int | None:
 def refused(
     status: int, told: Told, detail: str, headers: Mapping[str, str], request: bytes, latency_ms: int
 ) -> CallFailed:
-    """The failure that an error with this status is."""
+    """The failure for an error with this status."""
     wait_s = retry_after_s(headers, datetime.now(UTC))
     if wait_s is None and (status == 429 or status >= 500):
         wait_s = told_wait_s(told)

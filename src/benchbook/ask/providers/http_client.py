@@ -1,4 +1,4 @@
-"""A connection, step by step, so that whoever gives up knows at which: the name, the way there, TLS."""
+"""An HTTP client that connects step by step, so that a failure names its step: the name, the connection, TLS."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORDS: dict[FailureCause, str] = {
 
 @dataclass(slots=True)
 class Phase:
-    """Which step is under way, and whether it is the proxy that it leads to."""
+    """The step of connecting that is under way, and whether it leads to the proxy."""
 
     cause: FailureCause = "connection"
     by_proxy: bool = False
@@ -47,7 +47,7 @@ class Phase:
 async def open_connection(
     host: str, port: int, tls: ssl.SSLContext | None, phase: Phase
 ) -> tuple[asyncio.Transport, Connection]:
-    """Raises: OSError, which an address that can't be found or reached gives; HttpError where the system gave up."""
+    """Connect. Raises: OSError if the address can't be found or reached; HttpError if the system gave up."""
     loop = asyncio.get_running_loop()
     phase.cause = "dns"
     addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -60,7 +60,7 @@ async def open_connection(
 
 
 async def _connected(loop: asyncio.AbstractEventLoop, addresses: Sequence[tuple[Any, ...]]) -> socket.socket:
-    """A socket to the first of the addresses that takes one."""
+    """A socket to the first of the addresses that accepts a connection."""
     failed: OSError | None = None
     for family, kind, protocol, _, address in addresses:
         try:
@@ -80,13 +80,13 @@ async def _connected(loop: asyncio.AbstractEventLoop, addresses: Sequence[tuple[
             raise
         else:
             return one
-    if isinstance(failed, TimeoutError):  # the system's own, and not our limit, which comes as a cancellation
+    if isinstance(failed, TimeoutError):  # the system's own: our limit comes as a cancellation
         raise HttpError(f"no connection ({failed})")
     raise failed or OSError("the name has no address")
 
 
-_END_WITHIN_S = 5.0  # a body whose reply was whole has so long to end; else its connection is given up
-_HELD_UP_S = 1.0  # a time limit that comes so late was not the server's: this process did not run meanwhile
+_END_WITHIN_S = 5.0  # for a body to end after its reply was whole; then its connection is given up
+_HELD_UP_S = 1.0  # a time limit that fires so late is not the server's fault: this process did not run meanwhile
 _clients: weakref.WeakSet[HttpClient] = weakref.WeakSet()
 
 
@@ -107,7 +107,7 @@ class HttpClient:
         self._proxy = _proxy_for(parts, self._port)
         self._head = self._request_head(parts, headers)
         self._idle: deque[Connection] = deque()
-        self._ending: set[Connection] = set()  # whose reply was whole before their body
+        self._ending: set[Connection] = set()  # their reply was whole before their body ended
         _clients.add(self)
 
     def _request_head(self, parts: SplitResult, headers: dict[str, str]) -> bytes:
@@ -118,13 +118,13 @@ class HttpClient:
         return _head(f"POST {target} HTTP/1.1", {"Host": parts.netloc} | headers) + b"Content-Length: "
 
     async def post(self, body: bytes, on_body: BodyHandler | None = None) -> Response:
-        """The whole reply, whatever its status.
+        """Send a request and return the whole reply, whatever its status.
 
-        Raises: TimeoutError when the request was sent and the reply is not whole in time; HttpError; OSError
-        where no connection can be made.
+        Raises: TimeoutError if the request was sent and the reply is not whole in time; HttpError; OSError
+        if no connection can be made.
         """
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None  # noqa: S101 - we are in one
+        assert task is not None  # noqa: S101 - we run in one
         cancelling = task.cancelling()
         limit = _Limit(task, loop.time() + self._timeout_s)
         timer = loop.call_at(limit.at_s, limit.reach, loop)
@@ -152,7 +152,7 @@ class HttpClient:
         return response
 
     def _await_end(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
-        """Use the connection again once its body has ended, where that comes soon."""
+        """Use the connection again once its body has ended, if that happens soon."""
         timer = loop.call_later(_END_WITHIN_S, connection.abort)
 
         def ended(connection: Connection) -> None:
@@ -167,7 +167,7 @@ class HttpClient:
         connection.on_end = ended
 
     def _idle_connection(self) -> Connection | None:
-        """The one used last: it is the least likely to have been closed meanwhile."""
+        """The connection used last, which is the least likely to have been closed meanwhile; None if none is idle."""
         while self._idle:
             connection = self._idle.pop()
             if connection.usable:
@@ -175,7 +175,7 @@ class HttpClient:
         return None
 
     async def _connect(self, phase: Phase) -> Connection:
-        """Raises: OSError, HttpError."""
+        """Open a new connection. Raises: OSError, HttpError."""
         try:
             if self._proxy is not None:
                 return await self._connect_by_proxy(self._proxy, phase)
@@ -183,14 +183,14 @@ class HttpClient:
         except (OSError, MemoryError, RuntimeError) as error:
             if is_local(error):
                 for client in list(_clients):
-                    client.drop_idle()  # each holds a file that another connection may need more
+                    client.drop_idle()  # each holds a file that a new connection may need more
             elif phase.by_proxy and isinstance(error, OSError):
                 raise HttpError(f"the proxy: {type(error).__name__}: {error}", cause="proxy") from None
             raise
         return connection
 
     async def _connect_by_proxy(self, proxy: SplitResult, phase: Phase) -> Connection:
-        """For TLS through a tunnel (RFC 9110, section 9.3.6)."""
+        """Connect by the proxy; for TLS, through a tunnel (RFC 9110, section 9.3.6)."""
         phase.by_proxy = True
         transport, connection = await open_connection(proxy.hostname or "", proxy.port or 80, None, phase)
         if self._tls is None:
@@ -222,7 +222,7 @@ class HttpClient:
 
 
 class _Limit:
-    """Cancels a task when its time is up, and remembers that it was that (as asyncio.timeout does, for less)."""
+    """Cancels a task when its time is up, and remembers having done so (as asyncio.timeout does, but cheaper)."""
 
     __slots__ = ("_task", "at_s", "late_s", "reached")
 
@@ -238,7 +238,7 @@ class _Limit:
         self._task.cancel()
 
     def error(self, phase: Phase | None) -> Exception:
-        """Whose fault it is: only a server that was asked, and could be heard, took too long."""
+        """The error by whose fault it is: a timeout only if the server was asked and this process was running."""
         if self.late_s > _HELD_UP_S:
             return HttpError(f"this process was held up for {self.late_s:.0f} s at least", cause="local")
         if phase is not None:
@@ -252,9 +252,9 @@ def _head(first_line: str, headers: dict[str, str]) -> bytes:
 
 
 def _proxy_for(parts: SplitResult, port: int) -> SplitResult | None:
-    """The proxy that the environment names for an address. There is none to this machine itself.
+    """The proxy that the environment names for an address; None for this machine itself.
 
-    Raises: ConfigError for one that speaks something other than HTTP: to go past it unasked would be wrong.
+    Raises: ConfigError for a proxy that is not an HTTP proxy: bypassing it silently would be wrong.
     """
     host = parts.hostname or ""
     if _is_loopback(host) or proxy_bypass(host) or proxy_bypass(f"{host}:{port}"):

@@ -15,7 +15,7 @@ import msgspec
 
 from benchbook.record.facts import FailureCause
 
-# Of this machine: no more files, memory, disk or ports.
+# Faults of this machine: no more files, memory, disk or ports.
 _LOCAL = frozenset({
     errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EDQUOT, errno.EADDRNOTAVAIL,
 })  # fmt: skip
@@ -23,10 +23,10 @@ _CUT = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)  # the con
 
 
 def is_local(error: BaseException) -> bool:
-    """Whether this machine is at fault, and neither the server nor the way to it."""
+    """True if this machine is at fault, not the server or the way to it."""
     if isinstance(error, MemoryError):
         return True
-    if isinstance(error, RuntimeError):  # no thread for a look-up of a name
+    if isinstance(error, RuntimeError):  # no thread to look up a name
         return "can't start new thread" in str(error)
     return (
         isinstance(error, OSError) and not isinstance(error, ssl.SSLError | socket.gaierror) and error.errno in _LOCAL
@@ -34,7 +34,7 @@ def is_local(error: BaseException) -> bool:
 
 
 def cause_of_error(error: BaseException) -> FailureCause:
-    """Of an error that no reply came with."""
+    """The cause of an error that came instead of a reply."""
     if is_local(error):
         return "local"
     if isinstance(error, socket.gaierror):
@@ -44,16 +44,16 @@ def cause_of_error(error: BaseException) -> FailureCause:
     return "connection"
 
 
-# Takes a piece of a body as it comes. True: what was asked for is whole, though the body may not have ended.
+# Takes a piece of a body as it comes. True: the answer is whole, though the body may not have ended.
 BodyHandler = Callable[[bytes], bool]
 
 _STATUS = re.compile(rb"HTTP/1\.\d (\d{3})\b")
 MAX_HEAD = 1 << 16  # bytes between two pieces of a body: status lines, headers, chunk sizes, trailers
-_MAX_SURPLUS = 1 << 10  # bytes of a body after what says that the reply is whole: line ends, comments
+_MAX_SURPLUS = 1 << 10  # bytes of a body after the end of the answer: line ends, comments
 
 
 class HttpError(Exception):
-    """The exchange broke: the connection was lost, the reply was cut, or it is no HTTP."""
+    """An exchange failed: the connection was lost, or the reply was cut off or is not HTTP."""
 
     def __init__(self, message: str, *, cause: FailureCause = "connection") -> None:
         super().__init__(message)
@@ -61,15 +61,15 @@ class HttpError(Exception):
 
 
 class BodyTooLargeError(HttpError):
-    """The reply is larger than was allowed; what is over the limit is not kept."""
+    """The reply is larger than allowed; whatever is over the limit is not kept."""
 
     def __init__(self, message: str, *, cause: FailureCause = "broken_reply") -> None:
         super().__init__(message, cause=cause)
 
 
 class Response(msgspec.Struct):
-    """A whole reply. Header names are in lower case; of a repeated header, the last. `body` is empty where it was
-    handed on while it came."""
+    """A whole reply. Header names are in lower case; a repeated header has its last value. `body` is empty if its
+    pieces were handed on as they came."""
 
     status: int
     headers: dict[str, str]
@@ -77,7 +77,7 @@ class Response(msgspec.Struct):
 
 
 class Connection(asyncio.Protocol):
-    """Parses replies with httptools (llhttp), without a task or a stream object for each."""
+    """A connection whose replies httptools (llhttp) parses, without a task or stream object for each."""
 
     def __init__(self) -> None:
         self._parser = httptools.HttpResponseParser(self)
@@ -88,8 +88,8 @@ class Connection(asyncio.Protocol):
         self._tunnel_head = b""
         self._max_body = 0
         self._reset()
-        self.usable = True  # whether another request may follow
-        self.on_end: Callable[[Connection], None] | None = None  # of a body whose reply was whole before
+        self.usable = True  # another request may follow
+        self.on_end: Callable[[Connection], None] | None = None  # called when a body ends after its reply was whole
 
     def _reset(self) -> None:
         self._headers: dict[str, str] = {}
@@ -100,23 +100,23 @@ class Connection(asyncio.Protocol):
         self._encoded = False
         self._surplus = 0
         self._whole = False  # by what the handler says, though the body may not have ended
-        self._can_end = False  # its body's end can be told from the connection's, which may then be used again
+        self._can_end = False  # the body's own end can be seen, so that the connection may be used again
         self._ended = False
 
     @property
     def ending(self) -> bool:
-        """Whether the reply was whole before its body, whose end is still to come."""
+        """True if the reply was whole before the end of its body, which is still to come."""
         return self._whole and self._can_end and not self._ended
 
     # ── for the client ───────────────────────────────────────────────────────────────────────────────────
 
     async def exchange(self, request: bytes, max_body: int, on_body: BodyHandler | None = None) -> Response:
-        """Send `request` and return the whole reply; with `on_body`, each piece of a 200's body as it comes.
+        """Send `request` and return the whole reply; `on_body` gets each piece of a 200's body as it comes.
 
-        Where that says that all is there, the reply is whole at once: the connection is then not usable until its body
-        has ended, which `on_end` tells.
+        If that returns True, the reply is whole at once. The connection is then not usable until its body has ended,
+        upon which `on_end` is called.
 
-        A task that is cancelled here breaks the connection, so that the server stops working for nobody.
+        Cancelling the task breaks the connection, so that the server does not go on working for nobody.
         Raises: HttpError.
         """
         transport = self._transport
@@ -136,9 +136,9 @@ class Connection(asyncio.Protocol):
             self._waiter = None
 
     async def connect_through(self, request: bytes) -> int:
-        """Send a CONNECT to a proxy; returns its status. After a 200 the transport is a way to the other side.
+        """Send a CONNECT to a proxy and return its status. After a 200 the transport leads to the other side.
 
-        Raises: HttpError. It breaks the connection then, as a cancelled task does.
+        Raises: HttpError, after breaking the connection, as cancelling the task does.
         """
         assert self._transport is not None  # noqa: S101 - the event loop made the connection
         self._tunnel = asyncio.get_running_loop().create_future()
@@ -152,7 +152,7 @@ class Connection(asyncio.Protocol):
             self._tunnel = None
 
     def abort(self) -> None:
-        """Break the connection at once: nothing is under way that is worth waiting for."""
+        """Break the connection at once, without waiting for anything under way."""
         self.usable = False
         if self._transport is not None:
             self._transport.abort()
@@ -168,7 +168,7 @@ class Connection(asyncio.Protocol):
             return
         was_ending = self.ending
         if (self._waiter is None or self._waiter.done()) and not was_ending:
-            self.abort()  # bytes that nobody asked for: what follows can't be told apart
+            self.abort()  # bytes that nobody asked for: later replies could not be told apart
             return
         size = self._size
         try:
@@ -189,7 +189,7 @@ class Connection(asyncio.Protocol):
             self._fail(BodyTooLargeError(f"the reply's head is larger than {MAX_HEAD} bytes"))
 
     def _after_the_whole(self, *, was_ending: bool) -> None:
-        """What the reply needs is there: hand it over at once, and look for its body's end."""
+        """Hand over a reply that is whole at once, and watch for the end of its body."""
         if not self._ended and self._waiter is not None and not self._waiter.done():
             self._can_end = self._parser.should_keep_alive()
             self.usable = False
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
             told(self)
 
     def _read_tunnel(self, tunnel: asyncio.Future[int], data: bytes) -> None:
-        """A CONNECT's reply is a head alone: httptools would take what follows for its body."""
+        """Read the reply to a CONNECT, a head alone: httptools would take whatever follows for its body."""
         self._tunnel_head += data
         if b"\r\n\r\n" in self._tunnel_head:
             status = _STATUS.match(self._tunnel_head)
@@ -212,7 +212,7 @@ class Connection(asyncio.Protocol):
             tunnel.set_exception(HttpError(f"the proxy: its head is larger than {MAX_HEAD} bytes", cause="proxy"))
 
     def eof_received(self) -> None:
-        # A reply with neither a length nor chunks ends where its connection does.
+        # A reply with neither a length nor chunks ends with its connection.
         if not self._in_head and "content-length" not in self._headers and "transfer-encoding" not in self._headers:
             self._finish()
         self._lost("the server closed the connection")
@@ -282,13 +282,13 @@ _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's window bits for each
 
 
 class EncodingError(HttpError):
-    """A `Content-Encoding` that can't be read. Asking again would bring it again."""
+    """A `Content-Encoding` that can't be read. Asking again would not help."""
 
 
 def decoded(body: bytes, encoding: str, limit: int) -> bytes:
-    """`body` as it was before it was compressed, at most `limit` bytes.
+    """`body` decompressed, at most `limit` bytes.
 
-    Raises: EncodingError; BodyTooLargeError; HttpError for what is not what its header says, or is cut.
+    Raises: EncodingError; BodyTooLargeError; HttpError if it is not in the encoding of its header, or is cut off.
     """
     for name in reversed([name.strip().lower() for name in encoding.split(",")]):
         match name:

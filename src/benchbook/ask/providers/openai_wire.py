@@ -1,6 +1,6 @@
 """The OpenAI chat completions format: bodies out, answers in. No network.
 
-Servers differ: usage may be missing or null in part, times are told in several ways, errors come with status 200.
+Servers differ: usage may be missing or null in part, times come in several forms, errors come with status 200.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, failed_without_status
 from benchbook.canonical import canonical_json, decode_json, ready
 
-# A number that no server can mean is taken as not told; it would not fit into a table.
+# A number that no server can mean counts as missing; it would not fit into a table.
 _MAX_COUNT = 10**12
 _MAX_NS = 10**18
 _Count = Annotated[int, msgspec.Meta(ge=0, le=_MAX_COUNT)]
@@ -25,7 +25,7 @@ _Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=_MAX_NS)]
 
 
 class Message(msgspec.Struct):
-    """What is not `content`: thoughts that came apart from the text, by any of the names in use."""
+    """A message: its content, thoughts apart from it under any of the names in use, and tool calls."""
 
     content: str | None = None
     reasoning_content: str | None = None
@@ -37,7 +37,7 @@ class Message(msgspec.Struct):
 
 
 class CompletionChoice(msgspec.Struct):
-    """`delta` in a stream. `text`: the older completions form."""
+    """One choice. `delta` comes in a stream; `text` is the older completions form."""
 
     message: Message | None = None
     delta: Message | None = None
@@ -58,7 +58,7 @@ class Timings(msgspec.Struct):
 
 
 class Completion(msgspec.Struct):
-    """A whole body, or a chunk of a stream. The last three: an error that is told beside no choice."""
+    """A whole body, or a chunk of a stream. The last three fields may hold an error, if there is no choice."""
 
     choices: list[CompletionChoice] = msgspec.field(default_factory=list)
     usage: Usage | None = None
@@ -74,11 +74,11 @@ class Completion(msgspec.Struct):
 
 
 class UnreadableError(Exception):
-    """A content that is no text; the message says what came instead."""
+    """A content is not text; the message says what came instead."""
 
 
 def thoughts(message: Message) -> int | None:
-    """How long the thoughts are that came apart; None where none did."""
+    """The length of the thoughts that came apart from the answer; None if there are none."""
     told = message.reasoning_content or message.reasoning or message.thinking
     if not told and (message.reasoning_details or message.thinking_blocks):
         return _thoughts_in(message.reasoning_details) or _thoughts_in(message.thinking_blocks) or None
@@ -86,7 +86,7 @@ def thoughts(message: Message) -> int | None:
 
 
 def _thoughts_in(parts: Any) -> int:
-    """`[{"type": "reasoning.text", "text": …}, {"type": "thinking", "thinking": …}]`: how long they are together."""
+    """The total length of `[{"type": "reasoning.text", "text": …}, {"type": "thinking", "thinking": …}]`."""
     if not isinstance(parts, list):
         return 0
     texts = (part.get(name) for part in parts if isinstance(part, dict) for name in ("text", "summary", "thinking"))
@@ -94,7 +94,7 @@ def _thoughts_in(parts: Any) -> int:
 
 
 def loose_completion(value: dict[str, Any]) -> Completion:
-    """What can be read of an object with a field of an unusual type; the rest is null. Raises: UnreadableError."""
+    """Read as much as possible of an object with unusual types; the rest is null. Raises: UnreadableError."""
     choices = value.get("choices")
     return Completion(
         choices=[_loose_choice(one) for one in choices if isinstance(one, dict)] if isinstance(choices, list) else [],
@@ -138,7 +138,7 @@ def _loose_message(message: Any) -> Message | None:
 
 
 def _loose_content(content: Any) -> tuple[str | None, str | None]:
-    """Text, and thoughts among its parts: `[{"type": "text", "text": …}, {"type": "thinking", "thinking": …}]`."""
+    """Text and thoughts in a content such as `[{"type": "text", "text": …}, {"type": "thinking", "thinking": …}]`."""
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):
@@ -181,13 +181,13 @@ def _number(value: Any, maximum: int) -> float | None:
 
 
 def _whole(value: Any, maximum: int = _MAX_NS) -> int | None:
-    """A count, or null: `12` and `12.0` are counts; anything else is not guessed at."""
+    """A count, or None: `12` and `12.0` are counts; anything else is not guessed at."""
     number = _number(value, maximum)
     return int(number) if number is not None and number == int(number) else None
 
 
 LEFT_OUT = "stream_options"  # the one parameter of our own that may be null: then it is not sent
-_COMMENTS = re.compile(rb"\A(?:\s*:[^\n]*\n)+")  # by which a gateway keeps a connection open until its answer comes
+_COMMENTS = re.compile(rb"\A(?:\s*:[^\n]*\n)+")  # with which a gateway keeps a connection open until its answer comes
 _PROCESSING_MS = re.compile("[0-9]{1,12}")
 
 
@@ -203,9 +203,9 @@ def chat_body(
     *,
     stream: bool = False,
 ) -> bytes:
-    """A request as canonical JSON: a prompt is one user message (SPEC R2.3), messages are sent as they stand.
+    """A request as canonical JSON: a prompt becomes one user message (SPEC R2.3), messages are sent unchanged.
 
-    `params` are sent as they are, too; `json_schema` asks for JSON of that schema.
+    So are `params`; `json_schema` asks for JSON of that schema.
     """
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
     body: dict[str, Any] = {"model": model, "messages": messages, **params}
@@ -224,8 +224,8 @@ def chat_body(
 def read_completion(data: bytes, headers: Mapping[str, str], latency_e2e_ms: int, request: bytes = b"{}") -> Answer:
     """The answer in the body of a 200. `request` is what was sent.
 
-    Raises: CallFailed for an error in it, beside a choice or in one (it counts as the status that it names), and for
-    what is no completion.
+    Raises: CallFailed for an error in it, beside a choice or in one (by the status that it names), and for a body
+    that is not a completion.
     """
     try:
         completion: Completion = _completion.decode(data)
@@ -254,7 +254,7 @@ def answer_of(
     latency_e2e_ms: int,
     time_to_first_token_ms: int | None = None,
 ) -> Answer:
-    """The answer with this text, and what the completion tells of how it came."""
+    """The answer with this text, and with the usage, times and names that the completion reports."""
     usage = completion.usage or _NO_USAGE
     used, reported = _output_tokens(usage)
     return Answer(
@@ -279,9 +279,9 @@ def _with_calls(message: Message, request: bytes) -> str | None:
 
 
 def _output_tokens(usage: Usage) -> tuple[int | None, int | None]:
-    """`(used, reported)`: where the total is more than input and output, thoughts are in it alone (R1.5).
+    """`(used, reported)`: if the total is more than input and output, the difference is thoughts (R1.5).
 
-    `reported` is None where the provider's own number is what was used.
+    `reported` is None if the provider's own number of output tokens is what was used.
     """
     given, put, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
     if total is None or given is None or put is None or total <= given + put:
@@ -298,7 +298,7 @@ def _refuse_error(completion: Completion, data: bytes, request: bytes, latency_m
 
 
 def _without_choices(value: Any, request: bytes, latency_ms: int) -> CallFailed:
-    """JSON that holds no choice counts as the status that it names, or as a broken reply; it may hold the reason."""
+    """The failure for JSON without a choice: by the status or the words in it, else a broken reply."""
     if isinstance(value, dict):
         value = {name: entry for name, entry in value.items() if name != "choices"}
         if is_error(value.get("error")):
@@ -313,9 +313,9 @@ def _without_choices(value: Any, request: bytes, latency_ms: int) -> CallFailed:
 
 
 def _message_of(choice: CompletionChoice, request: bytes, latency_ms: int) -> Message:
-    """What a choice of an unusual form says.
+    """The message of a choice of an unusual form.
 
-    Raises: CallFailed where it carries an error, is broken off, or says nothing at all.
+    Raises: CallFailed if it carries an error, is broken off, or says nothing at all.
     """
     if is_error(choice.error):
         raise error_in_200(choice.error, request, latency_ms)
@@ -329,7 +329,7 @@ def _message_of(choice: CompletionChoice, request: bytes, latency_ms: int) -> Me
 
 
 def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> Completion:
-    """A body with a field of an unusual type: what can be read is read, the rest is null."""
+    """Read as much as possible of a body with unusual types; the rest is null. Raises: CallFailed."""
     try:
         value = decode_json(_COMMENTS.sub(b"", data, count=1), _anything)
     except msgspec.DecodeError as error:
