@@ -811,7 +811,7 @@ export interface Gate {
   claim?: "fails" | "holds" | "open";
 }
 
-/** What was shown of one gate, and after how many items; `open` where nothing was. */
+/** The claim that was shown of one gate, and after how many items; `open` where none was. */
 export interface GateClaim {
   aggregate: string;
   claim: "fails" | "holds" | "open";
@@ -2077,7 +2077,7 @@ export interface Validity {
 }
 
 /**
- * What samples vary by: how much items differ, and how much one item's repeats do; in squared units.
+ * The variance of samples: how much items differ, and how much one item's repeats do; in squared units.
  *
  * `standard_error` is that of the mean over these items and repeats by the two parts, beside what it would be with
  * twice the items, or twice the repeats: whichever helps more.

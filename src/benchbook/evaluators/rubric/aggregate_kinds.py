@@ -39,7 +39,7 @@ class Exact(_Named):
     measure: MeasureName | None = None  # what it is made of, where that may be declared unmeasured (R1.4)
 
     def value(self, tally: RubricTally, case: Case = "scored") -> float | int | None:
-        del case  # what was counted does not hang on who scores
+        del case  # counts do not depend on who scores
         return self.of(tally)
 
 
@@ -66,7 +66,7 @@ class Percentile(_Named):
 
     @property
     def median(self) -> str:
-        """The name of the median of the same."""
+        """The name of the median of the same values."""
         return f"latency_{self.field}_p50_ms"
 
     @property
@@ -103,8 +103,8 @@ class Percentile(_Named):
         return as_float(percentile(counts, self.hundredths))
 
     def asks_for(self, threshold: Threshold) -> tuple[Side, float]:
-        """What a gate asks of the mean of its sums: that few samples are beyond the limit. No rubric asks that a
-        percentile is at least so much."""
+        """The bound that a gate asks for: few samples beyond the limit, so a high bound on the mean of its sums. No
+        rubric asks for a percentile of at least so much."""
         del threshold
         return "high", self.beyond
 
@@ -136,7 +136,7 @@ class AggregateSums:
 
     @classmethod
     def of_share(cls, true: int, n: int) -> AggregateSums:
-        """Of values that are 0 or 1."""
+        """The sums of values that are 0 or 1."""
         return cls(n, true, true, int(0 < n == true), int(true > 0))
 
 
@@ -164,7 +164,7 @@ class OfSamples(_Named):
     low_is_good: bool = False
 
     def ends(self, threshold: Threshold) -> tuple[Case, Case]:
-        """Which is which goes by what the gate asks for."""
+        """The cases in which a gate on it is worst and best off, by its direction."""
         return ("worst", "best") if (threshold.direction == "at_most") is self.low_is_good else ("best", "worst")
 
     def value(self, tally: RubricTally, case: Case = "scored") -> float | None:
@@ -174,7 +174,7 @@ class OfSamples(_Named):
         return as_float(divide(sums.total * (NANO * self.span // self.unit) + self.lowest * NANO * sums.n, sums.n))
 
     def asks_for(self, threshold: Threshold) -> tuple[Side, float]:
-        """What a gate asks of the mean of its sums: a low bound of at least, or a high bound of at most, so much."""
+        """The bound that a gate asks for: its mean is shown to be at least so much (low), or at most so much (high)."""
         side: Side = "low" if threshold.direction == "at_least" else "high"
         return side, (threshold.limit - self.lowest) / self.span
 

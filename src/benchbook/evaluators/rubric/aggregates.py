@@ -1,6 +1,6 @@
 """The aggregates of R4 by name: what a rubric has, and where each one's data are.
 
-Whoever needs an aggregate asks for it here, and knows no names.
+Callers ask for an aggregate here, and know no names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_bounded(spec: RubricSpec, name: str) -> bool:
 
 
 def is_unmeasured(spec: RubricSpec, name: str) -> bool:
-    """Whether an aggregate is made of what was declared unmeasured: a gate on it neither holds nor fails (R1.4)."""
+    """True if an aggregate is made of what was declared unmeasured: a gate on it neither holds nor fails (R1.4)."""
     return table_of(spec)[name].measure in spec.unmeasured
 
 
@@ -258,7 +258,7 @@ class RubricAggregates(Made, frozen=True, kw_only=True):
 
 
 def aggregates_type(spec: RubricSpec) -> type[RubricAggregates]:
-    """What a rubric's aggregates are."""
+    """The type of a rubric's aggregates."""
     return _type_of(spec.criteria, spec.correct, spec.measures_cost)
 
 

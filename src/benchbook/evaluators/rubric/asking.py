@@ -1,4 +1,4 @@
-"""What a run of a rubric asks, in which order, and when enough was asked (SPEC R1.3, R3.5).
+"""The questions of a run under a rubric, their order, and when enough was asked (SPEC R1.3, R3.5).
 
 The candidate first, then each judge, who may be asked twice.
 """
@@ -78,7 +78,7 @@ def early_decision(
     derivation: int,
     item_of: ItemOf = no_item,
 ) -> Early | None:
-    """What was decided before all items were asked, by the facts of the samples alone; None where nothing was."""
+    """The decision before all items were asked, by the facts of the samples alone; None where there was none."""
     stopping = early_stopping(plan, spec)
     if stopping is None:
         return None
@@ -97,7 +97,7 @@ def items_that_decided(plan: Plan, early: Early | None) -> frozenset[int] | None
 
 
 def early_stop_of(plan: Plan, early: Early | None, n_counted: int, n_after: int) -> EarlyStop | msgspec.UnsetType:
-    """For aggregates.json; nothing where the plan asks for all items."""
+    """How the run stopped early, for aggregates.json; nothing where the plan asks for all items."""
     rule = plan.until_decided
     if not isinstance(rule, UntilDecided):
         return msgspec.UNSET
@@ -130,12 +130,12 @@ def _paired_stop(other: OtherRun, early: Early | None) -> PairedStop:
 
 
 def is_finished(history: SampleHistory) -> bool:
-    """Whether nothing is left to be asked of a sample."""
+    """True if nothing is left to be asked of a sample."""
     return isinstance(next_step(history), Done)
 
 
 def was_asked(facts: Sequence[SampleFact]) -> bool:
-    """Whether anybody was asked: an output that was recorded elsewhere is a fact, too."""
+    """True if anybody was asked: an output that was recorded elsewhere is a fact, too."""
     return any(fact.request_sha256 is not None for fact in facts)
 
 
@@ -155,7 +155,7 @@ class StoppingRule:
         return self._stopping is not None and self._stopping.decision is not None
 
     def is_finished(self, facts: list[SampleFact]) -> bool:
-        """Whether nothing is left to be asked of a sample, by what the journal has of it so far."""
+        """True if nothing is left to be asked of a sample, by what the journal has of it so far; it is then added."""
         item = self._item_of(facts[0].sample)
         history = read_history(facts, self._plan, self._spec, self._derivation, item)
         if not is_finished(history):
@@ -164,7 +164,7 @@ class StoppingRule:
         return True
 
     def add(self, sample: int, history: SampleHistory) -> None:
-        """A finished sample. The first that decides ends the asking; what is under way comes to its end."""
+        """Add a finished sample. The first that decides ends the asking; what is under way comes to its end."""
         if self._stopping is None or self.is_decided:
             return
         self._stopping.add(sample, outcome_of(history))
@@ -173,7 +173,7 @@ class StoppingRule:
 
 
 def endpoint_name(judge: int) -> str:
-    """What the endpoint of a plan's judge is called: the role, where there is but one; the candidate's is its role."""
+    """The name of the endpoint of a plan's judge: the role, where there is one judge; the candidate's is its role."""
     return "judge" if judge == 0 else f"judge {judge}"
 
 

@@ -18,7 +18,7 @@ from benchbook.evaluators.rubric.tables import Derived
 
 
 def can_be_corrected(spec: RubricSpec) -> bool:
-    """Whether people can say all that its judge says.
+    """True if people can say all that the rubric's judge says.
 
     Where a criterion need not apply, an aggregate is over other samples by the judge than by people; and of quotes, or
     of an item's own criteria, people say nothing.
@@ -27,7 +27,7 @@ def can_be_corrected(spec: RubricSpec) -> bool:
 
 
 class CorrectableRubric(Correctable):
-    """Under a rubric that `can_be_corrected`, without what a run declared unmeasured."""
+    """A rubric that `can_be_corrected`, without what a run declared unmeasured."""
 
     def __init__(self, spec: RubricSpec) -> None:
         self._spec = spec
@@ -55,7 +55,7 @@ class CorrectableRubric(Correctable):
         return self.worth_of(outcome_in(row, self._spec))
 
     def worth_of(self, outcome: SampleOutcome) -> Worth:
-        """The same of what happened to a sample."""
+        """The same, from a sample's outcome."""
 
         def worth(scores: Sequence[int]) -> list[float]:
             given = msgspec.structs.replace(outcome, scores=tuple(scores))

@@ -1,4 +1,4 @@
-"""What a rubric is made of: criteria that a judge gives scores for, measures, its messages; and when a sample passes.
+"""The parts of a rubric: criteria that a judge gives scores for, measures, its messages; and when a sample passes.
 
 Where a user's own rubric has no rule for that, simply every limit has to hold.
 """
@@ -40,22 +40,22 @@ class Criterion:
 
     @property
     def below_minimum(self) -> str:
-        """Why a sample does not pass whose score is below `at_least`."""
+        """The reason for which a sample with a score below `at_least` does not pass."""
         return f"{self.name}_below_minimum"
 
     @property
     def quote_key(self) -> str:
-        """What the judge's reply calls the quote."""
+        """The key of the quote in the judge's reply."""
         return f"{self.name}_quote"
 
     @property
     def turn_key(self) -> str:
-        """What it calls the number of the turn that holds the quote."""
+        """The key of the number of the turn that holds the quote."""
         return f"{self.name}_turn"
 
     @property
     def reply_keys(self) -> tuple[str, ...]:
-        """What a judge's reply has of it."""
+        """The criterion's keys in a judge's reply."""
         if self.by_item:
             return (self.name,)
         if self.quote is None:
@@ -73,7 +73,7 @@ class Criterion:
 
     @property
     def given(self) -> tuple[int, ...] | tuple[str, ...]:
-        """What the judge may give, the lowest first."""
+        """The scores, or the grades, that the judge may give, the lowest first."""
         return self.grades or tuple(self.scores)
 
     @property
@@ -85,7 +85,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What can be measured of an answer. `field` is its place in an outcome, `norm` what a row calls its share."""
+    """A kind of measure of an answer. `field` is its place in an outcome, `norm` the name of its share in a row."""
 
     field: str
     norm: str
@@ -150,7 +150,7 @@ class PassRule:
         *,
         no_answer: bool,
     ) -> tuple[str, ...]:
-        """Why a sample does not pass, none where it does. `limits` are the limits that do not hold.
+        """The reasons for which a sample does not pass; none where it does. `limits` are the limits that do not hold.
 
         What does not apply asks for nothing: of three criteria to be met where two apply, two are. No answer never
         passes (R1.3).

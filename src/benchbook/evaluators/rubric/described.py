@@ -1,4 +1,4 @@
-"""What a rubric asks, for `benchbook rubric check`: its criteria and gates, and what a judge is asked by it."""
+"""A rubric in words, for `benchbook rubric check`: its criteria and gates, and a judge's messages."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _passing(spec: RubricSpec) -> dict[str, Any]:
 
 
 def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
-    """What a judge is asked about an answer to the first item."""
+    """The messages that ask a judge about an answer to the first item."""
     with open_evalset(evalset_path(evalset)) as opened:
         if spec.by_item:
             check_item_criteria(opened, spec)

@@ -29,7 +29,7 @@ _Value = TypeVar("_Value")
 
 
 class InOrder(Generic[_Value]):
-    """What comes back soon is not drawn by chance: an item is taken once all items before it are finished.
+    """Takes items in the drawn order, once all before are finished: what comes back soon is not drawn by chance.
 
     `order` lists the items' numbers. `n_taken` counts those that were taken.
     """
@@ -45,7 +45,7 @@ class InOrder(Generic[_Value]):
         return len(self._order)
 
     def add(self, sample: int, value: _Value) -> None:
-        """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
+        """Add a finished sample, `repeat * n_items + item`: each once, in any order."""
         self._finished.setdefault(sample % len(self._order), []).append(value)
 
     def take(self) -> Iterator[tuple[int, list[_Value]]]:
@@ -62,7 +62,7 @@ METHOD = "betting_without_replacement"
 
 
 class GateClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """What was shown of one gate, and after how many items; `open` where nothing was."""
+    """The claim that was shown of one gate, and after how many items; `open` where none was."""
 
     aggregate: str
     claim: Literal["holds", "fails", "open"]
@@ -93,7 +93,7 @@ class SampleValues:
 
 
 def values_of(outcome: SampleOutcome, spec: RubricSpec) -> tuple[SampleValues, ...]:
-    """By gate, in the rubric's order. What an aggregate leaves out counts as the gate's limit, and so moves nothing."""
+    """The values by gate, in their order. What an aggregate leaves out counts as the limit, and so moves nothing."""
     table = table_of(spec)
     gates = [(table[gate.aggregate], gate) for gate in spec.gates]
     if outcome.unanswered:  # neither its scores nor its latency and tokens are known (R1.3a)
@@ -104,7 +104,7 @@ def values_of(outcome: SampleOutcome, spec: RubricSpec) -> tuple[SampleValues, .
 
 
 def passes_of(outcome: SampleOutcome, spec: RubricSpec) -> SampleValues:
-    """Whether a sample passes (R5.1), where its missing scores are the worst, and where they are the best."""
+    """A sample's passing (R5.1) as values: where its missing scores are the worst, and where they are the best."""
     if outcome.unanswered:
         return SampleValues(0, NANO)
     worst, best = (scored.passed for _, scored in _at_ends(outcome, spec))
@@ -124,7 +124,7 @@ def _at_ends(outcome: SampleOutcome, spec: RubricSpec) -> tuple[_Scored, _Scored
 
 
 def _value(one: Aggregate, gate: Threshold, outcome: SampleOutcome, scored: RubricScore) -> int:
-    """One sample under one gate; more is better. What is exact is told of the whole set alone."""
+    """One sample's value under one gate; more is better. An exact aggregate is known of the whole set alone."""
     match one:
         case Percentile():
             value: int | None = getattr(outcome, f"latency_{one.field}_ms")
@@ -139,7 +139,7 @@ def _value(one: Aggregate, gate: Threshold, outcome: SampleOutcome, scored: Rubr
 
 
 def _most(one: Aggregate) -> int:
-    """What a sample is worth at most: billionths of what the aggregate counts in, so that every limit is whole."""
+    """The most that a sample is worth: billionths of what the aggregate counts in, so that every limit is whole."""
     return NANO * one.span if isinstance(one, OfSamples) else NANO
 
 
@@ -207,7 +207,7 @@ class EarlyStopping:
         self.decision: EarlyDecision | None = None
 
     def add(self, sample: int, outcome: SampleOutcome) -> None:
-        """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
+        """Add a finished sample, `repeat * n_items + item`: each once, in any order."""
         if self.decision is not None:
             return
         self._items.add(sample, values_of(outcome, self._spec))

@@ -1,7 +1,7 @@
-"""Better or worse than another run, told on a part of the items that both were asked: with at most a stated error.
+"""Better or worse than another run, decided on a part of the items that both were asked, with at most a stated error.
 
-What is told is what `compare` tells: whether items like these are passed more often, or less, than by the other run;
-where two models are alike one is always ahead on the set itself, by chance. So the bets (`FiniteBet`) are on a mean
+The question is that of `compare`: whether items like these are passed more often, or less, than by the other run. Of
+two models that are alike, one is always ahead on the set itself, by chance. So the bets (`FiniteBet`) are on a mean
 difference above or below 0 of as many items as could ever be written, of which the set's are drawn. There are two, each
 at half the error: where there is no difference either could be won. A sample without a score, in either run, counts at
 its worst for what is bet on.
@@ -28,7 +28,7 @@ _POPULATION = 1 << 60  # items like these
 
 
 class OtherRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a plan holds of the run that its own is held against: all that the end is derived from, without that run.
+    """The run that a plan's own is held against: all that the end is derived from, without that run's record.
 
     `passes` has a character a sample, in their order (`repeat * n_items + item`): `1` passed, `0` did not, `?` may
     have, for it has no score. The run is named by its id and by the last hash of its journal.
@@ -71,13 +71,13 @@ class PairValues:
 
 
 def pass_mark(outcome: SampleOutcome, spec: RubricSpec) -> Literal["1", "0", "?"]:
-    """Whether a sample passes (R5.1), as `OtherRun.passes` writes it. One that no score could save did not."""
+    """The mark of a sample by its passing (R5.1), as in `OtherRun.passes`. One that no score could save has `0`."""
     passes = passes_of(outcome, spec)
     return "1" if passes.worst == NANO else "?" if passes.best == NANO else "0"
 
 
 def pair_values(here: str, there: str) -> PairValues:
-    """Of one item's repeats in both runs, as marks; exact, whatever their numbers."""
+    """The values of one item, by the marks of its repeats in both runs; exact, whatever their numbers."""
     n, m = len(here), len(there)
 
     def moved(passed_here: int, passed_there: int) -> int:
@@ -109,7 +109,7 @@ class PairedStopping:
         self.decision: EarlyDifference | None = None
 
     def add(self, sample: int, outcome: SampleOutcome) -> None:
-        """A sample that is finished: `repeat * n_items + item`. Each is added once; in any order."""
+        """Add a finished sample, `repeat * n_items + item`: each once, in any order."""
         if self.decision is not None:
             return
         self._items.add(sample, pass_mark(outcome, self._spec))

@@ -1,4 +1,4 @@
-"""What a run under a rubric would ask and cost, and whether its items are enough to be READY."""
+"""A forecast of a run under a rubric: its requests, its cost, and whether its items are enough to be READY."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RubricForecast(Forecast, frozen=True, kw_only=True):
 def forecast_of(
     config: RunConfig, plan: Plan, requests: Requests, spec: RubricSpec, whole: EvalSet, roles: Roles
 ) -> RubricForecast:
-    """What a run would ask, by each of its requests."""
+    """The forecast of a run, by each of its requests."""
     with whole as evalset:
         bodies = sum(len(requests.candidate(item)) for item in evalset)
         first = evalset[0]

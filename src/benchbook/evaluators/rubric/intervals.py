@@ -42,12 +42,12 @@ from benchbook.statistics.means import (
 
 
 def intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
-    """Of the gated aggregates, and the median latency. Where samples share a group or an item, they are clustered."""
+    """The intervals of gated aggregates and the median latency. Samples that share a group or an item are clustered."""
     return _intervals(tally, confidence, derivation, first=True)
 
 
 def further_intervals_of(tally: RubricTally, confidence: float, derivation: int = DERIVATION) -> dict[str, Interval]:
-    """Of the other means, rates and percentiles of R4. Sums have none, nor has a quotient of two of them."""
+    """The intervals of the other means, rates and percentiles of R4. Sums have none, nor has a quotient of two."""
     return _intervals(tally, confidence, derivation, first=False)
 
 
@@ -96,7 +96,7 @@ def cases_of(tally: RubricTally) -> dict[str, Cases]:
 
 
 def _mean(one: OfSamples, tally: RubricTally, confidence: float, derivation: int) -> Interval:
-    """Of a mean of scores. That of sample scores was by Student's t once."""
+    """The interval of a mean of scores. That of sample scores was once by Student's t."""
     found = one.sums(tally, "scored")
     sums = (found.n, found.total, found.squares)
     if derivation < BY_JEFFREYS and one.unit == NANO:
@@ -114,7 +114,7 @@ def _moved(interval: Interval, lowest: int) -> Interval:
 
 
 def _token_ratio(tally: RubricTally, confidence: float) -> Interval:
-    """By Student's t: a ratio has no greatest value."""
+    """The interval of the token ratio, by Student's t: a ratio has no greatest value."""
     found = _by_student(
         tally, (tally.n_ratios, tally.ratio_nano, tally.ratio_nano_squared),
         lambda sums: (sums.n_ratios, sums.ratio_nano, 0), confidence,
@@ -125,7 +125,7 @@ def _token_ratio(tally: RubricTally, confidence: float) -> Interval:
 def _by_jeffreys(
     tally: RubricTally, sums: tuple[int, int, int], one: OfSamples, confidence: float, derivation: int
 ) -> Estimate:
-    """`sums`: how many values, their sum, the sum of their squares."""
+    """An estimate by `sums`: how many values, their sum, the sum of their squares."""
     if derivation >= BY_CORRELATION:
         clusters = [one.of_cluster(each) for each in tally.clusters.values()] if tally.clusters else None
         return bounded_mean(sums, clusters, one.unit, confidence)

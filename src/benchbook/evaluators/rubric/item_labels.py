@@ -1,4 +1,4 @@
-"""What people label where items bring all criteria themselves: of each answer, whether it meets each of them."""
+"""Labels where items bring all criteria themselves: of each answer, whether it meets each of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ItemCriterionRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def item_label_rows(kind: type[RubricRow]) -> LabelRows:
-    """By rows of `kind` in samples.parquet."""
+    """The rows to be labelled, from rows of `kind` in samples.parquet."""
 
     def rows(record: Record, started: RunStarted, samples: Path) -> Iterator[ItemCriterionRow]:
         with recorded_evalset(record, started) as evalset:

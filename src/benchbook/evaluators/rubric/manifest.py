@@ -88,7 +88,7 @@ def _panel(plan: Plan, versions: Sequence[str | None]) -> PanelManifest | msgspe
 
 
 def undeclared(plan: Plan, declared_params: Mapping[str, Any]) -> list[str]:
-    """What R7.1 names and nobody declared, of outputs that were made elsewhere. `"null"` declares that none was set."""
+    """The names of R7.1 that nobody declared, of outputs made elsewhere. `"null"` declares that none was set."""
     if plan.candidate.provider != "recorded":
         return []
     template = () if plan.prompt_template_id else ("prompt_template_id", "prompt_template_version_or_hash")

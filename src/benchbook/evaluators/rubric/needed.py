@@ -29,7 +29,7 @@ from benchbook.statistics.planning import (
 
 
 def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
-    """What would settle `gate`, whose interval leaves it open, by the method that made the interval."""
+    """The samples that would settle `gate`, whose interval leaves it open, by the method that made the interval."""
     one = bounded(tally.spec, gate.aggregate)
     would: Literal["hold", "fail"] = "hold" if gate.holds else "fail"
     n_unscored = 0 if isinstance(one, Percentile) else tally.n_samples - tally.n_scored
@@ -59,7 +59,7 @@ def to_settle(gate: Gate, interval: Interval, tally: RubricTally) -> ToSettle:
 
 
 def _is_settled(gate: Gate, interval: Interval) -> bool:
-    """Whether the interval lies on one side of the limit already: then only unscored samples leave the gate open."""
+    """True if the interval lies on one side of the limit already: then only unscored samples leave the gate open."""
     if gate.holds:
         return gate.bound_holds is True
     far = interval.high if gate.direction == "at_least" else interval.low
@@ -190,13 +190,13 @@ def least_by_gate(spec: RubricSpec, confidence: float) -> dict[str, int]:
 
 
 def never_shown(spec: RubricSpec) -> tuple[str, ...]:
-    """The aggregates whose gates ask for the best value that there is: of no number of samples it follows that all
-    others are as good. Their values can decide, and no bound."""
+    """The aggregates whose gates ask for the best value that there is: no number of samples shows that all others are
+    as good. Their values can decide, and no bound."""
     return tuple(gate.aggregate for gate in spec.gates if _least_share(spec, gate) == 1)
 
 
 def _least_share(spec: RubricSpec, gate: Threshold) -> float | None:
-    """How good, from 0 to 1, the mean of what a gate goes by must be; None for what is exact."""
+    """How good, from 0 to 1, the mean behind a gate must be; None for what is exact."""
     one = table_of(spec)[gate.aggregate]
     if not isinstance(one, OfSamples | Percentile):
         return None

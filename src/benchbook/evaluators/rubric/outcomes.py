@@ -1,4 +1,4 @@
-"""What a sample's score is computed from: out of its facts as they are derived, or out of its row."""
+"""A sample's outcome, from which its score is computed: out of its facts as they are derived, or out of its row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbook.evaluators.rubric.steps import SampleHistory
 
 
 def outcome_of(history: SampleHistory) -> SampleOutcome:
-    """What the scores are computed from."""
+    """The outcome of a sample by its facts."""
     spec = history.spec
     if history.is_unanswered:
         return SampleOutcome(scores=spec.unscored, unanswered=True)
@@ -79,7 +79,7 @@ def exact_scores_of(row: RubricRow | PanelVote, spec: RubricSpec) -> Scores:
 
 
 def outcome_in(row: RubricRow, spec: RubricSpec) -> SampleOutcome:
-    """What the sample of a row was scored from. Of quotes, and of an item's own criteria, it has the scores alone."""
+    """The outcome of a row's sample. Of quotes, and of an item's own criteria, it has the scores alone."""
     scores = exact_scores_of(row, spec)
     cost = row.cost_usd if spec.measures_cost else None
     return SampleOutcome(

@@ -1,4 +1,4 @@
-"""A panel of judges, from the rows of its run under a rubric (`evaluators.panels` is what is said of it)."""
+"""A panel of judges, from the rows of its run under a rubric (`evaluators.panels` has the types of its analysis)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from benchbook.evaluators.rubric.tally import RubricTally
 
 
 def panel_type(spec: RubricSpec) -> type[PanelAnalysis]:
-    """What is said of a panel under a rubric."""
+    """The type of a panel's analysis under a rubric."""
     return _panel_type(spec.criteria)
 
 
@@ -60,7 +60,7 @@ def _split_type(criteria: _Criteria) -> type[Split]:
 
 
 def _shown(criteria: _Criteria) -> tuple[list[str], list[str]]:
-    """The means and failure rates of criteria that a rubric shows."""
+    """The names of the means and failure rates of criteria that a rubric shows."""
     means = [f"{one.name}_mean" for one in criteria if "mean" in one.shown]
     return means, [f"{one.name}_failure_rate" for one in criteria if "failure_rate" in one.shown]
 
@@ -75,7 +75,7 @@ def panel_analysis(
     seed: int = 0,
     n_resamples: int = 10_000,
 ) -> PanelAnalysis:
-    """What the rows of a run say about its panel, under its rubric. `seed` is of the intervals by resampling.
+    """The analysis of a run's panel by its rows, under its rubric. `seed` is of the intervals by resampling.
 
     Raises: UsageError where one judge judged.
     """
@@ -102,7 +102,7 @@ def panel_analysis(
 
 
 class _Seen:
-    """What one pass over the rows keeps: counts, each judge's scores, and the samples that they split on."""
+    """All that is kept in one pass over the rows: counts, each judge's scores, and the samples that they split on."""
 
     def __init__(
         self, panel: PanelManifest, manifest: RubricManifest, file: AggregatesFile, rubric: RubricSpec
@@ -120,7 +120,7 @@ class _Seen:
 
     @property
     def clusters(self) -> list[str] | None:
-        """What each sample shares with others; None where every sample stands for itself."""
+        """The cluster of each sample; None where every sample stands for itself."""
         return self._clusters if self._clustered else None
 
     def criteria(self) -> dict[str, JudgesScores]:
@@ -137,8 +137,8 @@ class _Seen:
         return found | {one.score_key: self._of_items(len(asked)) for one in self._spec.criteria[len(asked) :]}
 
     def _of_items(self, first: int) -> JudgesScores:
-        """Whether each of the items' own criteria is met, which are the marks from the `first` on. Those of one sample
-        rise and fall together."""
+        """The scores, met or not, by the items' own criteria, which are the marks from the `first` on. Those of one
+        sample rise and fall together."""
         met: list[list[int | None]] = [[] for _ in self.judges]
         clusters: list[str] = []
         for cluster, *said in zip(self._clusters, *self.marks, strict=True):
@@ -202,7 +202,7 @@ class _Judge:
         self._n_asked = self._n_scored = self._n_both = self._n_same = self._input = self._output = 0
 
     def add(self, row: PanelRow, vote: PanelVote | None) -> None:
-        """`vote` is None where no answer came: that is scored by rule, whoever judges (R1.3)."""
+        """Add a row. `vote` is None where no answer came: that is scored by rule, whoever judges (R1.3)."""
         outcome = outcome_in(row, self._spec)
         if vote is not None:
             error = cast("EvaluatorError | None", vote.evaluator_error)

@@ -40,7 +40,7 @@ class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
-    """Further judges beside the plan's `judge`, what all of them are called, and how their scores make one."""
+    """Further judges beside the plan's `judge`, the names of all of them, and how their scores make one."""
 
     names: tuple[str, ...]  # of all, the plan's `judge` first; no two alike
     others: tuple[RolePlan, ...]
@@ -85,7 +85,7 @@ class Requests(CandidateRequests):
         return self._judge_prompt.render(item, answer)
 
     def judge(self, item: Item, answer: str, judge: int = 0) -> bytes:
-        """What the plan's judge of this number is asked."""
+        """The request to the plan's judge of this number."""
         role, asked = self._judges[judge]
         if self._spec.by_item:
             asked = schema_asked(role, reply_schema(self._spec, len(item.criteria)))
@@ -101,7 +101,7 @@ PLACEHOLDER = re.compile(
 
 
 class JudgePrompt:
-    """What a judge is asked: a rubric's messages, split once, so that a value's own braces are never read (R2.2)."""
+    """A judge's prompt: a rubric's messages, split once, so that a value's own braces are never read (R2.2)."""
 
     def __init__(self, spec: RubricSpec) -> None:
         self._messages = [(message.role, _Text(message.text, spec)) for message in spec.messages]
@@ -132,7 +132,7 @@ class _Text:
 
 
 def placeholders() -> tuple[str, ...]:
-    """What a judge's messages may have between braces."""
+    """The names that a judge's messages may have between braces."""
     return ("answer", "transcript", "criteria", "reply", *(f"item.{one}" for one in Item.__struct_fields__))
 
 
@@ -157,7 +157,7 @@ def _value(name: str, spec: RubricSpec) -> Callable[[Item, str], str]:
 
 
 def _criteria_text(spec: RubricSpec, item: Item | None = None) -> str:
-    """What `{{criteria}}` stands for: each with what it is called in the reply, its scale and its question; then the
+    """The text for `{{criteria}}`: each criterion with its key in the reply, its scale and its question; then the
     item's own, where it is scored by those."""
     lines = [f"- {one.score_key} ({_scale_text(one)}): {one.question}" for one in spec.asked]
     return "\n".join([*lines, *([_item_criteria_text(item)] if spec.by_item and item is not None else [])])
@@ -169,7 +169,7 @@ def _scale_text(one: Criterion) -> str:
 
 
 def _quote_words(one: Criterion) -> str:
-    """What a quote is, for the judge."""
+    """A description of a quote, for the judge."""
     if not one.from_transcript:
         return "words of the answer that show it, copied letter by letter"
     return f"words of one turn that show it, copied letter by letter, and {one.turn_key}, the number of that turn"
@@ -182,7 +182,7 @@ def _item_criteria_text(item: Item) -> str:
 
 
 def _reply_text(spec: RubricSpec, item: Item | None = None) -> str:
-    """What `{{reply}}` stands for: the form of the JSON object that the judge is to answer with."""
+    """The text for `{{reply}}`: the form of the JSON object that the judge is to answer with."""
     parts = [part for one in spec.asked for part in _reply_parts(one)]
     if spec.by_item and item is not None:
         parts.append(_item_criteria_reply(item, spec))
@@ -197,7 +197,7 @@ def _reply_parts(one: Criterion) -> Iterator[str]:
 
 
 def _item_criteria_reply(item: Item, spec: RubricSpec) -> str:
-    """The part of the reply's form that is about them."""
+    """The part of the reply's form that is about the item's own criteria."""
     rationale = f'"rationale": "<why, in at most {spec.max_rationale_words} words>", ' if spec.item_rationales else ""
     parts = (f'"{number}": {{{rationale}"met": <true | false>}}' for number in range(1, len(item.criteria) + 1))
     return f'"{ITEM_CRITERIA}": {{{", ".join(parts)}}}'

@@ -56,8 +56,8 @@ def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
     """The plan, with what it needs of the run that it is held against. `run` is a path, or an id in the folder `runs`.
     `grouped`: the set's items come in groups, which rise and fall together.
 
-    What is asked of the model (its parameters, the prompt template) may be what is tried out; what the score of an item
-    means may not differ.
+    The requests to the model (its parameters, the prompt template) may be what is tried out; the meaning of an item's
+    score may not differ.
 
     Raises: ConfigError for a run that is not whole or measured something else; UsageError where there is no such
     record; RecordError.
@@ -84,7 +84,7 @@ def held_against(plan: Plan, run: str, runs: str, *, grouped: bool) -> Plan:
 
 
 def _measured(plan: Plan) -> dict[str, Any]:
-    """What a plan says of the eval set, the scorer and the judge, by the manifest's names for it."""
+    """The eval set, the scorer and the judge of a plan, by the manifest's names for them."""
     return {
         "dataset_version_or_hash": [plan.set_sha256, plan.n_items],
         "spec": plan.spec,
@@ -172,7 +172,7 @@ class PreparedRun:
 
 
 def roles_of_run(config: RunConfig, plan: Plan) -> Roles:
-    """Whom a run asks: the candidate, then each judge."""
+    """The roles that a run asks: the candidate, then each judge."""
     judges = zip(judges_settings(config), plan.judges, strict=True)
     return {"candidate": (model_settings(config), plan.candidate)} | {
         endpoint_name(number): judge for number, judge in enumerate(judges)
@@ -180,7 +180,7 @@ def roles_of_run(config: RunConfig, plan: Plan) -> Roles:
 
 
 def _named_models(plan: Plan) -> dict[str, ModelId]:
-    """By what texts call them."""
+    """The models by their names in texts."""
     roles = zip(("model", *judge_names(plan)), (plan.candidate, *plan.judges), strict=True)
     return {name: parse_model_id(role.model_id, name) for name, role in roles}
 
@@ -209,7 +209,7 @@ def prepare(config: RunConfig) -> PreparedRun:
     columns: dict[str, str] = {}
     if config.outputs is not None:
         inputs["outputs"] = Path(config.outputs)
-        with evalset:  # faults are told before anything is written
+        with evalset:  # faults are reported before anything is written
             columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
     spec.without(config.unmeasured)  # refuses what can't be declared
     _check_prices(config, spec)
@@ -243,7 +243,7 @@ def prepare(config: RunConfig) -> PreparedRun:
 
 
 def _check_prices(config: RunConfig, spec: RubricSpec) -> None:
-    """What costs nothing has the price 0; of what nobody knows, nothing is measured. Raises: ConfigError."""
+    """Refuse a run without prices where cost is measured: what costs nothing has the price 0. Raises: ConfigError."""
     if not spec.measures_cost or "cost" in config.unmeasured:
         return
     for name in ("model_input_price", "model_output_price"):
@@ -256,7 +256,7 @@ def _check_prices(config: RunConfig, spec: RubricSpec) -> None:
 
 
 def _check_settings(config: RunConfig) -> None:
-    """What does not go together, told before any file is read. Raises: ConfigError."""
+    """Refuse settings that do not go together, before any file is read. Raises: ConfigError."""
     if config.max_cost_usd is not None and not config.has_prices:
         raise ConfigError("max_cost_usd", "no prices", "model_input_price, judge_output_price and their kin")
     is_recorded = parse_model_id(config.model, "model").provider == "recorded"

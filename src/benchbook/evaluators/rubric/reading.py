@@ -1,4 +1,4 @@
-"""Which rubric is meant, one that is shipped, a user's own or the one that a record keeps; and reads a user's own.
+"""Finds the rubric that is meant (shipped, a user's own, or the one that a record keeps), and reads a user's own.
 
 That is a folder with spec.toml and the judge's prompt; every fault in it is found at once. `rubric@v1` can be written
 in this form, too, and gives the same bytes: a test holds that.
@@ -53,7 +53,7 @@ class RubricFolder:
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The same as a record names them among its inputs."""
+        """The files as a record names them among its inputs."""
         return spec_inputs(self.paths)
 
 
@@ -81,7 +81,7 @@ def spec_of(record: Record, plan: Plan) -> RubricSpec:
 
 @contextmanager
 def items_for(record: Record, plan: Plan, spec: RubricSpec) -> Iterator[ItemOf]:
-    """How the item of a sample is found, where the rubric's replies can't be read without; else nothing is opened."""
+    """A finder of a sample's item, where the rubric's replies can't be read without it; else nothing is opened."""
     if not spec.needs_item:
         yield no_item
         return
@@ -149,7 +149,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
 
 
 def _prompt_sha256(messages: tuple[PromptMessage, ...]) -> str:
-    """Of one user message, that of its text; else of all messages with their roles."""
+    """The hash of the text of a single user message; else that of all messages with their roles."""
     if [one.role for one in messages] == ["user"]:
         return hashlib.sha256(messages[0].text.encode("utf-8")).hexdigest()
     parts = [f"{one.role}\0{hashlib.sha256(one.text.encode('utf-8')).hexdigest()}\n" for one in messages]
@@ -250,7 +250,7 @@ def _read_limit(value: Any) -> int:
 
 
 def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple[str, str] | None:
-    """What is wrong with a limit that an aggregate can't meet, or can't miss; None for nothing."""
+    """The fault of a limit that an aggregate can't meet, or can't miss: `(found, expected)`; None for a sound one."""
     limit = Fraction(limit_nano, NANO)
     if isinstance(one, OfSamples) and not one.lowest <= limit <= one.lowest + one.span:
         return f"{float(limit):g}", f"a number from {one.lowest} to {one.lowest + one.span}, as {one.name} is"
@@ -267,7 +267,7 @@ def _wrong_limit(one: Aggregate, direction: Direction, limit_nano: int) -> tuple
 def _read_messages(
     table: SpecTable, files: Mapping[str, bytes], faults: Faults, criteria: Sequence[Criterion]
 ) -> tuple[PromptMessage, ...]:
-    """Those that `[[judge.messages]]` lists, or prompt.txt as one of the user's."""
+    """The messages that `[[judge.messages]]` lists, or prompt.txt as one of the user's."""
     judge = table.table("judge")
     tables = judge.tables("messages") if judge is not None else []
     if judge is not None:

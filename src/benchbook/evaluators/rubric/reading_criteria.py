@@ -33,14 +33,14 @@ from benchbook.text import quoted
 _GRADE = re.compile(r"[^\W_][\w -]{0,47}")
 _SHOWN: tuple[Shown, ...] = get_args(Shown)
 _SOURCES: tuple[Literal["answer", "transcript"], ...] = ("answer", "transcript")
-# What tables of every rubric have; no criterion's own columns may be called so. Cost is measured by some alone.
+# Columns of every rubric's tables: no criterion's own may be called so. Cost is measured by some alone.
 _TAKEN = {*get_type_hints(CausedPanelRow), *get_type_hints(PanelVote), *get_type_hints(RubricAggregates)} | {
     one.norm for name, one in MEASURES.items() if name != "cost"
 }
 
 
 def read_criteria(table: SpecTable, tables: Sequence[SpecTable]) -> tuple[list[Criterion], list[Fraction]]:
-    """Those that are asked of every answer, in the order of their `tables`, with their weights."""
+    """The criteria that are asked of every answer, in the order of their `tables`, with their weights."""
     if table.raw("criteria") in (None, []) and ITEM_CRITERIA not in table:
         table.fault("criteria", "nothing", f"at least one [[criteria]] table, or [{ITEM_CRITERIA}]")
     found = [_read_criterion(one) for one in tables]
@@ -53,8 +53,8 @@ def read_criteria(table: SpecTable, tables: Sequence[SpecTable]) -> tuple[list[C
 
 
 def read_item_criteria(table: SpecTable, tables: Sequence[SpecTable]) -> tuple[Criterion, Fraction, bool] | None:
-    """What the criteria that items bring themselves come to, as a criterion of its own; its weight, and whether the
-    judge gives a reason for each. None where items are not scored by criteria of their own."""
+    """The criterion that stands for all those that items bring themselves; its weight, and whether the judge gives a
+    reason for each. None where items are not scored by criteria of their own."""
     inner = table.table(ITEM_CRITERIA)
     if inner is None:
         return None
@@ -187,7 +187,7 @@ def read_measures(table: SpecTable) -> tuple[list[Measure], list[Fraction]]:
 
 
 def check_names(tables: Sequence[SpecTable], criteria: Sequence[Criterion], measures: Sequence[Measure]) -> None:
-    """No criterion's column is called as that of a measure which not every record has."""
+    """Refuse a criterion whose column would be named like that of a measure which not every record has."""
     norms = {one.norm for one in measures}
     for one, criterion in zip(tables, criteria, strict=False):
         if criterion.norm in norms:

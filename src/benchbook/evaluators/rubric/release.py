@@ -55,8 +55,8 @@ def decide(
     """Decide by points over the worst and the best case, as before derivation 3.
 
     `caps` names what makes INCONCLUSIVE the best possible decision: an incomplete run, a changed snapshot.
-    `intervals` by aggregate are shown; with `confidence` their bounds must hold too, and `settle` has it told what
-    would settle the gates that are in doubt. `early` was decided on a part of the items, before all were asked.
+    `intervals` by aggregate are shown; with `confidence` their bounds must hold too, and with `settle` gates in doubt
+    say what would settle them. `early` was decided on a part of the items, before all were asked.
     """
     gates = _gates_by_points(tally, intervals or {}, confidence)
     capped_by = _all_caps(tally, caps)
@@ -108,7 +108,7 @@ def by_points(
 
 
 def _all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
-    """With those that follow from the scale (R1.4)."""
+    """The caps, with those that follow from the scale (R1.4)."""
     names = sorted(tally.spec.unmeasured)
     return (*caps, *(Cap("unmeasured", f"{name} was declared unmeasured") for name in names))
 
@@ -116,7 +116,7 @@ def _all_caps(tally: RubricTally, caps: Sequence[Cap]) -> tuple[Cap, ...]:
 def _decided_early(
     gates: Sequence[Gate], capped_by: Sequence[Cap], early: EarlyDecision
 ) -> tuple[DecisionName, list[Reason]]:
-    """What the part of the items says that was enough; the values of the gates are of that part."""
+    """The decision on the part of the items that was enough, and its reasons; the gates' values are of that part."""
     if early.decision == "NOT_READY" and not is_incomplete(capped_by):
         failing = [gate for gate in gates if gate.aggregate in early.by]
         return "NOT_READY", [does_not_hold(gate, "scored", early.words) for gate in failing]
@@ -172,8 +172,8 @@ def decide_by_bounds(
 ) -> Decision:
     """Decide by what is shown at `confidence`. `intervals` by aggregate are for reading, and decide nothing.
 
-    `clusters_are` says what the tally's clusters are: items, asked several times, or groups of items. `settle` has it
-    told what would settle the gates that are in doubt.
+    `clusters_are` says what the tally's clusters are: items, asked several times, or groups of items. With `settle`
+    gates in doubt say what would settle them.
     """
     points = _gates_by_points(tally, intervals or {})
     ready = bool(tally.n_samples) and all(gate.holds for gate in points)
@@ -203,7 +203,7 @@ def decide_by_bounds(
 
 
 def _gate_data(threshold: Threshold, tally: RubricTally, *, to_hold: float, to_fail: float) -> GateData | None:
-    """What a gate is shown by; None for what is exact."""
+    """The data that a gate is shown by; None for what is exact."""
     one = table_of(tally.spec)[threshold.aggregate]
     if not isinstance(one, OfSamples | Percentile):
         return None
@@ -235,7 +235,7 @@ def _percentile(one: Percentile, tally: RubricTally, case: Case, side: Side, con
 
 
 def _by_rule(tally: RubricTally, ready: bool, confidence: float, clusters_are: ClusterWord) -> Reason:
-    """What the rubric's rule says by the values, and what keeps that from being shown."""
+    """The result of the rubric's rule by the values, and what keeps that from being shown."""
     n, n_clusters = tally.n_samples, len(tally.clusters)
     least = least_for_ready(tally.spec, confidence)
     one, n = (clusters_are.removesuffix("s"), n_clusters) if n_clusters else ("sample", n)

@@ -69,7 +69,7 @@ class RepeatCounts:
         self._same_passed[item] &= self._first_passed[item] == row.passed
 
     def agreement(self) -> ItemAgreement | None:
-        """None for a single repeat."""
+        """How often repeats agree; None for a single repeat."""
         if self.n_repeats < 2:
             return None
         again = [item for item, seen in enumerate(self._seen) if seen == _AGAIN]
@@ -86,7 +86,7 @@ class RepeatCounts:
         return [summary_of("aggregate_score", scores), summary_of("latency_e2e_p95_ms", latencies)]
 
     def variance(self) -> list[VarianceSplit]:
-        """What the sample score and passing vary by; nothing for a single repeat."""
+        """The variance of the sample score and of passing, by its parts; nothing for a single repeat."""
         if self.n_repeats < 2:
             return []
         scores = zip(self._times_scored, self._item_nano, strict=True)

@@ -62,8 +62,7 @@ class Parsed(msgspec.Struct, frozen=True):
 
     @property
     def marks(self) -> tuple[int | None, ...]:
-        """By what two judges' words are told apart: the scores, and in place of what the item's own criteria come to
-        whether each is met."""
+        """The marks by which judges are compared: the scores, but for the item's own criteria whether each is met."""
         return (*self.scores[:-1], *(one.met for one in self.met)) if self.met else self.scores
 
 
@@ -95,7 +94,7 @@ def parse_reply(
 
 
 def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: Judged | None) -> Parsed | Rejected:
-    """With what a rubric asks for beside scores, looked up in what was judged."""
+    """`parsed` with what a rubric asks for beside scores, looked up in what was judged; or the first fault of that."""
     assert judged is not None  # noqa: S101 - nobody reads such a reply without
     quotes = _read_quotes(value, parsed.scores, spec, judged)
     if isinstance(quotes, Rejected):
@@ -148,7 +147,7 @@ def _reason_for(fault: JsonFault) -> ParseErrorReason:
 
 
 def _rationale_fault(rationale: Any, max_words: int) -> str | None:
-    """What is wrong with a rationale (R3.3); None for nothing."""
+    """The fault of a rationale (R3.3); None for none."""
     if not isinstance(rationale, str):
         return f"rationale is {_json_type(rationale)}, not a string"
     words = len(rationale.split())
@@ -158,7 +157,7 @@ def _rationale_fault(rationale: Any, max_words: int) -> str | None:
 
 
 def _json_type(value: Any) -> str:
-    """What a value of a reply is in JSON."""
+    """The JSON type of a value in a reply."""
     match value:
         case None:
             return "null"
@@ -185,7 +184,7 @@ _MOST_WORDS = 60
 
 
 class Judged:
-    """What one judge was asked about. Each text is normalised once, when the first quote is looked up in it.
+    """The subject of one judgement. Each text is normalised once, when the first quote is looked up in it.
 
     `item` may be left out where the rubric's replies can be read without (`RubricSpec.needs_item`).
     """
@@ -288,8 +287,8 @@ class Met(msgspec.Struct, frozen=True):
 
 
 def score_of(met: Sequence[Met]) -> int:
-    """What is met of all positive weights, less what is met of negative ones, from 0 to 1 in nano-units: rounded
-    half-even, once."""
+    """The share of all positive weights that is met, less what is met of negative ones, from 0 to 1 in nano-units:
+    rounded half-even, once."""
     best = sum(one.criterion.weight for one in met if one.criterion.weight > 0)
     share = Fraction(sum(one.criterion.weight for one in met if one.met)) / best
     clipped = min(max(share, Fraction(0)), Fraction(1))
@@ -297,15 +296,16 @@ def score_of(met: Sequence[Met]) -> int:
 
 
 def counts_of(met: Sequence[Met]) -> MetCounts:
-    """How many there are by the sign of their weight, and how many of them are met."""
+    """The number of criteria by the sign of their weight, and how many of them are met."""
     positive = [one.met for one in met if one.criterion.weight > 0]
     negative = [one.met for one in met if one.criterion.weight < 0]
     return MetCounts(len(positive), sum(positive), len(negative), sum(negative))
 
 
 def met_by_panel(given: Sequence[Sequence[Met] | None], rule: PanelRule) -> tuple[Met, ...] | None:
-    """What a panel finds met, each criterion by the rule; of one with a negative weight the lower score is that it is
-    met. `given` has one for each judge, None of one who gave none; None where a criterion is open for that.
+    """The criteria as a panel finds them met or not, each by the rule; for one with a negative weight, being met is the
+    lower score. `given` has an entry for each judge, None for one who gave none; None where that leaves a criterion
+    open.
 
     A rationale is that of the first judge who says the same.
     """

@@ -44,7 +44,7 @@ _Criteria = tuple[Criterion, ...]
 
 
 def row_type(spec: RubricSpec, *, panel: bool, caused: bool) -> type[RubricRow]:
-    """What a row is: with the votes where a panel judged, and from derivation 3 on with the cause (`caused`)."""
+    """The type of a row: with the votes where a panel judged, and from derivation 3 on with the cause (`caused`)."""
     kind: type[RubricRow] = RubricRow
     if caused:
         kind = CausedPanelRow if panel else CausedRow
@@ -91,7 +91,7 @@ def _slice_type(criteria: _Criteria) -> type[Slice]:
 
 
 def aggregates_file_type(spec: RubricSpec) -> type[AggregatesFile]:
-    """What aggregates.json is."""
+    """The type of aggregates.json."""
     return _file_type(spec.criteria, aggregates_type(spec))
 
 
@@ -122,7 +122,7 @@ class QuoteSpan(msgspec.Struct, frozen=True):
 
 
 class QuoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge quoted for a criterion, and where it stands."""
+    """The judge's quote for a criterion, and where it stands."""
 
     criterion: str
     quote: str
@@ -149,7 +149,7 @@ def _further_fields(criteria: Sequence[Criterion]) -> list[tuple[str, Any]]:
 
 
 def further_columns(quotes: Sequence[Quoted], met: Sequence[Met], spec: RubricSpec) -> dict[str, Any]:
-    """The same of a sample, or of a judge's vote: none where no reply was read."""
+    """The values of these for a sample, or for a judge's vote: none where no reply was read."""
     columns: dict[str, Any] = {}
     if spec.quoted:
         columns["quotes"] = [_quote_row(one) for one in quotes]
@@ -204,7 +204,7 @@ class Rows:
         return self._type(**columns)
 
     def _more(self, history: SampleHistory, outcome: SampleOutcome) -> dict[str, Any]:
-        """What rows have under some rubrics alone."""
+        """The columns that rows have under some rubrics alone."""
         parsed, verdict = history.parsed, history.verdict
         columns = further_columns(parsed.quotes if parsed else (), verdict.met if verdict else (), self._spec)
         if self._spec.by_item:
@@ -254,7 +254,7 @@ class Rows:
 def _columns(
     sample: int, item: Item, history: SampleHistory, outcome: SampleOutcome, score: RubricScore, plan: Plan
 ) -> dict[str, Any]:
-    """What every rubric's row has."""
+    """The columns of every rubric's row."""
     candidate = history.candidate
     replies = history.judge_replies
     last_replies = [judging.replies[-1][0] for judging in history.judges if judging.replies]
@@ -325,18 +325,18 @@ def _judge_reply(reply: Reply, found: Parsed | Rejected) -> JudgeReply:
 
 
 def _rationale(history: SampleHistory) -> str | None:
-    """The judge's; of a panel, that of the first judge who gave the panel's scores."""
+    """The judge's rationale; of a panel, that of the first judge who gave the panel's scores."""
     found = history.parsed
     return None if found is None else found.rationale
 
 
 def _parse_error_reason(judging: Judging) -> str | None:
-    """Of the last reply, where no reply was read."""
+    """The fault of the last reply, where no reply was read."""
     return judging.rejected.reason if judging.rejected is not None and judging.error == "parse_error" else None
 
 
 def _failure_detail(failure: Failure | None) -> str | None:
-    """What a failed call said."""
+    """The detail of a failed call, else its kind."""
     return failure.detail or failure.error if failure is not None else None
 
 

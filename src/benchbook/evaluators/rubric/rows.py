@@ -144,7 +144,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VarianceSplit(msgspec.Struct, frozen=True, kw_only=True):
-    """What samples vary by: how much items differ, and how much one item's repeats do; in squared units.
+    """The variance of samples: how much items differ, and how much one item's repeats do; in squared units.
 
     `standard_error` is that of the mean over these items and repeats by the two parts, beside what it would be with
     twice the items, or twice the repeats: whichever helps more.
@@ -274,7 +274,7 @@ class RubricManifest(Manifest, frozen=True, kw_only=True):
 
 
 class PanelVote(Made, frozen=True, kw_only=True):
-    """What one judge said of an answer. `reply_seqs` are the facts of its replies, which are in `judge_replies`."""
+    """One judge's vote on an answer. `reply_seqs` are the facts of its replies, which are in `judge_replies`."""
 
     __slots__ = ()
 

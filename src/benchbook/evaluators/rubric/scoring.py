@@ -21,7 +21,7 @@ Scores = tuple[int | None, ...]  # by criterion, in the rubric's order
 
 
 class SampleOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened to one sample: all that its score is computed from. A null was not measured (SPEC C5)."""
+    """The outcome of one sample: all that its score is computed from. A null was not measured (SPEC C5)."""
 
     scores: Scores
     evaluator_error: EvaluatorError | None = None
@@ -52,12 +52,12 @@ class SampleOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unscored(self) -> bool:
-        """A judge's score is lacking, and no rule stands in for it."""
+        """True if a judge's score is lacking, and no rule stands in for it."""
         return None in self.scores and not self.no_answer and not self.some_do_not_apply
 
 
 class RubricScore(msgspec.Struct, frozen=True):
-    """What a sample is worth, in nano-units; `sample_score_nano` is None where the evaluator failed (R5.2).
+    """The worth of a sample, in nano-units; `sample_score_nano` is None where the evaluator failed (R5.2).
 
     `norms_nano` are the parts of 1 that the criteria are worth, then the measures, in the rubric's order.
     """
@@ -99,7 +99,7 @@ def score_sample(outcome: SampleOutcome, spec: RubricSpec) -> RubricScore:
 
 
 def _judged(outcome: SampleOutcome, spec: RubricSpec) -> int | None:
-    """What the criteria add, in steps; None where the evaluator failed."""
+    """The sum of what the criteria add, in steps; None where the evaluator failed."""
     worth = 0
     for one, score, weight in zip(spec.criteria, outcome.scores, spec.step_weights, strict=True):
         if score is not None:
@@ -110,7 +110,7 @@ def _judged(outcome: SampleOutcome, spec: RubricSpec) -> int | None:
 
 
 def _weight(outcome: SampleOutcome, spec: RubricSpec) -> int:
-    """What the weights of all that applies add up to."""
+    """The sum of the weights of all that applies."""
     if not outcome.some_do_not_apply:
         return spec.whole_weight
     left_out = (one.weight for one, score in zip(spec.criteria, outcome.scores, strict=True) if score is None)
@@ -118,8 +118,8 @@ def _weight(outcome: SampleOutcome, spec: RubricSpec) -> int:
 
 
 def _fail_reasons(outcome: SampleOutcome, values: Scores, spec: RubricSpec) -> tuple[str, ...]:
-    """What R5.1 asks for and is not met, in the rubric's order; none for a sample that passes. A null is not met, but
-    where the criterion does not apply."""
+    """The requirements of R5.1 that are not met, in the rubric's order; none for a sample that passes. A null meets
+    none, except where the criterion does not apply."""
     reasons: list[str] = []
     for one, score in zip(spec.criteria, outcome.scores, strict=True):
         if score is None and outcome.some_do_not_apply:
@@ -160,7 +160,7 @@ _NONE_MET = MetCounts()
 
 
 class Further(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one sample. `quotes_found` has, by criterion whose quotes are counted, whether its own was
+    """Further values of one sample. `quotes_found` has, by criterion whose quotes are counted, whether its own was
     found; None where there is none."""
 
     quotes_found: tuple[bool | None, ...] = ()

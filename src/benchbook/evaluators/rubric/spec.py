@@ -82,7 +82,7 @@ class RubricSpec:
 
     @cached_property
     def reply_keys(self) -> tuple[str, ...]:
-        """What a judge's reply must have (R3)."""
+        """The keys that a judge's reply must have (R3)."""
         return (*(key for one in self.criteria for key in one.reply_keys), "rationale")
 
     @cached_property
@@ -92,7 +92,7 @@ class RubricSpec:
 
     @cached_property
     def by_item(self) -> bool:
-        """Items are scored by criteria of their own, too; what they come to is the last of `criteria`."""
+        """True if items are scored by criteria of their own, too; the score by those is the last of `criteria`."""
         return any(one.by_item for one in self.criteria)
 
     def shown_scores(self, scores: Sequence[int | None]) -> tuple[int | float | None, ...]:
@@ -113,32 +113,32 @@ class RubricSpec:
 
     @cached_property
     def counts_more(self) -> bool:
-        """More is counted than scores, latency and tokens."""
+        """True if more is counted than scores, latency and tokens."""
         return bool(self.counted_quotes) or self.measures_cost or self.by_item
 
     @cached_property
     def asks_more(self) -> bool:
-        """A judge's reply holds more than scores and a rationale."""
+        """True if a judge's reply holds more than scores and a rationale."""
         return bool(self.quoted) or self.by_item
 
     @cached_property
     def needs_item(self) -> bool:
-        """A judge's reply can't be read without the item that it is about."""
+        """True if a judge's reply can't be read without the item that it is about."""
         return self.by_item or any(one.from_transcript for one in self.quoted)
 
     @cached_property
     def steps(self) -> int:
-        """A number of steps into which every criterion's scale goes: what scores are added up in, exactly."""
+        """The number of steps into which every criterion's scale divides, so that scores add up exactly."""
         return lcm(*(one.span for one in self.criteria))
 
     @cached_property
     def step_weights(self) -> tuple[int, ...]:
-        """What one step on each criterion's scale adds, where a whole weight of 1 is worth `steps`."""
+        """The worth of one step on each criterion's scale, where a whole weight of 1 is worth `steps`."""
         return tuple(one.weight * self.steps // one.span for one in self.criteria)
 
     @cached_property
     def whole_weight(self) -> int:
-        """What the weights add up to."""
+        """The sum of all weights."""
         return sum(one.weight for one in self.criteria) + sum(one.weight for one in self.measures)
 
     @cached_property
@@ -170,17 +170,17 @@ class RubricSpec:
 
     @property
     def lowest_words(self) -> str:
-        """What unscored samples are taken at, at their worst."""
+        """The scores at which unscored samples are taken at their worst, in words."""
         return "0" if not any(self.lowest) else "the lowest scores"
 
     @cached_property
     def unscored(self) -> tuple[None, ...]:
-        """No criterion has a score."""
+        """The scores of a sample where no criterion has one."""
         return (None,) * len(self.criteria)
 
     @cached_property
     def without_answer(self) -> tuple[int | None, ...]:
-        """What no answer is worth (R1.3)."""
+        """The scores of a sample without an answer (R1.3)."""
         return tuple(one.no_answer for one in self.criteria)
 
 
@@ -201,7 +201,7 @@ def whole_weights(weights: Iterable[int | Fraction]) -> tuple[int, ...]:
 
 # ── rubric@v1 ────────────────────────────────────────────────────────────────────────────────────────────────
 
-# What the frozen prompt calls what it is filled with.
+# The frozen prompt's names for what it is filled with.
 _FILLED = {
     "task": "item.prompt",
     "reference_answer": "item.expected_answer",

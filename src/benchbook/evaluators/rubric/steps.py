@@ -1,4 +1,4 @@
-"""What a sample's facts say is to be done next, and what came of it (SPEC R1.3, R3.5, R3.6).
+"""The next step for a sample by its facts, and what came of those so far (SPEC R1.3, R3.5, R3.6).
 
 The runner asks `next_step` until it says Done; a resumed run asks it of the facts that are already there. So going
 on after a kill is nothing special.
@@ -45,7 +45,7 @@ Step = AskCandidate | AskJudge | Done
 
 @dataclass(slots=True)
 class Judging:
-    """What one judge said of an answer, in the order of the journal.
+    """One judge's replies about an answer, in the order of the journal.
 
     `parsed` has its scores, where its last reply kept the rules; `rejected` why that was not read (R3.5).
     """
@@ -61,7 +61,7 @@ class Judging:
 
     @property
     def is_done(self) -> bool:
-        """A failure that ended the run, or the sample for its sitting alone, is asked again."""
+        """True at the end. A failure that ended the run, or the sample for its sitting alone, is asked again."""
         failed = self.failure is not None and self.failure.ends == "sample"
         return failed or self.parsed is not None or len(self.replies) >= MAX_JUDGE_ATTEMPTS
 
@@ -76,7 +76,7 @@ class Judging:
         return "parse_error" if len(self.replies) >= MAX_JUDGE_ATTEMPTS else "cancelled"
 
     def add(self, fact: SampleFact, judged: Judged | None = None) -> None:
-        """`judged` is what it was asked about, where its reply can't be read without."""
+        """Add a fact. `judged` is what it was asked about, where its reply can't be read without."""
         if isinstance(fact, Failure):
             self.last_failure = fact
             if fact.ends != "attempt":
@@ -117,7 +117,7 @@ class SampleHistory:
 
     @property
     def judge_replies(self) -> list[tuple[Reply, Parsed | Rejected]]:
-        """Of all judges, one judge's after the other's."""
+        """The replies of all judges, one judge's after the other's."""
         return [reply for judging in self.judges for reply in judging.replies]
 
     @property
@@ -127,7 +127,7 @@ class SampleHistory:
 
     @property
     def is_unanswered(self) -> bool:
-        """No answer came, and not by the model's doing (R1.3a): a time-out alone is."""
+        """True if no answer came, and not by the model's doing (R1.3a); a time-out alone is."""
         if self.derivation < ONLY_THE_MODEL or self.candidate is not None:
             return False
         failure = self.candidate_failure
@@ -142,7 +142,7 @@ class SampleHistory:
 
     @property
     def verdict(self) -> Parsed | None:
-        """What the judge says; or the panel by its rule, in nobody's words: None where something is open."""
+        """The judge's verdict; or the panel's by its rule, in nobody's words: None where something is open."""
         found, panel = [judging.parsed for judging in self.judges], self.plan.panel
         if not isinstance(panel, Panel):
             return found[0]
@@ -160,7 +160,7 @@ class SampleHistory:
 
     @property
     def scores(self) -> tuple[int | None, ...] | None:
-        """By criterion; None where one of them is open."""
+        """The scores by criterion; None where one of them is open."""
         verdict = self.verdict
         return None if verdict is None else verdict.scores
 
@@ -241,7 +241,7 @@ def _read_judge(
 
 
 def next_step(history: SampleHistory, given_up: Container[int] = ()) -> Step:
-    """What is to be asked next. `given_up` are judges that can't be reached in this sitting.
+    """The next question, or Done. `given_up` are judges that can't be reached in this sitting.
 
     A failure that ended the run, or the sample for its sitting alone, is not the sample's end: it is asked again.
     """

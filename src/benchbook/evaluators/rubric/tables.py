@@ -75,7 +75,7 @@ class Derived:
 
 
 def row_type_of(started: RunStarted, spec: RubricSpec) -> type[RubricRow]:
-    """What a row of samples.parquet is: with the votes, where a panel judged, and by the record's derivation."""
+    """The type of a row of samples.parquet: with the votes, where a panel judged, and by the record's derivation."""
     plan = plan_of(started)
     caused = derivation_of(started) >= ONLY_THE_MODEL
     return row_type(spec, panel=isinstance(plan.panel, Panel), caused=caused)
@@ -121,7 +121,7 @@ def derive(
 
 
 def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | None) -> Decision:
-    """By the confidence that is asked for, else by that of the run's config, else by that of its derivation."""
+    """The decision by the confidence that is asked for, else by that of the run's config, else of its derivation."""
     settle = asked is not None or counts.derivation >= 2
     before = counts.derivation < ONLY_THE_MODEL
     wanted = asked or counts.state.config.get("confidence") or ("none" if before else DEFAULT_CONFIDENCE)
@@ -307,7 +307,7 @@ class _Counts:
         )
 
     def _warnings(self, ledger: Ledger, doubts: list[str]) -> list[str]:
-        """What need not stand first. `doubts` are those about the eval set."""
+        """The warnings that need not stand first. `doubts` are those about the eval set."""
         truncated, cached = self.sums["truncated"], self.sums["cached"]
         names = [one.name for one in self.spec.criteria]
         if self.derivation < ONLY_THE_MODEL:
@@ -337,7 +337,7 @@ def _who(state: JournalState, plan: Plan) -> tuple[Who, list[Who]]:
 
 
 def _caps(state: JournalState, plan: Plan, ledger: Ledger, early: Early | None) -> list[Cap]:
-    """What makes INCONCLUSIVE the best possible decision (R7.2, and a run that is not whole)."""
+    """The caps that make INCONCLUSIVE the best possible decision (R7.2, and a run that is not whole)."""
     caps = []
     if (ledger.n_attempted < ledger.n_planned and early is None) or state.state != "complete":
         text = f"incomplete: {ledger.n_attempted} of {ledger.n_planned} samples, the run is {state.state}"

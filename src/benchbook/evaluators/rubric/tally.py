@@ -37,7 +37,7 @@ class ScoreSpread:
 
 @dataclass(slots=True)
 class CriterionSums:
-    """Of one criterion within one cluster; scores are counted from the lowest of its scale."""
+    """The sums of one criterion within one cluster; scores are counted from the lowest of its scale."""
 
     n: int = 0
     total: int = 0
@@ -91,7 +91,7 @@ class ClusterSums:
                 sums.add(score - one.lowest, one.span)
 
     def with_scores_of(self, more: ClusterSums) -> ClusterSums:
-        """With what unscored samples of the same cluster would add; the samples themselves are counted already."""
+        """These sums and the scores of `more`, unscored samples of the same cluster, which are counted already."""
         return ClusterSums(
             tuple(one.with_added(other) for one, other in zip(self.criteria, more.criteria, strict=True)),
             n_samples=self.n_samples,
@@ -204,7 +204,7 @@ class RubricTally:
         self.further = further_sums(self.spec)
 
     def extreme(self, case: Case) -> Extreme | None:
-        """What the unscored samples would add; None as scored."""
+        """The sums that the unscored samples would add; None as scored."""
         return None if case == "scored" else self.worst if case == "worst" else self.best
 
     def clusters_in(self, case: Case) -> Iterator[ClusterSums]:
@@ -281,7 +281,7 @@ class RubricTally:
 
 
 def further_sums(spec: RubricSpec) -> FurtherSums | None:
-    """What a rubric counts beside all others; None where it counts no more."""
+    """The sums that a rubric has beside all others; None where it counts no more."""
     return FurtherSums.over(len(spec.counted_quotes)) if spec.counts_more else None
 
 

@@ -1,4 +1,4 @@
-"""What a reader of the numbers must know first, in plain words.
+"""The warnings that a reader of the numbers must see first, in plain words.
 
 That judges' replies were not read (R3.5) is counted; ten answers in a row end the run.
 """
@@ -30,7 +30,8 @@ Given = Counter[tuple[int | float | None, ...]]
 def score_warnings(
     given: Mapping[str, Given], names: Sequence[str], ledger: Ledger, n_truncated: int, n_cached: int
 ) -> list[str]:
-    """`given` counts the scores that each judge gave, by what texts call it; `names` are the criteria's."""
+    """About samples and scores. `given` counts each judge's scores, by its name in texts; `names` are the
+    criteria's."""
     warnings = []
     for judge, counted in given.items():
         if counted.total() >= _FEW_JUDGED:
@@ -43,7 +44,7 @@ def score_warnings(
     elif ledger.n_scored < _FEW_SCORED:
         samples = "1 sample was" if ledger.n_scored == 1 else f"{ledger.n_scored} samples were"
         warnings.append(f"Only {samples} scored: look at how wide the intervals are.")
-    # Without those that are unanswered: they are told of before anything else.
+    # Without those that are unanswered: they are reported before anything else.
     if ledger.n_scored and (n_unscored := sum(ledger.unscored_by_reason.values())):
         have = "has" if n_unscored == 1 else "have"
         why = _counted(ledger.unscored_by_reason)
@@ -79,7 +80,7 @@ def _no_variation(judge: str, given: Given, names: Sequence[str]) -> list[str]:
 
 
 def state_warnings(state: JournalState, plan: Plan) -> list[str]:
-    """About who answered."""
+    """Warnings about who answered."""
     warnings = []
     for name, reported in reported_by_name(state, plan):
         if reported.changed:
@@ -100,18 +101,18 @@ def state_warnings(state: JournalState, plan: Plan) -> list[str]:
 
 
 def judge_names(plan: Plan) -> list[str]:
-    """What texts call each judge, by its number: the judge, or of a panel "judge NAME"."""
+    """The name of each judge in texts, by its number: "judge", or of a panel "judge NAME"."""
     return [f"judge {name}" for name in plan.panel.names] if isinstance(plan.panel, Panel) else ["judge"]
 
 
 def reported_by_name(state: JournalState, plan: Plan) -> list[tuple[str, Reported]]:
-    """What the model and each judge said that they are."""
+    """The identities that the model and each judge reported, by their names in texts."""
     judges = [(name, state.judges_reported[judge]) for judge, name in enumerate(judge_names(plan))]
     return [("model", state.candidate_reported), *judges]
 
 
 def roles_of(state: JournalState, plan: Plan) -> list[Role]:
-    """The model, then each judge: what texts call it, its id, and what it said that it is."""
+    """The model, then each judge: its name in texts, its id, and the identity that it reported."""
     asked = (plan.candidate, *plan.judges)
     return [
         (name, parse_model_id(role.model_id, name), reported)
@@ -123,7 +124,7 @@ BENCHMARK_REPEATS = 3  # source 000: N >= 3, unless the task has no variance
 
 
 def benchmark_caps(state: JournalState, plan: Plan) -> list[Cap]:
-    """What makes INCONCLUSIVE the best possible decision of a benchmark."""
+    """The caps that make INCONCLUSIVE the best possible decision of a benchmark."""
     caps = [Cap("another_model", text) for text in identity_caps(roles_of(state, plan))]
     if plan.repeats < BENCHMARK_REPEATS and plan.no_variance is not True:
         asked = "once" if plan.repeats == 1 else f"{plan.repeats} times"
@@ -151,7 +152,7 @@ _OF_QUOTES: Mapping[str, tuple[str, str]] = {
 
 
 def rejections_of(history: SampleHistory) -> list[Rejection]:
-    """Of every judge whose replies to this answer were all rejected."""
+    """A rejection for every judge whose replies to this answer were all rejected."""
     found = []
     for number, judging in enumerate(history.judges):
         if judging.error == "parse_error" and judging.rejected is not None:
@@ -165,14 +166,14 @@ def rejections_of(history: SampleHistory) -> list[Rejection]:
 
 
 def _setting(plan: Plan, judge: int) -> str:
-    """What stands before a setting of this judge."""
+    """The beginning of the names of this judge's settings."""
     return f"judges[{judge}]." if isinstance(plan.panel, Panel) else "judge_"
 
 
 class RejectedCounts:
-    """Counts, while samples go by, of which judge nothing could be read, by what was wrong.
+    """Counts, as samples go by, the answers for which a judge's replies could not be read, by what was wrong.
 
-    Now and then it happens, and is counted with what was not scored; half of the time something is set wrong.
+    Now and then this happens, and counts among what was not scored; at half of the answers, something is set wrong.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -187,7 +188,7 @@ class RejectedCounts:
             self._counts[one.judge, one.said.partition(":")[0], one.mended] += 1
 
     def warnings(self) -> list[str]:
-        """Of one kind each, most first."""
+        """One warning for each kind, the most frequent first."""
         return [
             f"Of {n:,} {'answer' if n == 1 else 'answers'} no reply of the {self._names[judge]} could be read: {said}. "
             f"What may mend it, in a new run: {mended}."
@@ -197,14 +198,14 @@ class RejectedCounts:
 
 
 class RejectedReplies:
-    """Looks at every sample that is finished in a sitting. `names` are what texts call the judges, by their numbers."""
+    """Looks at every sample that is finished in a sitting. `names` are the judges' names in texts, by their numbers."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self._row = InARow(len(names))
 
     def note(self, history: SampleHistory) -> str | None:
-        """Why the run is to stop, once there is a reason."""
+        """The reason to stop the run, once there is one."""
         for number, judging in enumerate(history.judges):
             if judging.parsed is not None:
                 self._row.was_read(number)
