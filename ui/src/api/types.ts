@@ -984,7 +984,7 @@ export interface JudgeCost {
   latency_p50_ms: number | null;
 }
 
-/** What became of one judge's calls, and what they took. Tokens are null where no reply told them. */
+/** The results and tokens of one judge's calls. Tokens are null where no reply reported them. */
 export interface JudgeLedger {
   judge_model: string;
   model_id: string;
@@ -1192,7 +1192,7 @@ export interface LeafDifference {
   in_b: boolean;
 }
 
-/** Whether a judge can be used: usable, not_usable, or too_few evaluations to say. */
+/** A judge's standing: usable, not_usable, or too_few evaluations to say. */
 export interface LeagueEntry {
   judge_model: string;
   standing: string;
@@ -1314,7 +1314,7 @@ export interface MetricOfPair {
   kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
 }
 
-/** With how few no statement is made: the value is shown as what was seen, without an interval, and says so. */
+/** The least numbers for a statement: below, the value is shown as seen, without an interval, and says so. */
 export interface Minimums {
   outputs: number;
   questions: number;

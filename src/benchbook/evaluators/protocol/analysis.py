@@ -1,7 +1,7 @@
 """The analysis of an experiment's evaluations: a pure function of its rows (SPEC P4.2, P6).
 
-Primary statistics use `cross_judge` alone; invalid evaluations enter no statistic of scores, they are counted. What is
-said are the types of `rows`; `analysis_measures` makes means with intervals, targets under variants, and drift.
+Primary statistics use `cross_judge` alone; invalid evaluations enter no statistic of scores, they are counted. The
+results are the types of `rows`; `analysis_measures` makes means with intervals, targets under variants, and drift.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FROM_WORST = ("FAIL", "PARTIAL", "PASS")
 
 
 def _method_counts(rows: Sequence[EvaluationRow]) -> list[MethodCounts]:
-    """Of each method of the protocol, in its order; none is left out, so that a zero is seen."""
+    """The counts of each method of the protocol, in its order; none is left out, so that a zero is seen."""
     found = []
     for method in sorted(form().methods):
         of_method = [row for row in rows if row.method == method]
@@ -64,7 +64,7 @@ def _judge_cards(
     measuring: Measuring,
     minimums: Minimums,
 ) -> list[JudgeResults]:
-    """One for each judge that evaluated anything or was probed. `rows` are all of them, valid and invalid."""
+    """One card for each judge that evaluated anything or was probed. `rows` are all of them, valid and invalid."""
     by_judge: defaultdict[str, list[EvaluationRow]] = defaultdict(list)
     for row in rows:
         by_judge[row.judge_model].append(row)
@@ -200,7 +200,7 @@ def _judge_pair(
 def self_minus_cross(
     rows: Sequence[EvaluationRow], protocol: Protocol, measuring: Measuring, minimums: Minimums
 ) -> list[SelfMinusCross]:
-    """Of each target that judged its own outputs, on those that others judged too. `rows` are the valid ones."""
+    """The difference for each target that judged its own outputs, on those others judged too, by valid `rows`."""
     names = (*protocol.names, OVERALL)
     own = {name: _mean_scores((row for row in rows if row.method == "self_judge"), name) for name in names}
     others = {name: _mean_scores((row for row in rows if row.method == "cross_judge"), name) for name in names}
@@ -291,7 +291,7 @@ def _at_least(rule: str, found: float | None, limit: float | None) -> RuleOutcom
 
 
 def _at_most(rule: str, found: float | None, limit: float | None) -> RuleOutcome | None:
-    """`found` may be below zero: it is its size that counts."""
+    """A rule on the size of `found`, which may be below zero."""
     if limit is None:
         return None
     return RuleOutcome(rule=rule, holds=None if found is None else abs(found) <= limit, found=found, limit=limit)

@@ -53,7 +53,7 @@ class Measuring:
     def mean(
         self, values: Sequence[Number], units: Sequence[Hashable], at_least: int, ends: tuple[int, int] | None = None
     ) -> Measured:
-        """Of values that each belong to a unit; several of one unit are a cluster.
+        """The mean of values that each belong to a unit; several of one unit are a cluster.
 
         `ends` are the lowest and the highest that a score may be; None for differences.
         """
@@ -118,7 +118,7 @@ def score_of(row: EvaluationRow, name: str) -> int:
 def target_variants(
     rows: Iterable[EvaluationRow], protocol: Protocol, measuring: Measuring, minimums: Minimums
 ) -> list[TargetVariant]:
-    """`rows` are the cross-judging ones, valid and invalid."""
+    """The results of each target under each variant. `rows` are the cross-judging ones, valid and invalid."""
     groups: defaultdict[tuple[str, str], list[EvaluationRow]] = defaultdict(list)
     for row in rows:
         groups[row.target_model, row.prompt_variant].append(row)
@@ -149,12 +149,12 @@ def _target_variant(
     )
 
 
-# What is compared: one question as one judge scores it, under either variant.
+# A thing that is compared: one question as one judge scores it, under either variant.
 _Pair = tuple[str, str]  # question_id, judge_model
 
 
 def drifts(rows: Iterable[EvaluationRow], measuring: Measuring, minimums: Minimums) -> list[Drift]:
-    """Every two variants of each target. `rows` are the valid cross-judging ones.
+    """The drifts of each target between every two variants. `rows` are the valid cross-judging ones.
 
     A question is a unit: what several judges say about it rises and falls together. Several outputs for a question
     under a variant, or repeats, count as their mean.

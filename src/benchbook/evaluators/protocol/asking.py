@@ -1,4 +1,4 @@
-"""What a judge protocol asks: every judge about every output of an evaluation set, and its probes (SPEC P)."""
+"""A judge protocol's questions: every judge about every output of an evaluation set, and its probes (SPEC P)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from benchbook.text import plural
 
 
 def endpoint_name(judge: int) -> str:
-    """What a judge's endpoint is called: its number, for a name is somebody's text."""
+    """The name of a judge's endpoint: its number, for a judge's own name is somebody's text."""
     return f"judge {judge}"
 
 
@@ -62,7 +62,7 @@ def judge_of(plan: ProtocolPlan, sample: int) -> int:
 
 
 class ProtocolQuestions:
-    """Each judge about each output, once a repeat, and its probes. `stop` is told of a judge that can't be read."""
+    """Each judge about each output, once a repeat, and its probes. `stop` ends it where a judge can't be read."""
 
     is_decided = False
 
@@ -103,7 +103,7 @@ class ProtocolQuestions:
             self._stop.because(reason, failed=True, usage=True)
 
     def close(self) -> None:
-        """Texts are opened when they are asked about."""
+        """Nothing is left open: a text is opened when it is asked about."""
 
 
 class JudgingForecast(Forecast, frozen=True, kw_only=True):
@@ -164,7 +164,7 @@ class PreparedJudging:
         return first_fact(run_id, plan, storable_config(config), inputs, identity, n_items=plan.n_samples, repeats=1)
 
     def forecast(self) -> JudgingForecast:
-        """By each of its requests; a repeat asks the same again."""
+        """The forecast, by each of its requests; a repeat asks the same again."""
         plan, outputs, roles = self.plan, self.output_set.outputs, self.roles
         prompts = read_task_prompts(self.config.prompts) if self.config.prompts else None
         samples = ProtocolSamples(plan, self.spec.protocol, self.output_set, prompts)
@@ -201,7 +201,7 @@ class PreparedJudging:
 
 
 def roles_of_judges(config: JudgingConfig, plan: ProtocolPlan) -> Roles:
-    """Whom an experiment asks: its judges."""
+    """The roles that an experiment asks: its judges."""
     judges = zip(_role_settings(config), plan.judges, strict=True)
     return {endpoint_name(number): (settings, judge.role) for number, (settings, judge) in enumerate(judges)}
 
@@ -241,7 +241,7 @@ def prepare_judging(config: JudgingConfig) -> PreparedJudging:
 
 
 def inputs_of_set(output_set: OutputSet) -> dict[str, Path]:
-    """What a record keeps of an evaluation set: its manifest, and each text under its hash."""
+    """The files that a record keeps of an evaluation set: its manifest, and each text under its hash."""
     texts = {output.text_sha256 for output in output_set.outputs if output.text_sha256 is not None}
     return {"evaluation_set": output_set.manifest} | {
         f"text/{sha256}": output_set.text_path(sha256) for sha256 in sorted(texts)
@@ -258,7 +258,7 @@ def _check_task(config: JudgingConfig) -> None:
 
 
 def check_prompts(path: str, output_set: OutputSet) -> None:
-    """Raises: ConfigError for a table that lacks the prompt of an output."""
+    """Refuse a table that lacks the prompt of an output. Raises: ConfigError."""
     prompts = read_task_prompts(path)
     asked = dict.fromkeys((output.question_id, output.prompt_variant) for output in outputs_of(output_set))
     missing = [one for one in asked if prompts.of(*one) is None]

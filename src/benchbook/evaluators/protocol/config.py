@@ -69,7 +69,7 @@ _MAX_PROMPT = 4 << 20
 
 
 class JudgeDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is said of a judge. A null is what is not said."""
+    """A declaration about a judge. A null is what is not said."""
 
     version: str | None = None
     params: dict[str, Any] | None = None
@@ -84,20 +84,20 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What is said of each judge by name, and of all of which that is not said."""
+    """The declarations about each judge by name, and about all judges for which that is not said."""
 
     for_all: JudgeDeclaration = field(default_factory=JudgeDeclaration)
     by_name: Mapping[str, JudgeDeclaration] = field(default_factory=dict)
 
     def check_names(self, judges: Iterable[str]) -> None:
-        """Raises: ConfigError for a judge that judged nothing: what is said of it would be passed over."""
+        """Refuse a declaration about a judge that judged nothing: it would be passed over. Raises: ConfigError."""
         known = sorted(judges)
         for name in self.by_name:
             if name not in known:
                 raise ConfigError(f"judges.{said(name)}", "no judgement by it", " or ".join(map(said, known)))
 
     def of(self, judge: str) -> JudgeDeclaration:
-        """Field by field, what is said of this judge, else of all."""
+        """Field by field, the declaration about this judge, else about all."""
         own = self.by_name.get(judge, JudgeDeclaration())
         names = JudgeDeclaration.__struct_fields__
         values = {
@@ -112,7 +112,7 @@ class Declarations:
         return {_prompt_sha256(path): Path(path) for path in found if path is not None}
 
     def declared(self, judge: str) -> Declared | msgspec.UnsetType:
-        """As the plan holds it; UNSET where nothing is said."""
+        """The declaration as the plan holds it; UNSET where nothing is said."""
         one = self.of(judge)
         found = Declared(
             version=one.version,
@@ -140,7 +140,7 @@ def declarations_from(for_all: Mapping[str, Any], path: str | Path | None) -> De
 
 
 def tools_of(words: Sequence[str]) -> tuple[str, ...]:
-    """`none` says that there were none. Raises: ConfigError where it stands beside others."""
+    """The tools, none for `none`. Raises: ConfigError where that stands beside others."""
     tools = tuple(word for word in words if word != "none")
     if tools and len(tools) < len(words):
         raise ConfigError("--tools", "none beside others", "`none`, or the tools' names")

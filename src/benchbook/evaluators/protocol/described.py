@@ -1,4 +1,4 @@
-"""What a judge protocol asks, for `benchbook protocol check`: dimensions, verdicts, evidence, and its prompts."""
+"""A judge protocol in words, for `benchbook protocol check`: dimensions, verdicts, evidence, and its prompts."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def _fields(found: Protocol) -> dict[str, Any]:
 
 
 def _is_fenced(prompt: MethodPrompt) -> bool:
-    """Whether what is judged stands between marks that nobody can have written into it."""
+    """True if the judged text stands between marks that nobody can have written into it."""
     return "{{fence}}" in prompt.text
 
 
 def _asked(found: Protocol) -> dict[str, list[dict[str, str]]]:
-    """By prompt, what a judge is asked about an output of which nothing is known."""
+    """The messages by prompt that ask a judge about an output of which nothing is known."""
     cell = {name: f"({name})" for name in ("judge_model", *form().identifiers)}
     asked = {}
     for prompt in found.prompts:

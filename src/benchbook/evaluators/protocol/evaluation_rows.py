@@ -1,4 +1,4 @@
-"""What one evaluation is: a judge's reply about one output with all that was found out about it (SPEC P1 to P4).
+"""One evaluation: a judge's reply about one output with all that was found out about it (SPEC P1 to P4).
 
 A row is a pure function of what was asked, the judge's raw reply and the judged text, by a protocol. Of a cell that
 nobody evaluated there is no row: that is a gap of the set (`coverage_gaps`, P4 INCOMPLETE_COVERAGE).
@@ -36,7 +36,7 @@ class CellId:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Asked:
-    """What a judge was asked: the cell, who judges, by which method, and for which time (from 0)."""
+    """One question to a judge: the cell, who judges, by which method, and for which time (from 0)."""
 
     cell: CellId
     judge_model: str
@@ -44,7 +44,7 @@ class Asked:
     repeat: int = 0
 
     def meta(self) -> dict[str, str]:
-        """As a reply's `meta` must have it (P2)."""
+        """The `meta` that a reply must have (P2)."""
         cell = self.cell
         return {
             "judge_model": self.judge_model,
@@ -129,7 +129,7 @@ class EvaluationRow(Made, frozen=True, kw_only=True):
 
 
 class ReadRow(EvaluationRow, frozen=True, kw_only=True):
-    """One of which the raw reply alone does not say what was validated, or which bytes it was (derivation 3)."""
+    """A row of which the raw reply alone does not say what was validated, or which bytes it was (derivation 3)."""
 
     read_as: str | None  # what was read: without declared thoughts (R3.7), or put into the protocol's form by a mapping
     reply_base64: str | None  # the bytes of an imported reply that is no UTF-8: its text can't hold them
@@ -172,12 +172,12 @@ def cell_of(gap: CoverageGap) -> CellId:
 
 
 def sha256_of(text: str) -> str:
-    """Of the text's UTF-8; a lone surrogate counts as the three bytes that it would be."""
+    """The hash of the text's UTF-8; a lone surrogate counts as the three bytes that it would be."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def asked_about(cell: CellId, judge_model: str, same_model: SameModel, repeat: int = 0) -> Asked:
-    """What `judge_model` is asked about `cell`; two names of one model are the same model (P1)."""
+    """The question to `judge_model` about `cell`; two names of one model are the same model (P1)."""
     method = "self_judge" if same_model.are_same(judge_model, cell.target_model) else "cross_judge"
     return Asked(cell, judge_model, method, repeat)
 
@@ -225,7 +225,7 @@ def row_of(
     request_sha256: str | None,
     fact_seq: int | None,
 ) -> EvaluationRow:
-    """As `evaluation_row`, of a reply that is validated already: `found` is what came out."""
+    """The row of a reply that is validated already: `found` is what came out."""
     cell = asked.cell
     scores = found.scores or {}
     return row_kind(EvaluationRow, protocol)(
@@ -267,7 +267,7 @@ def _evidence(item: Evidence) -> EvidenceRow:
 
 
 def sorted_rows(rows: Iterable[EvaluationRow]) -> list[EvaluationRow]:
-    """In the one order that depends on nothing but what was asked (C2).
+    """The rows in the one order that depends on nothing but what was asked (C2).
 
     Raises: UsageError where two evaluations answer the same: what counts is one a judge, an output and a repeat.
     """

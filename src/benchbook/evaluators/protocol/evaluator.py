@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class JudgedAnswer(Made, frozen=True, kw_only=True):
-    """An evaluation that counts, by the names that whoever handles labels knows: after `passed` stand the dimensions.
+    """An evaluation that counts, with the field names that labels go by: after `passed` stand the dimensions.
 
     People are shown the question, not the cell: that would name the model that answered. What is said of one question
     rises and falls together: it is a group.
@@ -73,7 +73,7 @@ class JudgedAnswer(Made, frozen=True, kw_only=True):
 
 
 def _criteria_of_labels(protocol: Protocol) -> tuple[LabelCriterion, ...]:
-    """People are asked what judges are asked, on the same scales."""
+    """The criteria for people: what judges are asked, on the same scales."""
     return tuple(
         LabelCriterion(one.name, tuple(one.scores), one.name, f"{one.name}: {one.question}")
         for one in protocol.dimensions

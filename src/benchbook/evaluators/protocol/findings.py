@@ -1,4 +1,4 @@
-"""What is wrong with a judge's reply: flags, each with machine-readable details (SPEC P4)."""
+"""The faults of a judge's reply: flags, each with machine-readable details (SPEC P4)."""
 
 from __future__ import annotations
 

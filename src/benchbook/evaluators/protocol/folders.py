@@ -58,7 +58,7 @@ from benchbook.text import quoted, shorten
 _DIMENSION = re.compile("[A-Za-z][A-Za-z0-9_]{0,47}")
 _DIMENSION_WORDS = "a name of at most 48 letters, digits and _, a letter first"
 _MOST_DIMENSIONS = 20
-# What tables of every protocol have, and rows can be asked for; no dimension may be called so, in any case.
+# Columns of every protocol, and names that rows can be asked for: no dimension may be called so, in any case.
 _TAKEN = {name.casefold() for name in (*get_type_hints(ProtocolReadRow), *dir(ProtocolReadRow))}
 _METHODS: tuple[Method, ...] = get_args(Method)
 
@@ -157,14 +157,14 @@ def _read_verdict(table: SpecTable, dimensions: tuple[Dimension, ...]) -> tuple[
 
 
 def _read_sum(value: Any, sums: range | None, expected: str) -> int:
-    """`sums` are those that there are; None where that is not known, for the dimensions are faulty."""
+    """A sum of scores, one of `sums`; those are None where faulty dimensions leave them unknown."""
     if type(value) is not int or (sums is not None and value not in sums):
         raise WrongValueError(said(value), expected)
     return value
 
 
 def _read_evidence(table: SpecTable) -> tuple[LengthRule, int]:
-    """How long quotes may be; what is not said is as in `judge_protocol@v1`."""
+    """How long quotes may be; by default as in `judge_protocol@v1`."""
     usual = protocol_v1()
     inner = table.table("evidence")
     if inner is None:
@@ -199,7 +199,7 @@ _NEEDED = ("output_text", "meta")
 
 
 def _read_prompts(table: SpecTable, files: Mapping[str, bytes], faults: Faults) -> tuple[MethodPrompt, ...]:
-    """Those that `[[prompts]]` lists, or prompt.txt by both methods."""
+    """The prompts that `[[prompts]]` lists, or prompt.txt for both methods."""
     texts = Texts(files, faults, _PLACEHOLDER.fullmatch, PLACEHOLDERS)
     tables = table.tables("prompts")
     if not tables:
@@ -215,7 +215,7 @@ def _read_prompts(table: SpecTable, files: Mapping[str, bytes], faults: Faults) 
 
 
 def _check_each_once(tables: list[SpecTable], prompts: list[MethodPrompt]) -> None:
-    """No two prompts have one name, or are for one method."""
+    """Refuse two prompts with one name, or for one method."""
     names, methods = set[str](), set[str]()
     for table, prompt in zip(tables, prompts, strict=True):
         if prompt.name in names:
@@ -227,7 +227,7 @@ def _check_each_once(tables: list[SpecTable], prompts: list[MethodPrompt]) -> No
 
 
 def _read_prompt(table: SpecTable, texts: Texts) -> MethodPrompt:
-    """By `file`, one message of the user's; or by `[[prompts.messages]]`."""
+    """A prompt: one message of the user's, by `file`, or those of `[[prompts.messages]]`."""
     name = table.read("name", read_name, needed=NAME_WORDS)
     methods = table.read("methods", _read_methods)
     file = table.read("file", read_text)
@@ -254,7 +254,7 @@ def _read_methods(value: Any) -> tuple[Method, ...]:
 
 
 def _check_texts(table: SpecTable, key: str | None, messages: tuple[tuple[Role, str], ...]) -> None:
-    """A judge must be shown what it judges, and the META that it is to copy."""
+    """Refuse messages that do not show a judge what it judges, or the META that it is to copy."""
     text = "".join(one for _, one in messages)
     for name in _NEEDED:
         if messages and f"{{{{{name}}}}}" not in text:
@@ -274,12 +274,12 @@ class ProtocolFolder:
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The same as a record names them among its inputs."""
+        """The files as a record names them among its inputs."""
         return spec_inputs(self.paths)
 
     @property
     def identity(self) -> dict[str, str]:
-        """What the first fact says of its evaluator, which the name of a user's own does not tell."""
+        """The entry about its evaluator in the first fact, which the name of a user's own does not tell."""
         return {"evaluator": "protocol"} if self.paths else {}
 
 

@@ -42,7 +42,7 @@ MISSING = object()  # no such key, as apart from a null
 
 
 def value_at_path(value: Any, path: str | None) -> Any:
-    """What stands in nested objects under names joined by dots, or MISSING."""
+    """The value in nested objects under names joined by dots, or MISSING."""
     if path is None:
         return MISSING
     for name in path.split("."):
@@ -191,7 +191,7 @@ class _Bundle:
 
     @cached_property
     def stated(self) -> dict[str, Any]:
-        """What the bundle itself says of judge, target and method, under the set's names of models."""
+        """The values that the bundle itself has of judge, target and method, under the set's names of models."""
         places = self.mapping.bundle
         paths = {"judge_model": places.judge_model, "target_model": places.target_model, "method": places.method}
         found = {name: value_at_path(self.value, path) for name, path in paths.items()}

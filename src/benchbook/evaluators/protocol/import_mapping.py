@@ -62,7 +62,7 @@ def reply_placeholders() -> tuple[str, ...]:
 
 
 def check_declared(values: Mapping[str, str]) -> None:
-    """What a caller declares for all judgements. Raises: ConfigError."""
+    """Check the values that a caller declares for all judgements. Raises: ConfigError."""
     for name, value in values.items():
         if name not in reply_placeholders():
             raise ConfigError(f"value {name}", name, ", ".join(reply_placeholders()))
@@ -115,7 +115,7 @@ class OutputName(_Part, frozen=True):
     replace: dict[str, str] = {}
 
     def known(self, name: str) -> dict[str, str]:
-        """What a bundle's name for an output says about it."""
+        """The identifiers in a bundle's name for an output."""
         for old, new in self.replace.items():
             name = name.replace(old, new)
         if self.folder == "keep":
@@ -153,7 +153,7 @@ class JudgementMapping(_Part, frozen=True, dict=True):  # dict: for what is comp
 
     @cached_property
     def canonical(self) -> bytes:
-        """What is recorded of the mapping: all that it says, without comments and order."""
+        """The mapping as it is recorded: all that it says, without comments and order."""
         return canonical_json(self)
 
     @cached_property
@@ -165,7 +165,7 @@ class JudgementMapping(_Part, frozen=True, dict=True):  # dict: for what is comp
         return self.models.get(name, name)
 
     def dimension(self, name: str) -> str:
-        """The protocol's dimension; empty where it is left out; a name of no table is kept, to be found fault with."""
+        """The protocol's dimension; empty where it is left out. A name in no table is kept, to be found faulty."""
         return self.dimensions.get(name, name)
 
     def read_file_name(self, name: str) -> dict[str, str]:

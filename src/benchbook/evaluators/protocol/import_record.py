@@ -103,7 +103,7 @@ def record_judgements(
 
 
 def _check_each_once(placed: Sequence[ImportedJudgement]) -> None:
-    """What counts is one judgement of an output by a judge. Which of two that is, nobody can say but the user."""
+    """Refuse two judgements of an output by one judge: which of them counts, nobody can say but the user."""
     first: dict[tuple[str, str, Key | None], ImportedJudgement] = {}
     for one in placed:
         other = first.setdefault((one.judge_model, one.method, one.key), one)

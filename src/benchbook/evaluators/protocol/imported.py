@@ -42,7 +42,7 @@ class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
     @property
     def raw(self) -> str:
-        """What the judge wrote."""
+        """The judge's words, as the source has them."""
         return self.reply if self.written is None else self.written
 
     @property
@@ -66,7 +66,7 @@ class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
     @property
     def asked(self) -> dict[str, str]:
-        """What the judge was asked about, as far as it is known: `scorers.judge_protocol.validate` takes it."""
+        """The question to the judge, as far as it is known: `scorers.judge_protocol.validate` takes it."""
         known = {
             "judge_model": self.judge_model,
             "method": self.method,
@@ -79,7 +79,7 @@ class ImportedJudgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 def read_judgements(path: str | Path) -> Iterator[ImportedJudgement]:
-    """What `benchbook judge import` wrote, a line each. Raises: InputError naming the line; UsageError."""
+    """The judgements in a file of `benchbook judge import`. Raises: InputError naming the line; UsageError."""
     decoder = msgspec.json.Decoder(ready(ImportedJudgement))
     for line in read_lines(path):
         if line.data is None:
@@ -144,7 +144,7 @@ def _elements(data: bytes, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _next(data: bytes, at: int) -> int:
-    """Past a comma, if there is one."""
+    """The position past a comma, if there is one."""
     at = _after_space(data, at)
     return _after_space(data, at + 1) if data[at : at + 1] == b"," else at
 
@@ -155,7 +155,7 @@ def _after_space(data: bytes, at: int) -> int:
 
 
 def _end_of(data: bytes, at: int) -> int:
-    """Where the value that begins at `at` ends."""
+    """The end of the value that begins at `at`."""
     if data[at] not in _OPENING:
         scalar = _SCALAR.match(data, at)
         if scalar is None:

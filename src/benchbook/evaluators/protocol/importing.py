@@ -141,7 +141,7 @@ class _Objects:
         self._lines = read_lines(path) if table_form(path) == "jsonl" else None
 
     def text(self, line: int, value: dict[str, Any]) -> str:
-        """A column of structs in Parquet has no bytes of its own: its values are written as canonical JSON."""
+        """The text of an object. In Parquet a column of structs has no bytes of its own: it becomes canonical JSON."""
         if self._lines is None:
             return canonical_json(value).decode("utf-8")
         data = next((one.data for one in self._lines if one.number == line), None)
@@ -186,7 +186,7 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class ImportedSource:
-    """What one source held. `others` are the files in a folder that its pattern did not read."""
+    """One source's judgements. `others` are the files in a folder that its pattern did not read."""
 
     name: str
     judgements: tuple[ImportedJudgement, ...]
@@ -206,7 +206,7 @@ def import_source(source: str, outputs: OutputIndex, how: How) -> ImportedSource
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What sources said of an evaluation set, read under a protocol."""
+    """The judgements of all sources about an evaluation set, read under a protocol."""
 
     output_set: OutputSet
     spec: ProtocolFolder
@@ -215,7 +215,7 @@ class Imported:
 
     @property
     def judgements(self) -> Iterator[ImportedJudgement]:
-        """Those of all sources, in their order."""
+        """The judgements of all sources, in their order."""
         return (judgement for source in self.sources for judgement in source.judgements)
 
     def counts(self) -> list[dict[str, Any]]:
@@ -248,7 +248,7 @@ class Imported:
         }
 
 
-PLACES = ("exact", "normalised", "fragments", "not_found", "empty")  # of quotes, as they are told
+PLACES = ("exact", "normalised", "fragments", "not_found", "empty")  # of quotes, as they are reported
 _KEPT_TEXTS = 256
 
 
@@ -275,7 +275,7 @@ def import_sources(
 
 
 def write_judgements(path: str | Path, judgements: Iterable[ImportedJudgement]) -> None:
-    """A line for each, canonical JSON. A file that is there is left as it is. Raises: UsageError."""
+    """Write a line for each, canonical JSON; no file is overwritten. Raises: UsageError."""
     path = Path(path)
     if path.exists():
         raise UsageError(f"{path}: is there already; name a new file")

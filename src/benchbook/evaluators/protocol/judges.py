@@ -1,4 +1,4 @@
-"""What became of each judge's calls: replies, failures, tokens, cost, and what is unanswered (SPEC R1.3b, P7)."""
+"""The results of each judge's calls: replies, failures, tokens, cost, and what is unanswered (SPEC R1.3b, P7)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MILLION = Decimal(1_000_000)
 
 
 def last_failure(facts: list[Reply | Failure]) -> Failure | None:
-    """What a sample without a reply ended with; None for one that has a reply."""
+    """The failure that a sample without a reply ended with; None for one that has a reply."""
     if any(isinstance(fact, Reply) for fact in facts):
         return None
     return next((fact for fact in reversed(facts) if isinstance(fact, Failure)), None)
@@ -37,7 +37,7 @@ def last_failure(facts: list[Reply | Failure]) -> Failure | None:
 
 @dataclass(slots=True)
 class JudgeCounts:
-    """What is counted of one judge. Before derivation 3 nothing is unanswered: what failed for good is over."""
+    """The counts of one judge. Before derivation 3 nothing is unanswered: what failed for good is over."""
 
     plan: JudgePlan
     derivation: int
@@ -48,7 +48,7 @@ class JudgeCounts:
     sums: Counter[str] = field(default_factory=Counter)
 
     def add(self, facts: list[Reply | Failure]) -> None:
-        """The facts of one sample, in their order."""
+        """Count the facts of one sample, in their order."""
         for fact in facts:
             if isinstance(fact, Failure):
                 self.sums["transport_retries"] += fact.ends == "attempt"
@@ -127,7 +127,7 @@ def manifest_of(
 
 
 def _judge(judge: JudgeCounts, plan: ProtocolPlan) -> dict[str, Any]:
-    """Since derivation 3 nothing is claimed that is not known: a null is what nobody said."""
+    """A judge's entry. Since derivation 3 nothing is claimed that is not known: a null is what nobody said."""
     role, said = judge.plan.role, judge.plan.said
     known = {"model_id": role.model_id, "model_version": judge.version(), "params": role.params}
     if judge.derivation < 3:
@@ -137,7 +137,7 @@ def _judge(judge: JudgeCounts, plan: ProtocolPlan) -> dict[str, Any]:
 
 
 def task_of(plan: ProtocolPlan) -> Task:
-    """Whether what the targets were asked is in the record (P4.3)."""
+    """ "known" if what the targets were asked is in the record (P4.3)."""
     return "unknown" if plan.task == "unknown" or plan.prompts_sha256 is None else "known"
 
 
@@ -154,7 +154,7 @@ def _since_derivation_3(plan: ProtocolPlan, dates: Sequence[str], derivation: in
 
 
 def rejection_of_evaluation(reply: Reply, number: int, judge: RolePlan, protocol: Protocol) -> Rejection | None:
-    """Of a judge whose reply is no JSON object. To decline is no matter of a setting (P4)."""
+    """The rejection of a reply that is no JSON object. To decline is no matter of a setting (P4)."""
     findings = Findings()
     read = read_reply(reply.text or "", protocol.names, judge.reasoning_tags, findings)
     if read.value is not None or findings.counts["declined"]:
@@ -175,7 +175,7 @@ class RejectedEvaluations:
         self._row = InARow(len(judges))
 
     def note(self, reply: Reply, judge: int) -> str | None:
-        """Why the experiment is to stop, once there is a reason."""
+        """The reason to stop the experiment, once there is one."""
         one = rejection_of_evaluation(reply, judge, self._judges[judge], self._protocol)
         if one is None:
             self._row.was_read(judge)

@@ -1,5 +1,5 @@
-"""The plan of a record under a protocol: who judges what, by which rules, and which sample is whose reply about what
-(SPEC P1, P3, P4.1, P7).
+"""The plan of a record under a protocol: who judges what, by which rules, and which judge's reply about which output
+each sample is (SPEC P1, P3, P4.1, P7).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ JUDGE_PROMPT = (
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What somebody says of a judge that nobody here can know (P7). A null is what was not said."""
+    """Somebody's word on what nobody here can know of a judge (P7). A null is what was not said."""
 
     version: str | None = None
     params: dict[str, Any] | None = None  # decoding parameters
@@ -99,7 +99,7 @@ class ProtocolPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def edition_of(started: RunStarted) -> Edition:
-    """By which edition of the rules a record's replies are read: old records keep theirs."""
+    """The edition of the rules by which a record's replies are read: old records keep theirs."""
     return 2 if derivation_of(started) >= 3 else 1
 
 
@@ -233,7 +233,7 @@ class ProtocolSamples:
         return found or ""
 
     def text_of(self, sample: ProtocolSample) -> JudgedText:
-        """What the judge saw."""
+        """The text that the judge saw."""
         return self.text(sample.output) if sample.probe is None else JudgedText(sample.probe.text)
 
     def seen(self, sample: int) -> Seen:

@@ -42,7 +42,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def injection(protocol: Protocol) -> str:
-    """What a text says to the judge that would have it give every point."""
+    """A text that asks the judge for every point."""
     scale = protocol.one_scale
     highest = "the highest score" if scale is None else str(scale[-1])
     n = len(protocol.dimensions)
@@ -64,7 +64,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ProbeCheck:
-    """Whether a judge said what a sound one says. `passed` is None where the probe could tell nothing."""
+    """The result of a probe: `passed` if the judge said what a sound one says; None where it could show nothing."""
 
     passed: bool | None
     found: str
@@ -88,7 +88,7 @@ class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class ProbeRule:
-    """What a sound judge says, in words and as a check of its reply; `needs_base`: beside the output as it is."""
+    """A sound judge's answer, in words and as a check of a reply; `needs_base`: beside the output as it is."""
 
     expected: str
     check: Callable[[Evaluation, Evaluation | None], ProbeCheck]
@@ -120,7 +120,7 @@ def probes_for(output_text: str, other_text: str | None, protocol: Protocol) -> 
 
 
 def _reordered(text: str) -> str | None:
-    """The paragraphs, or the lines where there is but one, in reverse."""
+    """The paragraphs, or the lines of a single one, in reverse; None where that changes nothing."""
     for separator, joint in ((_PARAGRAPH, "\n\n"), (re.compile("\n"), "\n")):
         pieces = [piece for piece in separator.split(text) if piece.strip()]
         if len(pieces) > 1 and pieces != pieces[::-1]:
@@ -129,13 +129,13 @@ def _reordered(text: str) -> str | None:
 
 
 def _padded(text: str) -> str:
-    """About twice as long, by words that add nothing."""
+    """The text about twice as long, by words that add nothing."""
     times = max(1, -(-len(text) // (len(PADDING) + 2)))
     return text + f"\n\n{PADDING}" * times
 
 
 def _cut(text: str) -> str | None:
-    """The first half."""
+    """The first half of the text."""
     half = text[: len(text) // 2]
     return half if half.strip() else None
 
@@ -228,7 +228,7 @@ def _not_better(reply: Evaluation, base: Evaluation | None, *, most: int) -> Pro
 
 
 def _fails(protocol: Protocol) -> ProbeRule:
-    """Nothing is there: FAIL, with the dimension that says so at its lowest, where the protocol names one."""
+    """The rule of an empty text: FAIL, with the dimension that says so at its lowest, where one is named."""
     name = protocol.if_empty
 
     def check(reply: Evaluation, _: Evaluation | None) -> ProbeCheck:
@@ -243,7 +243,7 @@ def _fails(protocol: Protocol) -> ProbeRule:
 
 
 def _off_the_task(protocol: Protocol) -> ProbeRule:
-    """The text is about another question: no PASS, and the lowest of the dimension that says so."""
+    """The rule for a text about another question: no PASS, and the lowest of the dimension that says so."""
     name = protocol.if_off_the_task
 
     def check(reply: Evaluation, _: Evaluation | None) -> ProbeCheck:

@@ -23,7 +23,7 @@ _MAX_READ = 20_000
 
 
 def declines(text: str) -> bool:
-    """The text says in the first person that it does not judge what it was given.
+    """True if the text says in the first person that it does not judge what it was given.
 
     Only the act as a whole counts: "I can't evaluate this text", not "I can't evaluate the accuracy of its dates",
     which is a judge that says how far it went. What stands in double quotes is somebody else's word.
@@ -33,12 +33,12 @@ def declines(text: str) -> bool:
 
 
 def has_scores(text: str, dimensions: tuple[str, ...]) -> bool:
-    """A dimension is given a number somewhere in a text that could not be read as an object."""
+    """True if a dimension is given a number somewhere in a text that could not be read as an object."""
     return _scored_pattern(dimensions).search(text) is not None
 
 
 def opens_json(text: str) -> bool:
-    """The text sets out to be JSON, if only behind a fence."""
+    """True if the text sets out to be JSON, if only behind a fence."""
     return text.lstrip("\ufeff \t\r\n").startswith(_JSON_OPENINGS)
 
 
@@ -74,7 +74,7 @@ _JSON_TYPES: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReadReply:
-    """Its object, or None where it is none. `reasoning` is what a declared tag held (R3.7), `body` the rest."""
+    """A reply's object, or None. `reasoning` is what a declared tag held (R3.7), `body` the rest."""
 
     value: dict[str, Any] | None
     reasoning: str | None
@@ -82,12 +82,12 @@ class ReadReply:
 
 
 def json_type(value: Any) -> str:
-    """What RFC 8259 calls the type of a parsed value."""
+    """The type of a parsed value, as RFC 8259 names it."""
     return _JSON_TYPES[type(value)]
 
 
 def absent(value: Any) -> bool:
-    """Not there, or null: a null is a value that nobody gave (C5)."""
+    """True if a value is not there, or null: a null is a value that nobody gave (C5)."""
     return value is ABSENT or value is None
 
 
@@ -213,7 +213,7 @@ _MOST = 2**63  # JSON's writers hold no larger integers
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The fields that a reply has. What is None, or not in a mapping, it does not have, or not as the protocol asks."""
+    """The fields that a reply has. One that is None, or not in a mapping, is lacking, or not as the protocol asks."""
 
     meta: Mapping[str, str] | None = None
     scores: Mapping[str, int] | None = None

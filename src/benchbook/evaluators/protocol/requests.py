@@ -31,7 +31,7 @@ def fence_for(*texts: str) -> str:
 
 
 def prompt_values(*, task: str, output_text: str, asked: Mapping[str, str], date: str) -> dict[str, object]:
-    """What the placeholders of one request stand for.
+    """The values of the placeholders in one request.
 
     `task` is the prompt that the target was given; `asked` the judge, the method and the four identifiers (P2);
     `date` the day of the judgement, `YYYY-MM-DD` in UTC: a recorded fact, so that the prompt can be made again.
@@ -48,12 +48,12 @@ def prompt_values(*, task: str, output_text: str, asked: Mapping[str, str], date
 
 
 def dimensions_text(protocol: Protocol) -> str:
-    """What `{{dimensions}}` stands for: each with its scale and its question."""
+    """The text for `{{dimensions}}`: each with its scale and its question."""
     return "\n".join(f"- {one.name} ({scores_words(one.scores)}): {one.question}" for one in protocol.dimensions)
 
 
 def verdict_text(protocol: Protocol) -> str:
-    """What `{{verdict}}` stands for."""
+    """The text for `{{verdict}}`."""
     return (
         f"{OVERALL} is the sum of the scores ({protocol.lowest} to {protocol.highest}).\n"
         f"- FAIL if {OVERALL} <= {protocol.fail_at_most}\n"
@@ -63,7 +63,7 @@ def verdict_text(protocol: Protocol) -> str:
 
 
 def evidence_text(protocol: Protocol) -> str:
-    """What `{{evidence}}` stands for: what must be quoted, and how long a quote may be."""
+    """The text for `{{evidence}}`: what must be quoted, and how long a quote may be."""
     quoted = ", ".join(one.name for one in protocol.dimensions if one.must_quote)
     needed = f"Give at least one item for each of: {quoted}." if quoted else "Evidence may be empty."
     return (
@@ -78,7 +78,7 @@ def evidence_text(protocol: Protocol) -> str:
 
 
 def reply_text(protocol: Protocol) -> str:
-    """What `{{reply}}` stands for: the form of the JSON object that the judge is to answer with."""
+    """The text for `{{reply}}`: the form of the JSON object that the judge is to answer with."""
     scores = [f'    "{one.name}": {"|".join(map(str, one.scores))},' for one in protocol.dimensions]
     items = [f'    {{"dimension": "{name}", "quote": "...", "reason": "..."}}' for name in _shown_in_evidence(protocol)]
     verdicts = "|".join(f'"{one}"' for one in VERDICTS)
@@ -131,7 +131,7 @@ class RenderedPrompt:
 def render_prompt(
     protocol: Protocol, *, task: str, output_text: str, asked: Mapping[str, str], date: str
 ) -> str | list[Message]:
-    """What one judge is asked, byte for byte the same for the same values; `asked` names the method (P2)."""
+    """One judge's prompt, byte for byte the same for the same values; `asked` names the method (P2)."""
     prompt = RenderedPrompt(protocol.prompt_of(asked["method"]), protocol)
     return prompt.render(prompt_values(task=task, output_text=output_text, asked=asked, date=date))
 

@@ -1,4 +1,4 @@
-"""The derived files of a record under a protocol: what each field is (SPEC P2 to P7)."""
+"""The derived files of a record under a protocol, field by field (SPEC P2 to P7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchbook.record.derived_files import Manifest
 
 
 class Minimums(msgspec.Struct, frozen=True, kw_only=True):
-    """With how few no statement is made: the value is shown as what was seen, without an interval, and says so."""
+    """The least numbers for a statement: below, the value is shown as seen, without an interval, and says so."""
 
     outputs: int = 5  # distinct outputs: of a target under a variant, or that two judges have in common
     questions: int = 5  # over which two variants are compared
@@ -32,7 +32,7 @@ class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
         1.0  # an eighth of the points that there are, up or down, away from the other judges on the same outputs
     )
     agreement_at_least: float | None = 0.4  # mean of Gwet's AC2 of verdicts with each other judge
-    failed_probe_share_at_most: float | None = 0.1  # of the probes that told something
+    failed_probe_share_at_most: float | None = 0.1  # of the probes that showed something
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,7 +159,7 @@ class RuleOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeagueEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a judge can be used: usable, not_usable, or too_few evaluations to say."""
+    """A judge's standing: usable, not_usable, or too_few evaluations to say."""
 
     judge_model: str
     standing: str
@@ -224,11 +224,11 @@ Task = Literal["known", "unknown"]  # whether what the targets were asked is in 
 
 
 class JudgeLedger(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one judge's calls, and what they took. Tokens are null where no reply told them."""
+    """The results and tokens of one judge's calls. Tokens are null where no reply reported them."""
 
     judge_model: str
     model_id: str
-    model_version: str | None  # null: neither declared nor told
+    model_version: str | None  # null: neither declared nor reported
     n_replies: int
     failures: dict[str, int]  # samples that ended without a reply, by error
     n_truncated: int

@@ -17,7 +17,7 @@ from benchbook.evaluators.quotes import LengthRule
 from benchbook.specs import load_spec
 
 SPEC_ID = "judge_protocol@v1"
-# What a prompt's messages may have between double braces: four are of a request, four of the protocol itself.
+# The names that a prompt's messages may have between double braces: four are of a request, four of the protocol itself.
 PLACEHOLDERS = ("task", "output_text", "meta", "fence", "dimensions", "verdict", "evidence", "reply")
 OVERALL = "overall_score"
 Method = Literal["cross_judge", "self_judge"]
@@ -27,7 +27,7 @@ VERDICTS: tuple[Verdict, ...] = ("PASS", "PARTIAL", "FAIL")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a reply and the output that it is about are named by, under every protocol; `spec.toml` explains each."""
+    """The names of a reply and of the output that it is about, under every protocol; `spec.toml` explains each."""
 
     methods: tuple[Method, ...]
     identifiers: tuple[str, ...]
@@ -37,7 +37,7 @@ class Form:
 
 @cache
 def form() -> Form:
-    """Out of the frozen files. Raises: SpecChangedError if they were changed."""
+    """The form in the frozen files. Raises: SpecChangedError if they were changed."""
     reply = load_spec(SPEC_ID).settings["reply"]
     return Form(*(tuple(reply[name]) for name in ("methods", "identifiers", "meta", "flags")))
 
@@ -59,7 +59,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class MethodPrompt:
-    """What judges are asked with, by one method or by both: its messages, whose placeholders are replaced (R2.2)."""
+    """The prompt of one method, or of both: its messages, whose placeholders are replaced (R2.2)."""
 
     name: str
     methods: tuple[Method, ...]
@@ -74,7 +74,7 @@ class MethodPrompt:
 
     @property
     def sha256(self) -> str:
-        """By which rows name it."""
+        """The hash by which rows name it."""
         return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
 
 
@@ -102,17 +102,17 @@ class Protocol:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The dimensions'."""
+        """The dimensions' names."""
         return tuple(one.name for one in self.dimensions)
 
     @cached_property
     def scores(self) -> Mapping[str, range]:
-        """By dimension, the scores that there are."""
+        """The possible scores by dimension."""
         return {one.name: one.scores for one in self.dimensions}
 
     @property
     def lowest(self) -> int:
-        """Of the sum."""
+        """The lowest sum."""
         return sum(one.lowest for one in self.dimensions)
 
     @property
@@ -154,12 +154,12 @@ class Protocol:
         return "each dimension's scale" if self.one_scale is None else scores_words(self.one_scale)
 
     def prompt_of(self, method: str) -> MethodPrompt:
-        """That by which a judge is asked by this method."""
+        """The prompt of this method."""
         return next(one for one in self.prompts if method in one.methods)
 
     @cached_property
     def prompt_sha256(self) -> str:
-        """Of all prompts: of one alone, that of its text."""
+        """The hash of all prompts: of one alone, that of its text."""
         if len(self.prompts) == 1:
             return self.prompts[0].sha256
         parts = "".join(f"{one.name}\0{one.sha256}\n" for one in self.prompts)
@@ -182,7 +182,7 @@ def all_dimensions(n: int) -> str:
 
 
 def count_words(n: int) -> str:
-    """Up to ten in letters."""
+    """A number in words, up to ten in letters."""
     return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
 
 

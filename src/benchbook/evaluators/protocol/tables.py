@@ -59,7 +59,7 @@ def warnings_of(
     n_rows: int,
     n_valid: int,
 ) -> Iterator[str]:
-    """In order of importance."""
+    """The warnings, in order of importance."""
     yield from (one.words for one in unanswered)
     if unanswered:
         accepted = state.ended is not None and state.ended.accepts_unanswered
@@ -131,7 +131,7 @@ def derive_protocol(
 
 
 def row_type_of(started: RunStarted, protocol: Protocol) -> type[ProtocolRow]:
-    """What a row of a record's samples.parquet is."""
+    """The type of a row of a record's samples.parquet."""
     return row_kind(ProtocolReadRow if derivation_of(started) >= 3 else ProtocolRow, protocol)
 
 
@@ -185,7 +185,7 @@ class _Counts:
             yield self._placed(number, sample, row, found)
 
     def _count_unanswered(self, sample: ProtocolSample, failure: Failure | None) -> None:
-        """R1.3b: the evaluation is not there yet."""
+        """Count an evaluation that is not there yet (R1.3b)."""
         if failure is None:
             return
         self._causes.add(self._who[self._number_of[sample.asked.judge_model]], failure)

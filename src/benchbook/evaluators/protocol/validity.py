@@ -57,7 +57,7 @@ class EvaluationSet:
         return cell in self.cells
 
     def may_hold(self, known: Mapping[int, str]) -> bool:
-        """Some cell has these identifiers at these places."""
+        """True if some cell has these identifiers at these places."""
         return any(all(cell[at] == value for at, value in known.items()) for cell in self.cells)
 
 
@@ -110,7 +110,7 @@ def _check_meta(
 
 
 def is_calendar_date(text: str) -> bool:
-    """`YYYY-MM-DD`, and a day that there is (P2)."""
+    """True for `YYYY-MM-DD`, and a day that there is (P2)."""
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -190,7 +190,7 @@ _OPTIONS = ("evidence", "reasoning_tags", "same_model", "edition")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an experiment declares before its first call; part of its frozen hash."""
+    """An experiment's declarations before its first call; part of its frozen hash."""
 
     evidence: EvidenceRule = "must_be_found"  # report: a quote not found is counted, and invalidates nothing (P4.1)
     reasoning_tags: tuple[str, ...] = ()  # R3.7
@@ -222,7 +222,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What one reply is worth. `valid` is not about quality: a FAIL may be valid, a PASS invalid (P4.2)."""
+    """The worth of one reply. `valid` is not about quality: a FAIL may be valid, a PASS invalid (P4.2)."""
 
     flags: tuple[Flag, ...]  # all that apply, in the spec's order
     details: tuple[Detail, ...]  # a bounded number; `n_faults` counts all
