@@ -1,11 +1,11 @@
-"""Who may do what. On this machine alone: everybody, everything. On any other address: whoever has a token.
+"""Access: on this machine alone, everybody may do everything; on any other address, a token says who may do what.
 
 A browser's write must come from the server's own page: its Origin is the host that was asked, and, where a cookie says
 who it is, it repeats the other cookie in a header. The host that was asked must be one of ours: a name that was pointed
-at this machine afterwards (DNS rebinding) is none.
+at this machine afterwards (DNS rebinding) is not.
 
-A token is `bb_ID_SECRET`. The secret has 256 bits of chance in it, so one SHA-256 is as safe as a slow hash would be:
-only that is kept, in a file that its owner alone can read.
+A token is `bb_ID_SECRET`. The secret has 256 random bits, so one SHA-256 is as safe as a slow hash would be: only that
+is kept, in a file that its owner alone can read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_HASH = hashlib.sha256(b"").hexdigest()
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
-    """One token as it is kept. `scopes` say what it may do; write includes nothing but itself, as the others."""
+    """A token as it is stored. `scopes` say what it may do; none of them includes another."""
 
     token_id: str
     name: str
@@ -53,7 +53,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_token_file(runs: str | Path) -> Path:
-    """Where the tokens of a folder of records lie, if no other file is named."""
+    """The file with the tokens of a folder of records, unless another is named."""
     return Path(runs) / ".server" / "tokens.json"
 
 
@@ -67,9 +67,9 @@ class TokenFile:
         self._tokens: dict[str, Token] = {}
 
     def create(self, name: str, scopes: Sequence[str]) -> tuple[str, Token]:
-        """A new token: its text, which nobody can ask for again, and what is kept of it.
+        """Create a token. Return its text, which can't be asked for again, and what is stored of it.
 
-        Raises: ConfigError for a scope that is none, or no scope.
+        Raises: ConfigError for an unknown scope, or none at all.
         """
         wanted = tuple(scope for scope in _SCOPES if scope in scopes)
         if not wanted or set(scopes) - set(_SCOPES):
@@ -84,7 +84,7 @@ class TokenFile:
         return text, token
 
     def revoke(self, token_id: str) -> Token:
-        """From now on this token is refused. Raises: UsageError for an id that is none."""
+        """Refuse this token from now on. Raises: UsageError for an unknown id."""
         with self._changing() as tokens:
             found = tokens.get(token_id)
             if found is None:
@@ -94,7 +94,7 @@ class TokenFile:
         return found
 
     def tokens(self) -> list[Token]:
-        """In the order in which they were made. Raises: UsageError where the file is none of tokens."""
+        """All tokens, in the order in which they were made. Raises: UsageError for a file of anything else."""
         with self._lock:
             self._read()
             return list(self._tokens.values())
@@ -130,7 +130,7 @@ class TokenFile:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Token]]:
-        """The tokens, to be changed, while no other process changes them; the file is replaced as a whole."""
+        """Lend the tokens to be changed, with other processes locked out; then replace the file as a whole."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
@@ -164,7 +164,7 @@ _OWN_NAMES = frozenset({"localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. `name` is the token's, or `local`."""
+    """The sender of a request. `name` is the token's, or `local`."""
 
     name: str
     scopes: tuple[str, ...]
@@ -188,7 +188,7 @@ class _Session:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """True where only this machine can reach an address."""
     if host.rstrip(".").lower() in _OWN_NAMES:
         return True
     try:
@@ -208,21 +208,21 @@ def check_setup(settings: Settings) -> None:
 
 
 class Access:
-    """The tokens, the sessions of browsers, and the names under which the server is asked."""
+    """The tokens, the sessions of browsers, and the host names that the server answers to."""
 
     def __init__(self, settings: Settings) -> None:
         self.needs_token = settings.token_file is not None or not is_loopback(settings.host)
         path: Path = settings.token_file or default_token_file(settings.runs)
         self._tokens = TokenFile(path) if self.needs_token else None
         self._hosts = _OWN_NAMES | {name.lower().rstrip(".") for name in (settings.host, *settings.hosts)}
-        self._accepted: set[str] = set()  # headers that were looked at already
+        self._accepted: set[str] = set()  # headers that passed before
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._lock = Lock()
 
     # ── the host ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def check_host(self, header: str | None) -> None:
-        """Raises: ProblemError (421) for a name that is none of ours. An address in numbers is no name."""
+        """Raises: ProblemError (421) for a host name that is not ours. A numeric address is no name."""
         if header in self._accepted:
             return
         name = _host_name(header or "")
@@ -236,7 +236,7 @@ class Access:
     # ── who it is ────────────────────────────────────────────────────────────────────────────────────────────
 
     def principal(self, headers: Mapping[str, str]) -> Principal:
-        """Who asks. Raises: ProblemError (401) for a token that is not known or was revoked."""
+        """The sender of a request. Raises: ProblemError (401) for a token that is unknown or was revoked."""
         if self._tokens is None:
             return _LOCAL
         given = headers.get("authorization")
@@ -250,7 +250,7 @@ class Access:
         return _NOBODY if token is None else Principal(token.name, token.scopes, "cookie")
 
     def check(self, principal: Principal, scope: str | None, headers: Mapping[str, str], *, writes: bool) -> None:
-        """Raises: ProblemError (401, 403) where what needs this scope may not be done by whoever asks."""
+        """Raises: ProblemError (401, 403) where the sender may not do what needs this scope."""
         if writes:
             self._check_page(principal, headers)
         if scope is None:
@@ -261,7 +261,7 @@ class Access:
             raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs the scope {scope}, which the token lacks")
 
     def _check_page(self, principal: Principal, headers: Mapping[str, str]) -> None:
-        """A write that another site made a browser send is refused. Programs send neither header."""
+        """Refuse a write that another site made a browser send. Programs send neither header."""
         origin = headers.get("origin")
         same_site = headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
         if not same_site or (origin is not None and origin.partition("://")[2] != headers.get("host")):
@@ -275,7 +275,7 @@ class Access:
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def login(self, text: str) -> tuple[Principal, str, str]:
-        """A session for a token: who it is, and the values of the two cookies. Raises: ProblemError (401, 409)."""
+        """Open a session for a token: who it is, and the values of the two cookies. Raises: ProblemError (401, 409)."""
         if self._tokens is None:
             raise ProblemError(HTTPStatus.CONFLICT, "this server asks for no token")
         token = self._tokens.find(text)
@@ -318,7 +318,7 @@ def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _host_name(header: str) -> str | None:
-    """The host of a Host header without its port; None for what is none."""
+    """The host of a Host header, without its port; None for a malformed one."""
     name, colon, port = header.strip().lower().rpartition(":")
     if not colon or "]" in port:  # no port at all
         name, port = header.strip().lower(), "0"

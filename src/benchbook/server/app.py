@@ -1,4 +1,4 @@
-"""The server as an ASGI application: limits, access, routing, and answers with what belongs on each of them."""
+"""The server as an ASGI application: limits, access, routing, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class App:
         self.services.watcher.start()
 
     def stop(self) -> None:
-        """Ends the runs that were started here, resumably, and lets go of the catalog."""
+        """End the runs that were started here, so that they can be resumed, and close the catalog."""
         self.services.watcher.stop()
         self.services.children.close()
         self._threads.shutdown()
@@ -93,7 +93,7 @@ class App:
         self.services.catalog.close()
 
     def changed(self, found: Indexed) -> None:
-        """What a look through the folder found, as events. Called by the watcher's thread."""
+        """Send the findings of a look through the folder as events. Called by the watcher's thread."""
         self.services.forget()
         from benchbook.catalog.queries import find_run
 
@@ -116,7 +116,7 @@ class App:
         return self._pages.find(path, raw_path)
 
     async def in_thread(self, operation: Operation, work: Callable[[], Any]) -> Any:
-        """Files and databases are waited for in threads. Raises: ProblemError (503) where too much waits already."""
+        """Wait for files and databases in a thread. Raises: ProblemError (503) where too much waits already."""
         if self.services.measures.in_flight > _MOST_WAITING:
             raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too much is asked at once", {"retry-after": "2"})
         pool = self._heavy if operation.heavy else self._threads
@@ -133,7 +133,7 @@ class App:
                 await loop.run_in_executor(self._threads, close)
 
     def note(self, exchange: _Exchange, seconds: float) -> None:
-        """One request in the counters, the log, and for writes in the audit log."""
+        """Count a request, and log it."""
         name = exchange.operation.name if exchange.operation else "page"
         self.services.measures.note(name, exchange.status, seconds)
         if self._log is no_log:
@@ -163,7 +163,7 @@ class App:
             self._log("audit_failed", {"error": str(error.strerror)})
 
     def broke(self, exchange: _Exchange, error: BaseException) -> None:
-        """A mistake of ours. Whoever asked is told nothing of it; the log has where it came from."""
+        """Log where a mistake of ours came from; the client learns nothing of it."""
         name = exchange.operation.name if exchange.operation else "page"
         logging.getLogger("benchbook.server").error("%s broke", name, exc_info=error)
 
@@ -181,7 +181,7 @@ class _Exchange:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        self.below = ""  # the path that stands before all addresses of this server, where one is known
+        self.below = ""  # the path before all addresses of this server, where one is known
         self.operation: Operation | None = None
         self.values: dict[str, str] = {}
         self.principal: Principal | None = None
@@ -204,7 +204,7 @@ class _Exchange:
                 await self._problem(problem_of(error, str(self._app.services.settings.runs)))
             except _Gone:
                 self.status = 499
-            except Exception as error:  # nothing of the inside goes out
+            except Exception as error:  # no internals go out
                 self._app.broke(self, error)
                 await self._problem(ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR))
         finally:
@@ -221,7 +221,7 @@ class _Exchange:
         raw_path = raw_path[len(cut) :]
         if len(raw_path) + len(self._scope["query_string"]) > _LONGEST_TARGET:
             raise ProblemError(HTTPStatus.REQUEST_URI_TOO_LONG, f"expected at most {_LONGEST_TARGET:,} bytes")
-        if not raw_path:  # relative addresses of the page need the mark at the end
+        if not raw_path:  # the page's relative addresses need the slash at the end
             await self._finish(HTTPStatus.PERMANENT_REDIRECT, b"", None, {"location": f"{self.below}/"})
             return
         if not raw_path.startswith((b"/api/", b"/healthz", b"/readyz", b"/metrics")):
@@ -248,7 +248,7 @@ class _Exchange:
 
     @property
     def _call_headers(self) -> dict[str, str]:
-        """What belongs to this answer: its name for the next time, and that it is nobody else's."""
+        """The headers that the operation set; with an etag, the client may keep the answer, for itself alone."""
         call = self._call
         if call is None:
             return {}
@@ -322,7 +322,7 @@ class _Exchange:
         )
 
     async def _finish(self, status: int, data: bytes, media: str | None, headers: Mapping[str, str]) -> None:
-        """An answer that is whole. A write is in the audit log before it goes out."""
+        """Send a whole answer. A write is in the audit log before it goes out."""
         self.status = int(status)
         more = dict(headers)
         if media is not None:
@@ -335,7 +335,7 @@ class _Exchange:
         await self._send({"type": "http.response.body", "body": b"" if self.method == "HEAD" else data})
 
     async def _stream(self, pieces: AsyncIterator[bytes], of: Stream | None) -> None:
-        """An answer piece by piece; where whoever asked goes away, so does the work."""
+        """Send an answer piece by piece; where the client goes away, the work stops."""
         self.status = HTTPStatus.OK
         operation = self.operation
         headers = self._call_headers | {"content-type": operation.media if operation else JSON}
@@ -375,12 +375,12 @@ class _Exchange:
         await self._send(message)
 
 
-class _Gone(Exception):  # noqa: N818 - nobody is there to be told
-    """Whoever asked went away."""
+class _Gone(Exception):  # noqa: N818 - nobody is left to answer
+    """The client went away."""
 
 
 async def _until(pieces: AsyncIterator[bytes], gone: asyncio.Future[None]) -> AsyncIterator[bytes]:
-    """The pieces, as long as somebody is there."""
+    """The pieces, for as long as the client is there."""
     source = pieces.__aiter__()
     while True:
         coming = asyncio.ensure_future(source.__anext__())

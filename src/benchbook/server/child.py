@@ -26,7 +26,7 @@ _STOP_S = 20.0
 
 
 class Children:
-    """The runs that this server started and that are going on."""
+    """The runs that this server started and that still go on."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.runs / STATE_FOLDER / "started"
@@ -68,7 +68,7 @@ class Children:
             self._running[run_id] = child
 
     def stop(self, run_id: str) -> bool:
-        """Ask a run to end; whether it was going on."""
+        """Ask a run to end. True if it was going on."""
         with self._lock:
             self._forget_ended()
             child = self._running.get(run_id)
@@ -95,7 +95,7 @@ class Children:
 
 
 def main() -> int:
-    """The run, in its process; ends as `benchbook run` does."""
+    """Carry out a run in this process, and end as `benchbook run` does."""
     try:
         config = config_from_mapping(msgspec.json.decode(sys.stdin.buffer.read(), type=dict), "config")
         stop = run_async(start_run(config)).stop

@@ -1,4 +1,4 @@
-"""A comparison to take away: the items that fit a filter as JSON lines, CSV or Parquet, and the report."""
+"""Downloads of a comparison: the items that fit a filter as JSON lines, CSV or Parquet, and the report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def item_lines(call: Request) -> Stream:
 
 
 def item_csv(call: Request) -> Stream:
-    """RFC 4180. Nothing in it is a formula to a spreadsheet, and what can't be seen is written as its escape."""
+    """The items as CSV (RFC 4180). No cell is a formula to a spreadsheet; invisible characters are escaped."""
     parts, names = _parts(call, "items-csv")
 
     def lines() -> Iterator[bytes]:
@@ -65,7 +65,7 @@ def item_parquet(call: Request) -> Stream:
 
 
 def report(call: Request) -> Bytes:
-    """The report of `benchbook compare`, as a file: its styles stand within it, which pages of this server may not."""
+    """The report of `benchbook compare`, as a file: its styles are inline, which this server's pages may not have."""
     runs = found_runs(call, "report")
     page = compare_records([found.record for found in runs]).to_html()
     call.headers["content-disposition"] = 'attachment; filename="comparison.html"'

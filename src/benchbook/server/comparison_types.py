@@ -1,4 +1,4 @@
-"""What the API answers about comparisons (SPEC A11): plain data from the room `comparison`."""
+"""The API's answers about comparisons (SPEC A11): plain data from the room `comparison`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from benchbook.evaluators.measured import LeafDifference, Measured
 
 
 class MeasuredPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of what was measured that differs, and in which leaves of the two manifests."""
+    """A part of the measurement that differs, and the leaves of the two manifests in which it does."""
 
     name: Measured
     leaves: tuple[LeafDifference, ...]
 
 
 class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """A7's diagnosis in both runs: the expected answer is the text, or stands inside it. Never in the score's place."""
+    """A7's diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score."""
 
     n_a: int
     n_b: int
@@ -31,7 +31,7 @@ class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MetricOfPair(MetricDifference, frozen=True, kw_only=True):
-    """What else both runs measured: a criterion, a check, or a measure, as reports name and write it."""
+    """Another thing that both runs measured: a criterion, a check, or a measure, as reports name and write it."""
 
     title: str
     kind: MetricKind
@@ -75,7 +75,7 @@ class ComparedSet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the item table. Texts are cut; the whole of them is in `ItemDetail`."""
+    """A row of the item table. Texts are cut; `ItemDetail` has them whole."""
 
     position: int  # among all items of the comparison
     item_class: ItemClass = msgspec.field(name="class")
@@ -103,14 +103,14 @@ class ItemsPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """`same` and `deleted` ones make up A's text, `same` and `inserted` ones B's."""
+    """A piece of two texts: `same` and `deleted` ones make up A's, `same` and `inserted` ones B's."""
 
     op: Literal["same", "deleted", "inserted"]
     text: str
 
 
 class ItemDetail(ItemRow, frozen=True, kw_only=True):
-    """One item, whole. `segments` are the two texts held against one another by word; null where one is missing."""
+    """One item, whole. `segments` are the two texts compared word by word; null where one is missing."""
 
     item_id_b: str | None
     context: str | None
@@ -121,7 +121,7 @@ class ItemDetail(ItemRow, frozen=True, kw_only=True):
 
 
 class HistoryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An item's way through the runs; `marks` is a 1 or 0 a run, such as `0011`."""
+    """An item's history over the runs; `marks` has a 1 or 0 for each run, such as `0011`."""
 
     position: int
     item_id: str
@@ -140,7 +140,7 @@ class HistoryPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistorySummary(msgspec.Struct, frozen=True, kw_only=True):
-    """`by` says what a 1 is: `correct` (in most repeats), or `contained` (A7's diagnosis)."""
+    """Counts of histories. `by` says what a 1 means: `correct` (in most repeats), or `contained` (A7's diagnosis)."""
 
     by: Literal["correct", "contained"]
     runs: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Comparisons of runs: the numbers, the items, one item whole, its way through several runs."""
+"""Comparisons of runs: the numbers, the items, one item whole, and its history over several runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def get_pair(call: Request) -> Pair:
 
     def make() -> Pair:
         a, b = (compared(services, found) for found in runs)
-        _item_list(services, runs, a, b)  # which is filtered next: it comes before the statistics
+        _item_list(services, runs, a, b)  # filtered next, so it comes before the statistics
         return _pair(compare(a, b), None)
 
     return services.kept.get(("pair", *_key(runs)), make, lambda _: 1 << 16)
@@ -158,8 +158,8 @@ def get_item(call: Request) -> ItemDetail:
 
 
 def _page_before_all(services: Services, runs: Sequence[FoundRun], question: ItemsAsked) -> Page | None:
-    """A page of the list as it stands, where not all of its rows are needed to know those of the page: of two runs over
-    one eval set, row by row. None where the whole list is at hand already, or has to be made.
+    """A page of the unfiltered list, made of its own rows alone: possible where two runs have the same items, row by
+    row. None where the whole list is at hand already, or has to be made.
     """
     if services.kept.peek(("items", *_key(runs))) is not None:
         return None
@@ -197,7 +197,7 @@ def _item_list(services: Services, runs: Sequence[FoundRun], a: ComparedRun, b: 
 
 
 def _listed(items: polars.DataFrame, first: int) -> polars.DataFrame:
-    """Items with their position, the first of which is `first`, and what they are sorted by."""
+    """Items with their positions, counted from `first`, and with the column that they are sorted by."""
     import polars as pl
 
     change = (pl.col("score_nano_b") - pl.col("score_nano_a")).abs().neg()
@@ -210,7 +210,7 @@ def _list_name(runs: Sequence[FoundRun]) -> str:
 
 
 def item_condition(wanted: ItemsFilter) -> polars.Expr | None:
-    """The rows that fit; None for all of them."""
+    """The condition that a filter sets on rows; None where all of them fit."""
     import polars as pl
 
     found = asked_for(wanted, SLICES)

@@ -1,4 +1,4 @@
-"""What changes in the folder of records: seen while other processes write into it, and told to whoever listens."""
+"""Changes in the folder of records: seen while other processes write into it, and sent to everybody who listens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HEARTBEAT_S = 15.0
 
 
 class Events:
-    """`tell` may be called from any thread; listeners are on the loop. One that does not read is let go."""
+    """Listeners to events, on the loop; `tell` may be called from any thread. One that does not read is dropped."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -100,7 +100,7 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Audit:
-    """Appends to a file that only its owner can read. Bodies and tokens are never in it."""
+    """A log of writes, in a file that only its owner can read. Bodies and tokens are never in it."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "audit.jsonl"
@@ -122,7 +122,7 @@ Log: TypeAlias = Callable[[str, dict[str, Any]], None]
 
 
 def log_to_stderr(event: str, fields: dict[str, Any]) -> None:
-    """`event` names what happened; the line is plain ASCII where the stream can't take more."""
+    """Write an event to standard error as a line of JSON, in plain ASCII where the stream can't take more."""
     line = canonical_json({"at": utc_now(), "event": event, **fields}).decode("utf-8", "replace")
     sys.stderr.write(line + "\n")
 
@@ -140,7 +140,7 @@ _SHARE = 10  # at most a tenth of the time goes into looking
 
 
 class Watcher:
-    """Looks through the folder in a thread of its own. `on_change` gets what a look found, where it found anything."""
+    """A thread that looks through the folder. `on_change` gets the changes that a look found, if there are any."""
 
     def __init__(self, settings: Settings, catalog: Catalog, on_change: Callable[[Indexed], None]) -> None:
         self._settings = settings
@@ -169,7 +169,7 @@ class Watcher:
         return found
 
     def _changed(self) -> Indexed:
-        """What is otherwise in the catalog than at the last look, whoever put it there: servers share a catalog."""
+        """The changes in the catalog since the last look, whoever made them: servers share a catalog."""
         with self._catalog.read() as connection:
             stamps = {row.run_id: row.stamp for row in connection.execute(select(runs.c.run_id, runs.c.stamp))}
         before, self._stamps = self._stamps, stamps

@@ -1,4 +1,4 @@
-"""Experiments of models that judge: which there are, their evaluations, and the evidence in the judged text."""
+"""Experiments with judges: a list of them, their evaluations, and the evidence in the judged text."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ _ABOUT_BYTES = 1 << 16  # of an answer in memory
 
 
 def get_panel(call: Request) -> PanelOfRun:
-    """Computed when it is first asked for, and kept."""
+    """A run's panel of judges: computed when it is first asked for, and kept."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "panel")
     return call.services.kept.get(("panel", found.name), lambda: _answer(found), lambda _: _ABOUT_BYTES)

@@ -1,4 +1,4 @@
-"""What the API answers about judges: panels, experiments, evaluations, and the evidence in what was judged."""
+"""The API's answers about judges: panels, experiments, evaluations, and the evidence in the judged texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DimensionOfProtocol(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProtocolOfRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judges of an experiment score. The overall score is the sum of the dimensions, `lowest` to `highest`."""
+    """The scales of an experiment's judges. The overall score is the sum of the dimensions, `lowest` to `highest`."""
 
     dimensions: tuple[DimensionOfProtocol, ...]
     lowest: int
@@ -55,7 +55,7 @@ class ProtocolOfRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def protocol_of_run(criteria: Sequence[LabelCriterion]) -> ProtocolOfRun:
-    """Of what judges score, as people may."""
+    """The scales of these criteria, by which judges score, and people may too."""
     dimensions = tuple(
         DimensionOfProtocol(
             name=one.name, title=criterion_word(one.name), lowest=min(one.scores), highest=max(one.scores)
@@ -146,5 +146,5 @@ class PanelOfRun(Made, frozen=True, kw_only=True):
 
 @cache
 def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
-    """With what is said of a panel under its rubric."""
+    """`PanelOfRun` with the type of panel that its rubric has."""
     return made(PanelOfRun, {}, {"panel": panel})

@@ -1,4 +1,4 @@
-"""What the API answers about people's labels: books, questions, what is disputed, and the judge's card."""
+"""The API's answers about people's labels: books, questions, disputes, and the judge's card."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from benchbook.views.words import criterion_word
 
 
 class Book(msgspec.Struct, frozen=True, kw_only=True):
-    """A record of people's labels, and how far they are."""
+    """A record of people's labels, and their progress."""
 
     book: str
     run_id: str
@@ -56,8 +56,8 @@ class BookList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person said, without who it was; null: that the criterion does not apply. `words` are a grade's name,
-    where scores have names."""
+    """One person's score, without the name; null: the criterion does not apply. `words` are the grade's name, where
+    scores have names."""
 
     score: int | None
     words: str
@@ -65,13 +65,13 @@ class Opinion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """One criterion of one sample, `field`, to be scored. `opinions` is empty but in adjudication."""
+    """One criterion of one sample, `field`, to be scored. `opinions` is empty except in adjudication."""
 
     sample: int
     item_id: str
     field: str
     title: str  # the criterion's name, as people read it
-    meaning: str  # all that is said of it, as whoever judged was told
+    meaning: str  # its whole description, as the judge got it
     asked: str  # the same without its name and without what stands in `choices`
     choices: tuple[LabelChoice, ...]
     place: int  # of the sample in the sheet, from 1
@@ -83,7 +83,7 @@ class LabelQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
-    """One criterion of one sample that two people scored differently, and nobody has settled."""
+    """One criterion of one sample that two people scored differently and that nobody has settled."""
 
     sample: int
     item_id: str
@@ -95,14 +95,14 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
 
 class DisputesPage(msgspec.Struct, frozen=True, kw_only=True):
     disputes: tuple[Dispute, ...]
-    n: int  # that are open, of all
+    n: int  # open disputes, on all pages
     n_settled: int
 
 
 class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be labelled next; null where nothing is left. `n_given` counts this person's labels.
+    """The next question for a person; null where nothing is left. `n_given` counts this person's labels.
 
-    In adjudication: the next that is in dispute, this person's adjudications, and all that is or was in dispute.
+    In adjudication: the next dispute, the number of this person's adjudications, and that of all disputes, open or not.
     """
 
     book: str
@@ -114,7 +114,7 @@ class LabelStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What people say of each other and of the judge, as `benchbook calibrate` does.
+    """The agreement of people with each other and with the judge, as `benchbook calibrate` computes it.
 
     `card` is of a judge; of an evaluator without one, or whose criteria need not apply, `answers` stands in its place.
     `words` is null where the labels can't be held against the run, for `reason`. `between_people` is said in either
@@ -149,7 +149,7 @@ def create_book(call: Request) -> Book:
 
 
 def next_label(call: Request) -> LabelStep:
-    """What this person is asked next; or the dispute that the query names, if it still is one."""
+    """The next question for this person; or the dispute that the query names, if it still is one."""
     asked = call.query
     book, labeller = book_of(call), _labeller(call, asked.labeller)
     if not asked.adjudicate or asked.sample is None:
@@ -158,7 +158,7 @@ def next_label(call: Request) -> LabelStep:
 
 
 def list_disputes(call: Request) -> DisputesPage:
-    """Blind as adjudication is: both scores, and neither the names nor anything of the judge."""
+    """The open disputes, blind as adjudication is: both scores, but no names and nothing of the judge."""
     book, asked = book_of(call), call.query
     call.is_of(book.sha256[:32], "disputes", str(asked.offset), str(asked.limit))
     found = list(disputed_questions(book))
@@ -193,7 +193,7 @@ def _n_settled(book: LabelBook) -> int:
 
 
 def give_label(call: Request) -> LabelStep:
-    """Record a score; it is on the disk before the next question is answered."""
+    """Record a score; it is on disk before the next question is sent."""
     given = call.body
     labeller = _labeller(call, given.labeller)
     one = Given(given.sample, labeller, given.field, given.score, given.note, given.adjudicate)
@@ -211,7 +211,7 @@ def undo_label(call: Request) -> LabelStep:
 
 
 def _labeller(call: Request, name: str | None) -> str:
-    """Who labels. Where tokens are asked for it is the token's name: nobody labels in another's."""
+    """The name of the labeller. Where tokens are needed it is the token's: nobody labels in another's name."""
     principal = call.principal
     if principal.is_local:
         if name is None:
@@ -227,7 +227,7 @@ def _step(book: LabelBook, labeller: str, *, adjudicates: bool) -> LabelStep:
 
 
 def _dispute_step(book: LabelBook, labeller: str, sample: int, field: str | None) -> LabelStep:
-    """With this one of the disputes as its question; with none where it is settled."""
+    """The step with this dispute as its question; without a question where it is settled."""
     of_sample = (one for one in disputed_questions(book) if one.row.sample == sample)
     found = next((one for one in of_sample if field in (None, one.field)), None)
     return _step_to(book, labeller, found, adjudicates=True)
@@ -298,11 +298,11 @@ def _books(services: Services) -> Iterator[LabelBook]:
             try:
                 yield open_labels(path)
             except BenchbookError:
-                continue  # a damaged one; whoever asks for it is told
+                continue  # a damaged one: asking for it gives the error
 
 
 def _is_book(path: Path) -> bool:
-    """By its first line, which `labels_started` is, without reading the rest."""
+    """True where the first line is `labels_started`; the rest is not read."""
     try:
         with (path / "journal" / "000001.jsonl").open("rb") as file:
             return b'"kind":"labels_started"' in file.read(1 << 20).partition(b"\n")[0]
@@ -314,7 +314,7 @@ _ABOUT_BYTES = 1 << 18  # of an answer in memory
 
 
 def get_calibration(call: Request) -> CalibrationAnswer:
-    """Computed when it is first asked for, and kept until a label or the run changes."""
+    """A book's labels held against their run: computed when first asked for, and kept until either changes."""
     book, asked = book_of(call), call.query
     run, missing = _run_of(call.services, book.started.run_id)
     state = run.state_id if run is not None else "none"
@@ -327,7 +327,7 @@ def get_calibration(call: Request) -> CalibrationAnswer:
 
 
 def _run_of(services: Services, run_id: str) -> tuple[FoundRun | None, str | None]:
-    """The run that was labelled; or why it can't be read here: labels travel without it."""
+    """The run that was labelled, or the reason why it can't be read here: labels travel without it."""
     try:
         return services.finished(run_id), None
     except ProblemError as problem:

@@ -56,7 +56,7 @@ def get_leaderboard(call: Request) -> Leaderboard:
 
 
 def _evalset(call: Request, question: LeaderboardAsked) -> EvalSetRow:
-    """The eval set that is meant, by its hash or an id that only one of them has; and the evaluator."""
+    """The eval set that is meant, by its hash or by an id that no other has, under the evaluator that is meant."""
     wanted = question.spec_sha256
     under_spec = [
         row

@@ -53,8 +53,8 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 def _whole(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of what is answered: a field with a default is written all the same, and only one without may be left
-    out (`msgspec.UNSET`)."""
+    """The schema of an answer: a field with a default is always written, and only one that may be `msgspec.UNSET` can
+    be missing."""
     there = [name for name, one in schema["properties"].items() if "default" in one]
     bare = {
         name: {word: value for word, value in one.items() if word != "default"}
@@ -103,7 +103,7 @@ def _query_parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter that may be left out is never null: a query has no null."""
+    """The schema of a parameter that may be left out, and is never null: a query has no null."""
     parts = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
     if len(parts) != 1:
         return schema
@@ -132,7 +132,7 @@ def _content(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _used(value: Any, schemas: dict[str, Any]) -> set[str]:
-    """The schemas that are referred to, also by one another."""
+    """The names of the schemas that a value refers to, directly or through other schemas."""
     names: set[str] = set()
     waiting = [value]
     while waiting:
@@ -158,7 +158,7 @@ def get_me(call: Request) -> WhoAmI:
 
 
 def login(call: Request) -> LoginAnswer:
-    """Two cookies: one that no script can read, and one that the page repeats in a header with each write."""
+    """Set two cookies: one that no script can read, and one that the page repeats in a header with each write."""
     principal, session, csrf = call.services.access.login(call.body.token)
     call.cookies += [f"{SESSION_COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/"]
     call.cookies += [f"{CSRF_COOKIE}={csrf}; SameSite=Strict; Path=/"]

@@ -1,4 +1,4 @@
-"""One method at one path: what it takes, what it answers, and who may ask. The document is generated from these."""
+"""Operations: one method at one path, with parameters, answers and scope. The API's document is made from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Scope: TypeAlias = Literal["read", "label", "write"]
 
 
 class NotModified(Exception):  # noqa: N818 - an answer, not a failure
-    """Whoever asks has it already (304)."""
+    """The client has this answer already (304)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class Stream:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What says that it is to be saved, and as what."""
+        """The headers by which a browser saves the answer as a file: its name, and its length where that is known."""
         found = {"content-disposition": f'attachment; filename="{_NOT_OF_A_NAME.sub("-", self.name)[:150]}"'}
         return found if self.length is None else found | {"content-length": str(self.length)}
 
 
 def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
-    """The rest of an open file, which is closed behind it."""
+    """The rest of an open file, which is closed at the end."""
     with file:
         while piece := file.read(_PIECE):
             yield piece
@@ -74,14 +74,14 @@ class Request:
     cookies: list[str] = field(default_factory=list)
 
     def number(self, name: str) -> int | None:
-        """The place that stands in the path; None for what is no number."""
+        """The number in the path under this name; None for anything else."""
         text = self.path[name]
         return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else None
 
     def is_of(self, *what: str) -> None:
-        """Names the state of what is answered, which then can be kept and asked about. Ends with 304 where it is known.
+        """Name the state that is answered about, so that clients can keep the answer. Call it before any costly work.
 
-        Call it before what is costly.
+        Raises: NotModified where the client has the answer to this state.
         """
         self.etag = f'"{"-".join((_VERSION, *what))}"'
         known = [one.strip().removeprefix("W/") for one in self.request_headers.get("if-none-match", "").split(",")]
@@ -91,9 +91,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`answers` are the types of its JSON answer, one of which it is; empty for another `media`.
+    """`answers` are the types that its JSON answer may have; empty for another `media`.
 
-    `body` is a type for a JSON body, or the media type of one that is taken as it comes. `heavy`: few of these at once.
+    `body` is a type for a JSON body, or the media type of one that is taken as it comes. `heavy`: few run at once.
     """
 
     method: Literal["GET", "POST", "PUT", "DELETE"]
@@ -114,7 +114,7 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether it changes anything; such calls are in the audit log."""
+        """True if it changes anything; such calls are in the audit log."""
         return self.method != "GET"
 
 
@@ -131,7 +131,7 @@ class Router:
             node.setdefault("", {})[operation.method] = operation, names
 
     def find(self, method: str, raw_path: bytes) -> tuple[Operation, dict[str, str]]:
-        """The operation and what stands in its path. Raises: ProblemError (404, 405, 400)."""
+        """The operation of a path, and the values in it. Raises: ProblemError (404, 405, 400)."""
         node, values = self._root, []
         for raw in raw_path.strip(b"/").split(b"/"):
             part = _decoded(raw)
@@ -161,7 +161,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def carried_out(operation: Operation, call: Request) -> bytes | Stream:
-    """The answer of an operation, encoded; in a thread."""
+    """The answer of an operation, encoded. Called in a thread."""
     found = operation.handler(call)
     if isinstance(found, Stream):
         return found

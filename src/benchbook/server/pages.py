@@ -1,9 +1,9 @@
 """The page: built files, the same index for every page of it, and nothing from another origin.
 
-The page may lie below a path that only the browser knows, where another server hands on what it was asked. So the
-addresses in the index are written relative to what was asked: `../assets/…` for `/runs/a`.
+The page may lie below a path that only the browser knows, where another server passes requests on. So the addresses in
+the index are written relative to the requested path: `../assets/…` for `/runs/a`.
 
-Where the server in front left its path (`/bench/…`) as it came, nothing is relative to it: it is cut off here.
+Where the server in front passes its own path on (`/bench/…`), it is cut off here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)+")
 
 
 def checked_root_path(text: str) -> str:
-    """`bench/` as `/bench`; empty for none. Raises: ConfigError for what is no path."""
+    """`bench/` as `/bench`; empty for none. Raises: ConfigError for anything but a path."""
     path = "/" + text.strip("/") if text.strip("/") else ""
     if path and not _PATH.fullmatch(path):
         raise ConfigError("root_path", repr(text), "a path without a query, such as /bench")
@@ -30,8 +30,8 @@ def checked_root_path(text: str) -> str:
 
 
 def path_before(raw_path: bytes, root_path: str, forwarded_prefix: str | None) -> tuple[str, str]:
-    """What is to be cut off a path, and what stands before all addresses: the path that was set, or the one that the
-    server in front names in `x-forwarded-prefix`; else nothing. It may have been cut off already.
+    """The part to cut off a path, and the prefix of all addresses: the path that was set, or the one that the server in
+    front names in `x-forwarded-prefix`; else nothing. It may have been cut off already.
     """
     forwarded = (forwarded_prefix or "").strip().rstrip("/")
     known = [path for path in (root_path, forwarded) if _PATH.fullmatch(path)]
@@ -48,7 +48,7 @@ PAGE_POLICY = (
 _HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.\w+")
 _ADDRESS = re.compile(rb'((?:src|href)=")/')
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
-# What the page calls its own addresses (ui/src/router.ts): a reload of one gives the page again.
+# How the page calls its own addresses (ui/src/router.ts): a reload of one gives the page again.
 _PAGES = frozenset({"", "runs", "compare", "judges", "label", "leaderboard", "login"})
 
 
@@ -69,7 +69,7 @@ class Pages:
         self._files = {path.relative_to(folder).as_posix(): _read(path) for path in folder.rglob("*") if path.is_file()}
 
     def find(self, path: str, raw_path: bytes) -> File:
-        """The file of a path, or the page. `raw_path` is the same as the browser has it, with its escapes.
+        """The file of a path, or the page. `raw_path` is the path as the browser sent it, with its escapes.
 
         Raises: ProblemError (404).
         """

@@ -1,9 +1,8 @@
 """Per-item predictions in source 004's form (SPEC A5, A6): the hot path of the API.
 
-A page of a complete run is a slice of a block of its table, which is made into JSON once and kept: it costs a copy of
-its bytes where its block was read already, by whoever asked for a page near it. Any other page is read by key from the
-catalog; whoever asks for the one behind the last that was read pages through the run: ever more are read ahead, and
-kept.
+A page of a complete run is a slice of a block of its table, which is made into JSON once and kept: after the first page
+of a block, each costs a copy of its bytes. Any other page is read by key from the catalog. A client that asks for the
+page after the last one pages through the run: ever more pages are read ahead, and kept.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _own = msgspec.json.Decoder(dict[str, Any])
 
 
 class Block(NamedTuple):
-    """Rows of JSON, each with a comma behind it; the n-th ends where `ends[n + 1]` says."""
+    """Rows of JSON, each followed by a comma; the n-th ends where `ends[n + 1]` says."""
 
     data: bytes
     ends: Sequence[int]
@@ -88,14 +87,14 @@ class PredictionTable:
         return 1_000 + 40 * len(self._starts)
 
     def is_current(self) -> bool:
-        """Whether the file is still the one that was opened."""
+        """True while the file is still the one that was opened."""
         try:
             return _stamp(self._path) == self._stamp
         except OSError:
             return False
 
     def parts(self, first: int, end: int) -> list[tuple[int, int, int]]:
-        """Where the rows from `first` up to `end` are: a block, its first row of them, and the one behind its last."""
+        """The rows from `first` up to `end`, by block: its number, the first row in it, and the one after the last."""
         found = []
         number = bisect_right(self._starts, first) - 1
         while first < end:
@@ -148,7 +147,7 @@ def joined(parts: Sequence[bytes], run_id: str, next_cursor: str | None) -> byte
 
 
 def _block_of_rows(frame: Any) -> Block:
-    """Of a frame with the rows as JSON, and with their own keys."""
+    """The block of a frame that has the rows as JSON, and their own keys."""
     import polars as pl
 
     rows = frame.to_series(0)
@@ -164,7 +163,7 @@ def _block_of_rows(frame: Any) -> Block:
 
 
 def _with_own_keys(row: str, text: str) -> str:
-    """The run's own keys stand before ours, and never in their place. `text` is the JSON object that holds them."""
+    """A row with the run's own keys before ours, never in their place. `text` is the JSON object that holds them."""
     own = decode_json(text.encode("utf-8"), _own)
     kept = {name: value for name, value in own.items() if name not in _FIELDS}
     if not kept:
@@ -249,7 +248,7 @@ def tunix_predictions(call: Request) -> Bytes | PredictionsUnavailable:
 
 
 def _key(call: Request, found: FoundRun) -> tuple[Any, ...]:
-    """Names a page; the position after which it begins is last."""
+    """The key of a page; its last part is the position after which the page begins."""
     question = call.query
     after = -1 if question.cursor is None else position_of(question.cursor, _Place).position
     return "predictions", found.row.run_id, found.state_id, question.limit, question.correctness, after
@@ -286,7 +285,7 @@ def _block(services: Services, table: PredictionTable, key: tuple[Any, ...], num
 def _slice(
     key: tuple[Any, ...], table: PredictionTable, block_of: Callable[[tuple[Any, ...], int], Block | None]
 ) -> bytes | None:
-    """The page of that key; None where `block_of` has not all that is in it."""
+    """The page of that key; None where `block_of` lacks a part of it."""
     _, run_id, state_id, limit, _, after = key
     first = min(after + 1, table.n_rows)
     end = min(first + limit, table.n_rows)
@@ -303,7 +302,7 @@ def _slice(
 
 
 def _read_pages(services: Services, found: FoundRun, key: tuple[Any, ...], n_pages: int) -> list[_Read]:
-    """The page that was asked for, and those behind it."""
+    """The page that was asked for, and those after it."""
     *_, limit, correctness, after = key
     rows = _rows(services, found.row.run_id, after, n_pages * limit + 1, correctness)
     pages = []

@@ -1,6 +1,6 @@
-"""Errors as they are answered, problem+json (RFC 9457), and what is refused as one: queries and bodies that don't fit.
+"""Errors as answers, problem+json (RFC 9457), and the reading of queries and bodies, which are refused by one.
 
-They say what was wrong, and nothing of the inside.
+They say what was wrong, and nothing of the server's inside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST = 1_000
 
 
 class ProblemError(Exception):
-    """Ends an operation with this status. `detail` goes to whoever asked; `headers` beside it."""
+    """The end of an operation with this status. `detail` goes to the client, and `headers` with it."""
 
     def __init__(self, status: int, detail: str | None = None, headers: dict[str, str] | None = None) -> None:
         super().__init__(status, detail)
@@ -33,7 +33,7 @@ class ProblemError(Exception):
 
 
 def problem_of(error: BenchbookError, folder: str) -> ProblemError:
-    """What a reason of ours becomes. The place of the folder of records on this machine is nobody's business."""
+    """The answer to an error of ours. It hides where on this machine the folder of records is."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     match error:
         case RecordLockedError():
@@ -65,7 +65,7 @@ _MOST_PARAMETERS = 100
 def decoded_query(raw: bytes, kind: type[_Type]) -> _Type:
     """The parameters of a query string.
 
-    Raises: ProblemError (400) for one that is not known, is given twice, or is not what it must be.
+    Raises: ProblemError (400) for one that is unknown, given twice, or of the wrong form.
     """
     if not raw:
         return _converted({}, kind, "query")
@@ -86,7 +86,7 @@ def decoded_query(raw: bytes, kind: type[_Type]) -> _Type:
 
 
 def decoded_body(data: bytes, kind: type[_Type]) -> _Type:
-    """A JSON body. Raises: ProblemError (400) for one that is no JSON, (422) for one of another form."""
+    """A JSON body. Raises: ProblemError (400) where it isn't JSON, (422) where it has another form."""
     try:
         found: _Type = decode_json(data, _decoder(kind))
     except msgspec.ValidationError as error:

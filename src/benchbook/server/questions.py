@@ -1,4 +1,4 @@
-"""What may be asked: the parameters of queries, and the bodies of writes. All of it is bounded here."""
+"""The parameters of queries, and the bodies of writes. All of them are bounded here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class _Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A parameter that is not known is refused: a filter that was mistyped would show everything."""
+    """An unknown parameter is refused: a mistyped filter would show everything."""
 
 
 class Nothing(_Question, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class Nothing(_Question, frozen=True, kw_only=True):
 
 
 class RunsAsked(_Question, frozen=True, kw_only=True):
-    """Which runs, and in which order."""
+    """A filter of runs, and their order."""
 
     text: FreeText | None = None  # each word stands in the run's id, spec, model, judge or eval set
     spec: Word | None = None
@@ -71,7 +71,7 @@ class RunNew(_Question, frozen=True, kw_only=True):
 
 
 class RunAsked(_Question, frozen=True, kw_only=True):
-    """Of which run."""
+    """The run that is asked about."""
 
     run: RunId
 
@@ -80,7 +80,7 @@ class RunAsked(_Question, frozen=True, kw_only=True):
 
 
 class SamplesFilter(_Question, frozen=True, kw_only=True):
-    """Which samples."""
+    """A filter of samples."""
 
     outcome: Literal["passed", "failed", "unscored"] | None = None
     section: Word | None = None
@@ -91,7 +91,7 @@ class SamplesFilter(_Question, frozen=True, kw_only=True):
 
 
 class SamplesAsked(SamplesFilter, frozen=True, kw_only=True):
-    """Which samples, and in which order."""
+    """A filter of samples, and their order."""
 
     sort: Literal["sample", "item_id", "score", "section", "category", "difficulty"] = "sample"
     order: Order = "asc"
@@ -101,7 +101,7 @@ class SamplesAsked(SamplesFilter, frozen=True, kw_only=True):
 
 
 class PredictionsAsked(_Question, frozen=True, kw_only=True):
-    """Which page."""
+    """A page of predictions."""
 
     limit: Limit = 100
     cursor: Cursor | None = None
@@ -112,13 +112,13 @@ class PredictionsAsked(_Question, frozen=True, kw_only=True):
 
 
 class MetricAsked(_Question, frozen=True, kw_only=True):
-    """How much of a curve."""
+    """The most points that a curve is shown with."""
 
     max_points: Annotated[int, Meta(ge=5, le=200_000)] = 2_000
 
 
 class CurvesAsked(MetricAsked, frozen=True, kw_only=True):
-    """Which curves; by default the losses."""
+    """The curves by name; by default the losses."""
 
     name: Annotated[tuple[Word, ...], Meta(max_length=20)] = ("loss", "eval_loss")
 
@@ -131,19 +131,19 @@ ThreeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=3, max_lengt
 
 
 class ItemAsked(_Question, frozen=True, kw_only=True):
-    """Of which comparison."""
+    """The comparison that is asked about."""
 
     run: TwoRuns
 
 
 class ComparedRuns(_Question, frozen=True, kw_only=True):
-    """Which runs, the one that the others are held against first."""
+    """The runs of a comparison; the others are held against the first."""
 
     run: SomeRuns
 
 
 class ItemsFilter(ItemAsked, frozen=True, kw_only=True):
-    """Which items."""
+    """A filter of items."""
 
     item_class: ItemClass | None = msgspec.field(name="class", default=None)
     section: Word | None = None
@@ -154,7 +154,7 @@ class ItemsFilter(ItemAsked, frozen=True, kw_only=True):
 
 
 class ItemsAsked(ItemsFilter, frozen=True, kw_only=True):
-    """Which items, and in which order: `change` has those first that lost or won the most."""
+    """A filter of items, and their order: `change` puts first those that lost or won the most."""
 
     sort: Literal["position", "item_id", "change"] = "position"
     order: Order = "asc"
@@ -164,14 +164,14 @@ class ItemsAsked(ItemsFilter, frozen=True, kw_only=True):
 
 
 class HistoryCounts(_Question, frozen=True, kw_only=True):
-    """Whose way, and what counts as right."""
+    """The runs of a history, and what counts as right."""
 
     run: ThreeRuns
     by: Literal["correct", "contained"] = "correct"
 
 
 class HistoryAsked(HistoryCounts, frozen=True, kw_only=True):
-    """Which items' way through the runs."""
+    """A filter of items by their history over the runs."""
 
     history: HistoryName | None = None
     text: FreeText | None = None  # stands in the item's id, its prompt or the expected answer
@@ -181,7 +181,7 @@ class HistoryAsked(HistoryCounts, frozen=True, kw_only=True):
 
 
 class LeaderboardAsked(_Question, frozen=True, kw_only=True):
-    """Over which eval set. At most 50 runs are ranked: those with the best numbers."""
+    """The eval set of a leaderboard. At most 50 runs are ranked: those with the best numbers."""
 
     dataset: Word  # its id, or the hash of its bytes
     spec: Word = SCORE_SPEC
@@ -193,7 +193,7 @@ class LeaderboardAsked(_Question, frozen=True, kw_only=True):
 
 
 class EvaluationsAsked(_Question, frozen=True, kw_only=True):
-    """Which evaluations."""
+    """A filter of evaluations."""
 
     run: RunId
     question: Word | None = None
@@ -213,7 +213,7 @@ class EvaluationsAsked(_Question, frozen=True, kw_only=True):
 
 
 class BookNew(_Question, frozen=True, kw_only=True):
-    """Samples of a run to be drawn for people to label."""
+    """A draw of a run's samples for people to label."""
 
     run: RunId
     book: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
@@ -223,9 +223,9 @@ class BookNew(_Question, frozen=True, kw_only=True):
 
 
 class LabelsAsked(_Question, frozen=True, kw_only=True):
-    """Whose next label. Where the server asks for tokens, the labeller is the token's name.
+    """The person who labels. Where the server asks for tokens, the labeller is the token's name.
 
-    `sample` and `field` ask for this one of the disputes, with `adjudicate`.
+    With `adjudicate`, `sample` and `field` ask for this one of the disputes.
     """
 
     labeller: Name | None = None
@@ -235,14 +235,14 @@ class LabelsAsked(_Question, frozen=True, kw_only=True):
 
 
 class DisputesAsked(_Question, frozen=True, kw_only=True):
-    """Which part of the list. It gets shorter as it is settled, so it is read from a place, not from a cursor."""
+    """A part of the list of disputes. The list shrinks as they are settled, so it is read by place, not by cursor."""
 
     limit: Limit = 100
     offset: Offset = 0
 
 
 class CalibrationAsked(_Question, frozen=True, kw_only=True):
-    """How sure the intervals are, and the seed of those by resampling."""
+    """The confidence of intervals, and the seed of those by resampling."""
 
     confidence: Confidence = 0.95
     seed: Annotated[int, Meta(ge=0, le=4_294_967_295)] = 0
@@ -260,7 +260,7 @@ class LabelGiven(_Question, frozen=True, kw_only=True):
 
 
 class LabelUndone(_Question, frozen=True, kw_only=True):
-    """Take back one's last label that stands."""
+    """The labeller whose last standing label is taken back."""
 
     labeller: Name | None = None
     adjudicate: bool = False
@@ -291,6 +291,6 @@ class SubmittedPrediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Login(_Question, frozen=True, kw_only=True):
-    """A token, for cookies in its place."""
+    """A token, to be exchanged for cookies."""
 
     token: Annotated[str, Meta(min_length=1, max_length=200)]

@@ -22,14 +22,14 @@ _ORDERING = ("sort", "order")
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """Where a page begins, in which list."""
+    """The row at which a page begins, and the list that it is in."""
 
     offset: Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
     list_id: str
 
 
 class Page(msgspec.Struct, frozen=True):
-    """The rows of a page, in how many that fit, and where the next page begins."""
+    """The rows of a page, the number of all that fit, and the cursor of the next page."""
 
     rows: list[dict[str, Any]]
     n: int
@@ -37,7 +37,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class RowList:
-    """A table whose rows are shown. `name` tells it from others, also of another state of the same record."""
+    """A table whose rows are shown. `name` tells it from all others, even from another state of the same record."""
 
     def __init__(self, frame: polars.DataFrame, name: str) -> None:
         self.frame = frame
@@ -50,7 +50,7 @@ class RowList:
         return int(self.frame.estimated_size())
 
     def page(self, question: Any, condition: polars.Expr | None, sort: str | None, columns: Any) -> Page:
-        """The rows that fit `condition`, in the order of the column `sort`, as far as `question` says.
+        """The page that `question` asks for of the rows that fit `condition`, in the order of the column `sort`.
 
         `question` has limit, offset, cursor, and maybe order; the rest of it names the list that a cursor belongs to.
         """
@@ -67,7 +67,7 @@ class RowList:
     def _places(self, question: Any, condition: polars.Expr | None, sort: str | None, *, descending: bool) -> Any:
         """The places of the rows that are shown, in their order; None for all of them as they are.
 
-        Those that fit are looked for once, whatever they are sorted by.
+        The rows that fit are looked up once, whatever they are sorted by.
         """
         if condition is None:
             fitting = None
@@ -106,7 +106,7 @@ def _page(
 
 
 def page_asked(question: Any, list_id: str) -> int:
-    """Where the page begins. Raises: ProblemError, ConfigError for a cursor of another list."""
+    """The row at which the page begins. Raises: ProblemError, ConfigError for a cursor of another list."""
     if question.cursor is None:
         return int(question.offset)
     if question.offset:
@@ -118,7 +118,7 @@ def page_asked(question: Any, list_id: str) -> int:
 
 
 def _list_id(name: str, question: Any, but: Sequence[str] = ()) -> str:
-    """A digest, so that cursors stay short, of what was asked `but` that."""
+    """A digest of the question without the fields in `but`: cursors stay short by it."""
     import hashlib
 
     found = msgspec.to_builtins(question).items()
@@ -136,7 +136,7 @@ def _fitting(frame: polars.DataFrame, condition: polars.Expr) -> polars.Series:
 def _sorted(
     frame: polars.DataFrame, fitting: polars.Series | None, sort: str | None, *, descending: bool
 ) -> polars.Series:
-    """Places in the order of a column, nulls last; of none, in that of the rows, or backwards."""
+    """Places in the order of a column, nulls last; without a column, backwards."""
     import polars as pl
 
     places = pl.int_range(len(frame), dtype=pl.UInt32, eager=True) if fitting is None else fitting
@@ -151,7 +151,7 @@ SLICES = {"section": "section", "category": "category", "difficulty": "difficult
 
 
 def asked_for(wanted: Any, columns: Mapping[str, str]) -> list[polars.Expr]:
-    """That columns are what a question asks for, each by the name that it has there, where it asks for anything."""
+    """A condition for each column that a question has a value for, under the name that the column has there."""
     import polars as pl
 
     values = ((column, getattr(wanted, name)) for name, column in columns.items())
@@ -159,14 +159,14 @@ def asked_for(wanted: Any, columns: Mapping[str, str]) -> list[polars.Expr]:
 
 
 def all_of(conditions: Sequence[polars.Expr]) -> polars.Expr | None:
-    """The rows that fit all of them; None for every row."""
+    """The condition that all of these hold; None where there are none."""
     import polars as pl
 
     return pl.all_horizontal(*conditions) if conditions else None
 
 
 def contains(text: str, *columns: str) -> polars.Expr:
-    """Whether `text` stands in one of the columns; letters of ASCII in either case. It is never a pattern."""
+    """The condition that one of the columns contains `text`, ASCII letters in either case. It is never a pattern."""
     import polars as pl
 
     found = [

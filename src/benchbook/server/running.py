@@ -24,7 +24,7 @@ from benchbook.server.settings import STATE_FOLDER, Settings
 
 
 def make_app(settings: Settings, log: Log = no_log) -> App:
-    """The application; the folder of records is looked through once before it is returned.
+    """Make the application, and look through the folder of records once before returning it.
 
     Raises: ConfigError for an address that others can reach, without a token; BenchbookError for a catalog or a folder
     that can't be opened.
@@ -62,7 +62,7 @@ _MOST_CONNECTIONS = 1_000
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of events first: they would hold the end up."""
+    """A server that ends the streams of events first: they would hold up the shutdown."""
 
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
@@ -74,7 +74,7 @@ class _Server(uvicorn.Server):
 
 
 class _BreakLog(logging.Handler):
-    """Mistakes of ours, as lines of the structured log: where they came from, and no value of anybody's."""
+    """A handler that logs where mistakes of ours came from, as lines of the structured log, with nobody's values."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
@@ -93,7 +93,7 @@ class _BreakLog(logging.Handler):
 
 @contextmanager
 def _told_to_end_is_no_fault() -> Iterator[None]:
-    """uvicorn sends itself the signal once more when it has ended; then this process would have been killed by it."""
+    """Ignore the signal that uvicorn sends itself once more when it has ended: it would kill this process."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -103,7 +103,7 @@ def _told_to_end_is_no_fault() -> Iterator[None]:
 
 
 def listening_socket(settings: Settings) -> socket.socket:
-    """Raises: UsageError for an address that can't be had."""
+    """The socket that the server listens on. Raises: UsageError for an address that can't be had."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,14 +116,14 @@ def listening_socket(settings: Settings) -> socket.socket:
 
 
 def address_of(listening: socket.socket, settings: Settings) -> str:
-    """Where a browser on this machine finds the server."""
+    """The address at which a browser on this machine finds the server."""
     port = listening.getsockname()[1]
     host = settings.host if is_loopback(settings.host) else "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 def serve(settings: Settings, listening: socket.socket, log: Log) -> None:
-    """Answer until the process is told to end (SIGINT, SIGTERM); then finish what is under way.
+    """Answer until a signal ends it (SIGINT, SIGTERM); then finish what is under way.
 
     Raises: ConfigError, BenchbookError, before anything is answered.
     """

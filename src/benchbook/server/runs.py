@@ -92,7 +92,7 @@ def _with_metrics(call: Request, what: str) -> FoundRun:
 
 
 def _names(services: Services, found: FoundRun) -> tuple[str, ...]:
-    """What was logged, in the order of the log."""
+    """The names of the metrics that were logged, in the order of the log."""
     import polars as pl
 
     def make() -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def get_run(call: Request) -> RunRow:
 
 
 def run_answer(services: Services, row: IndexedRun) -> RunRow:
-    """A row of the catalog as it is answered: numbers in place of billionths, tags, a few points of the loss."""
+    """A row of the catalog as an answer: numbers in place of billionths, tags, a few points of the loss."""
     values = {name: getattr(row, name) for name in RunRow.__struct_fields__ if hasattr(row, name)}
     tags = tuple(sorted({*row.tags, *services.tags.of(row.run_id)}))
     numbers = {name: as_float(getattr(row, f"{name}_nano")) for name in ("primary", "primary_low", "primary_high")}
@@ -195,7 +195,7 @@ def _listed(
 
 
 def _tagged(services: Services, question: RunsAsked) -> IndexedRunsPage:
-    """The runs with a tag. Tags are not in the catalog: its pages are read until enough of them were met."""
+    """The runs with a tag. Tags are not in the catalog: its pages are read until there are enough runs."""
     wanted = services.tags.runs_with(question.tag or "")
     found: list[IndexedRun] = []
     after = question.cursor
@@ -225,8 +225,8 @@ def get_aggregates(call: Request) -> Any:
 
 
 class CriterionOfRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that a run's answers are scored by: `scores` in their order, and what each is called where it has a
-    name. `title` is its own name as people read it."""
+    """A criterion that a run's answers are scored by. `grades` are the names of its `scores`, where they have names;
+    `title` is its own name as people read it."""
 
     name: str
     title: str
@@ -257,7 +257,7 @@ def get_criteria(call: Request) -> CriteriaOfRun:
 
 
 def get_decision(call: Request) -> DecisionOfRun | RefusedDecision | VerdictOfRun:
-    """decision.json, and in words what reports say of it; of a decision that is refused, why."""
+    """decision.json, and its words as reports have them; for a decision that is refused, the reasons."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "decision")
     evaluator = evaluator_of(found.record)
@@ -298,7 +298,7 @@ def _read(found: FoundRun) -> DerivedFiles:
 
 
 def verify_run(call: Request) -> VerificationAnswer:
-    """Everything derived again from the journal, and compared."""
+    """Derive everything again from the journal, and compare it."""
     found = call.services.run(call.path["run_id"])
     result = verify(found.record)
     return VerificationAnswer(

@@ -90,7 +90,7 @@ def sample_table(call: Request) -> Stream:
 
 
 def whole_file(path: Path, name: str) -> Stream:
-    """A file's bytes; it is opened now, so a new one in its place changes nothing of what is sent."""
+    """A file's bytes. It is opened now, so that a new file in its place changes nothing in the answer."""
     return Stream(pieces_of(path.open("rb")), name, path.stat().st_size)
 
 
@@ -167,9 +167,9 @@ def _condition(wanted: SamplesFilter) -> polars.Expr | None:
 
 
 def _asked(services: Services, found: FoundRun, row: dict[str, Any], answer: str | None) -> dict[str, Any]:
-    """Prompt, context and expected answer of a sample, out of the eval set that the record keeps; the turns of a
-    conversation, and what a judge said of the answer."""
-    if "evalset" not in found.record.started().inputs:  # judges of outputs were asked something else
+    """Prompt, context and expected answer of a sample, from the eval set that the record keeps; the turns of a
+    conversation, and the judge's view of the answer."""
+    if "evalset" not in found.record.started().inputs:  # judges of outputs got something else
         return {"prompt": None, "context": None, "expected": None}
     item = _item(services, found, row["sample"])
     context = item.context

@@ -1,4 +1,4 @@
-"""What all operations share: the folder of records, its catalog, and what was computed once and is asked for again."""
+"""The state that all operations share: the folder of records, its catalog, and results that are kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Value = TypeVar("_Value")
 
 
 class Kept:
-    """The least recently used goes first. Whoever asks for what is being made waits for it; a failure is not kept."""
+    """Results in memory; the least recently used goes first. One that is being made is waited for. No failure stays."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -42,7 +42,7 @@ class Kept:
         self.n_bytes = 0
 
     def get(self, key: Hashable, make: Callable[[], _Value], size_of: Callable[[_Value], int]) -> _Value:
-        """The value of `key`. What is larger than all that may be kept is made and given, and not kept."""
+        """The value of `key`, made if it is not there. One that is larger than the whole room is not kept."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -84,7 +84,7 @@ class Kept:
             return found[0]
 
     def drop(self, key: Hashable) -> None:
-        """Keep the value no longer, if it is there."""
+        """Drop the value, if it is there."""
         with self._lock:
             self.n_bytes -= self._values.pop(key, (None, 0))[1]
 
@@ -106,7 +106,7 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TagStore:
-    """The last line about a run holds. A torn last line, of a power cut, does not count."""
+    """The tags of runs, in a file. The last line about a run holds; a torn one at the end, of a power cut, does not."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "tags.jsonl"
@@ -129,7 +129,7 @@ class TagStore:
             return {run_id for run_id, tags in self._tags.items() if tag in tags}
 
     def put(self, run_id: str, tags: Sequence[str]) -> tuple[str, ...]:
-        """The tags of a run from now on, in the order of the alphabet."""
+        """Set the tags of a run, and return them in alphabetical order."""
         wanted = tuple(sorted(set(tags)))
         with self._lock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ _BOUNDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class Measures:
-    """Safe to share between threads."""
+    """Counts and times of requests. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -162,7 +162,7 @@ class Measures:
             buckets[next((place for place, bound in enumerate(_BOUNDS) if seconds <= bound), len(_BOUNDS))] += 1
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """All of it; `gauges` are further values by name, each with what it means."""
+        """All measures as text; `gauges` are further values by name, each with its meaning."""
         with self._lock:
             return "\n".join(self._lines(gauges)) + "\n"
 
@@ -200,7 +200,7 @@ class Submissions:
         self.lock = Lock()
 
     def folder(self, run_id: str) -> Path:
-        """Where a submission's chunks lie. Raises: ProblemError (404) for none."""
+        """The folder of a submission's chunks. Raises: ProblemError (404) where there is none."""
         path = self._folder / run_id
         if not RUN_ID.fullmatch(run_id) or not (path / "about.json").is_file():
             raise ProblemError(HTTPStatus.NOT_FOUND, f"no predictions are being sent for {shorten(run_id, 100)!r}")
@@ -222,18 +222,18 @@ class FoundRun:
 
     @property
     def state_id(self) -> str:
-        """Names the record as it stands: another one, and whatever was computed from it is old."""
+        """A name for the record's state: once it changes, whatever was computed from the record is out of date."""
         return (self.row.manifest_sha256 or self.row.journal_sha256 or "none")[:32]
 
     @property
     def name(self) -> str:
-        """Names the run, too: what is kept of it goes by this."""
+        """A name for the run and its state, which its kept results go by."""
         return f"{self.row.run_id} {self.state_id}"
 
 
 @dataclass(slots=True)
 class Services:
-    """Made once by `app.make_app`."""
+    """Made once by `running.make_app`."""
 
     settings: Settings
     catalog: Catalog
@@ -249,7 +249,7 @@ class Services:
     _known: dict[str, tuple[FoundRun, float]] = field(default_factory=dict)
 
     def known(self, run_id: str) -> FoundRun | None:
-        """A finished run whose row was read within the last second: as new as a list of the watched folder is."""
+        """A finished run whose row was read within the last second: as fresh as a list of the watched folder is."""
         found = self._known.get(run_id)
         return found[0] if found is not None and found[1] > time.monotonic() else None
 

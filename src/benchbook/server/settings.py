@@ -1,4 +1,4 @@
-"""How a server is set up, and where it keeps what is its own."""
+"""The settings of a server, and the folder of its own files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ STATE_FOLDER = ".server"  # within the folder of records: copied with it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a server is set up. `inputs`: the folder whose files a run that is started over HTTP may name.
+    """The settings of a server. `inputs`: the folder whose files a run that is started over HTTP may name.
 
     `endpoints`: the addresses that such a run may ask, beside the providers' own. `hosts`: the names under which the
-    server is asked, beside the ones of this machine. `root_path`: as `below.checked_root_path` gives it.
+    server is asked, beside the ones of this machine. `root_path`: as `pages.checked_root_path` gives it.
     """
 
     runs: Path

@@ -85,7 +85,7 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
 
 
 def evalset_file(services: Services, name: str) -> str:
-    """What an eval set's name means: `@NAME`, `sha256:HASH` of one that some run here has, or a file of the inputs."""
+    """The eval set that a name means: `@NAME`, `sha256:HASH` of one that some run here has, or a file of the inputs."""
     if name.startswith("@"):
         return name
     if (found := _SHA256.fullmatch(name)) is None:
@@ -97,7 +97,7 @@ def evalset_file(services: Services, name: str) -> str:
 
 
 def _named(settings: Settings, source: Path, dataset_id: str | None) -> Path:
-    """A copy of a record's eval set under its name, which the next record takes its `dataset_id` from."""
+    """A copy of a record's eval set under its name, from which the next record takes its `dataset_id`."""
     name = dataset_id if dataset_id is not None and RUN_ID.fullmatch(dataset_id) else source.name
     form = open_record(source.parents[1]).started().identity.get("evalset_form", "jsonl")
     path = settings.runs / STATE_FOLDER / "evalsets" / source.name / f"{name}.{form}"
@@ -108,7 +108,7 @@ def _named(settings: Settings, source: Path, dataset_id: str | None) -> Path:
 
 
 def _within(settings: Settings, setting: str, name: str) -> Path:
-    """A file of the folder of inputs, wherever links lead. Raises: ConfigError for another."""
+    """A file that is in the folder of inputs, links followed. Raises: ConfigError for any other."""
     if settings.inputs is None:
         raise ConfigError(setting, "a file", "none: `benchbook serve --inputs FOLDER` says which files may be named")
     folder = settings.inputs.resolve()

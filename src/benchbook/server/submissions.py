@@ -118,7 +118,7 @@ def drop_submission(call: Request) -> Submission:
 
 
 def _link_new(path: Path, data: bytes) -> bool:
-    """Write a file that is not there yet, whole; whether it was not there. Two senders at once: one of them wins."""
+    """Write a whole file, unless it is there. True if it was not; of two senders at once, one wins."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{id(data)}")
     with temporary.open("wb") as file:
         file.write(data)
@@ -134,7 +134,7 @@ def _link_new(path: Path, data: bytes) -> bool:
 
 
 def _check_lines(data: bytes) -> int:
-    """How many predictions a chunk has. Raises: ProblemError naming the line."""
+    """The number of predictions in a chunk. Raises: ProblemError naming the line."""
     n_rows = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():

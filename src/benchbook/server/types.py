@@ -1,4 +1,4 @@
-"""What the API answers. Real numbers are numbers; a null is not known, and never zero (SPEC C2)."""
+"""The API's answers. Real numbers are numbers; a null is unknown, and never zero (SPEC C2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def encoded(value: Any) -> bytes:
-    """JSON. A lone surrogate in somebody's text is written as its escape."""
+    """A value as JSON. A lone surrogate in somebody's text is written as its escape."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -66,14 +66,14 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`next_cursor` is null on the last page."""
+    """A page of the list of runs. `next_cursor` is null on the last page."""
 
     runs: tuple[RunRow, ...]
     next_cursor: str | None
 
 
 class Tags(msgspec.Struct, frozen=True, kw_only=True):
-    """People's tags of a run, in the order of the alphabet."""
+    """People's tags of a run, in alphabetical order."""
 
     run_id: str
     tags: tuple[str, ...]
@@ -87,7 +87,7 @@ class Reasons(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeadlineWords(msgspec.Struct, frozen=True, kw_only=True):
-    """What a report says first of a run: in large, what that means, why, and the colour it is shown in."""
+    """The opening words of a report: the headline, its meaning, the reasons, and the colour it is shown in."""
 
     headline: str
     tone: Tone
@@ -96,7 +96,7 @@ class HeadlineWords(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionWords(HeadlineWords, frozen=True, kw_only=True):
-    """The same of a decision with gates: each as reports say it, in their order; `gates_table` has them all."""
+    """The same for a decision with gates: each gate as reports word it, in their order; `gates_table` has them all."""
 
     gates: tuple[GateWords, ...]
     gates_table: TableWords
@@ -116,7 +116,7 @@ class VerdictOfRun(RunVerdict, frozen=True, kw_only=True):
 
 
 class RefusedDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision is refused where metadata is missing (R7.1)."""
+    """A decision that is refused, because metadata is missing (R7.1)."""
 
     decision: None
     release_ready: Literal[False]
@@ -133,7 +133,7 @@ class FindingRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything derived again and compared, byte by byte."""
+    """The outcome of deriving everything again and comparing it, byte by byte."""
 
     run_id: str
     holds: bool
@@ -141,14 +141,14 @@ class VerificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     n_facts: int
     journal_sha256: str
     findings: tuple[FindingRow, ...]
-    not_computed: str | None  # what was held byte for byte alone, for nobody can compute it again, in words
+    not_computed: str | None  # in words: what was only compared byte for byte, since nobody can compute it again
 
 
 # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A sample in a list, under names that all specs share. `text` is cut; the whole of it is in `SampleDetail`."""
+    """A sample in a list, under names that all specs share. `text` is cut; `SampleDetail` has it whole."""
 
     sample: int
     repeat: int
@@ -171,7 +171,7 @@ class SamplesPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeReplyRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One reply of the judge, as it came. `judge` is the name of the one whose it is, of a panel; else null."""
+    """One reply of the judge, as it came. `judge` names the judge of a panel that gave it; else null."""
 
     judge: str | None
     attempt: int
@@ -191,7 +191,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 class SampleDetail(SampleRow, frozen=True, kw_only=True):
     """One sample, whole. `row` is its row of samples.parquet.
 
-    `turns` are there of a conversation, and where a quote names one; the answer is the last. `judged` is there where a
+    `turns` are there for a conversation, and where a quote names one; the answer is the last. `judged` is there where a
     judge scored answers by criteria.
     """
 
@@ -236,7 +236,7 @@ class PredictionsUnavailable(msgspec.Struct, frozen=True, kw_only=True, tag_fiel
 
 
 class MetricCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
+    """A training metric by step; the four lists have one length. A null value was logged as NaN or an infinity.
 
     `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
     highs and gaps stay.
@@ -275,7 +275,7 @@ class EvalSetSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EvaluatorOfRuns(msgspec.Struct, frozen=True, kw_only=True):
-    """An evaluator that has runs. Two of one name, whose files differ, are two."""
+    """An evaluator that has runs. Two with one name and different files are two."""
 
     spec: str
     spec_sha256: str | None
@@ -287,7 +287,7 @@ class EvaluatorList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EvalSetList(msgspec.Struct, frozen=True, kw_only=True):
-    """`shipped` are the names that a run may ask for with an @ in front."""
+    """Eval sets. `shipped` are the names that a run may give with an @ in front."""
 
     evalsets: tuple[EvalSetSummary, ...]
     shipped: tuple[str, ...]
@@ -303,7 +303,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CancelAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """`stopping`: what is under way is finished, then the run ends, resumably."""
+    """`stopping`: what is under way is finished, then the run ends, and can be resumed."""
 
     run_id: str
     state: Literal["stopping"]
@@ -332,7 +332,7 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WhoAmI(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, and what they may do. `login_needed`: this server asks for a token. `via`: how it knows who it is."""
+    """The client's name and scopes. `login_needed`: this server asks for a token. `via`: how it knows the client."""
 
     name: str
     scopes: tuple[str, ...]

@@ -120,7 +120,7 @@ export interface Bias {
   with_length: Estimate;
 }
 
-/** A record of people's labels, and how far they are. */
+/** A record of people's labels, and their progress. */
 export interface Book {
   book: string;
   run_id: string;
@@ -136,7 +136,7 @@ export interface BookList {
   books: Book[];
 }
 
-/** Samples of a run to be drawn for people to label. */
+/** A draw of a run's samples for people to label. */
 export interface BookNew {
   run: string;
   book: string;
@@ -160,7 +160,7 @@ export interface Calibration {
 }
 
 /**
- * What people say of each other and of the judge, as `benchbook calibrate` does.
+ * The agreement of people with each other and with the judge, as `benchbook calibrate` computes it.
  *
  * `card` is of a judge; of an evaluator without one, or whose criteria need not apply, `answers` stands in its place.
  * `words` is null where the labels can't be held against the run, for `reason`. `between_people` is said in either
@@ -177,7 +177,7 @@ export interface CalibrationAnswer {
   reason: string | null;
 }
 
-/** `stopping`: what is under way is finished, then the run ends, resumably. */
+/** `stopping`: what is under way is finished, then the run ends, and can be resumed. */
 export interface CancelAnswer {
   run_id: string;
   state: "stopping";
@@ -317,7 +317,7 @@ export interface ComparedSet {
   leaderboard: Leaderboard | null;
 }
 
-/** A7's diagnosis in both runs: the expected answer is the text, or stands inside it. Never in the score's place. */
+/** A7's diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score. */
 export interface ContainmentCounts {
   n_a: number;
   n_b: number;
@@ -458,8 +458,8 @@ export interface CriteriaOfRun {
 }
 
 /**
- * One thing that a run's answers are scored by: `scores` in their order, and what each is called where it has a
- * name. `title` is its own name as people read it.
+ * A criterion that a run's answers are scored by. `grades` are the names of its `scores`, where they have names;
+ * `title` is its own name as people read it.
  */
 export interface CriterionOfRun {
   name: string;
@@ -551,7 +551,7 @@ export interface DecisionOfRun {
   words: DecisionWords;
 }
 
-/** The same of a decision with gates: each as reports say it, in their order; `gates_table` has them all. */
+/** The same for a decision with gates: each gate as reports word it, in their order; `gates_table` has them all. */
 export interface DecisionWords {
   headline: string;
   tone: "bad" | "doubt" | "good" | "none";
@@ -598,7 +598,7 @@ export interface DimensionOfProtocol {
   highest: number;
 }
 
-/** One criterion of one sample that two people scored differently, and nobody has settled. */
+/** One criterion of one sample that two people scored differently and that nobody has settled. */
 export interface Dispute {
   sample: number;
   item_id: string;
@@ -669,7 +669,7 @@ export interface Estimate {
   seed: number | null;
 }
 
-/** `shipped` are the names that a run may ask for with an @ in front. */
+/** Eval sets. `shipped` are the names that a run may give with an @ in front. */
 export interface EvalSetList {
   evalsets: EvalSetSummary[];
   shipped: string[];
@@ -761,7 +761,7 @@ export interface EvaluatorList {
   evaluators: EvaluatorOfRuns[];
 }
 
-/** An evaluator that has runs. Two of one name, whose files differ, are two. */
+/** An evaluator that has runs. Two with one name and different files are two. */
 export interface EvaluatorOfRuns {
   spec: string;
   spec_sha256: string | null;
@@ -830,7 +830,7 @@ export interface GateWords {
   detail: string | null;
 }
 
-/** What a report says first of a run: in large, what that means, why, and the colour it is shown in. */
+/** The opening words of a report: the headline, its meaning, the reasons, and the colour it is shown in. */
 export interface HeadlineWords {
   headline: string;
   tone: "bad" | "doubt" | "good" | "none";
@@ -844,7 +844,7 @@ export interface HistoryPage {
   next_cursor: string | null;
 }
 
-/** An item's way through the runs; `marks` is a 1 or 0 a run, such as `0011`. */
+/** An item's history over the runs; `marks` has a 1 or 0 for each run, such as `0011`. */
 export interface HistoryRow {
   position: number;
   item_id: string;
@@ -856,7 +856,7 @@ export interface HistoryRow {
   marks: string;
 }
 
-/** `by` says what a 1 is: `correct` (in most repeats), or `contained` (A7's diagnosis). */
+/** Counts of histories. `by` says what a 1 means: `correct` (in most repeats), or `contained` (A7's diagnosis). */
 export interface HistorySummary {
   by: "contained" | "correct";
   runs: string[];
@@ -884,7 +884,7 @@ export interface ItemAgreement {
   same_passed: number;
 }
 
-/** One item, whole. `segments` are the two texts held against one another by word; null where one is missing. */
+/** One item, whole. `segments` are the two texts compared word by word; null where one is missing. */
 export interface ItemDetail {
   position: number;
   class: "expected_changed" | "improved" | "only_in_a" | "only_in_b" | "regressed" | "same_correct" | "same_wrong";
@@ -909,7 +909,7 @@ export interface ItemDetail {
   segments: Segment[] | null;
 }
 
-/** A row of the item table. Texts are cut; the whole of them is in `ItemDetail`. */
+/** A row of the item table. Texts are cut; `ItemDetail` has them whole. */
 export interface ItemRow {
   position: number;
   class: "expected_changed" | "improved" | "only_in_a" | "only_in_b" | "regressed" | "same_correct" | "same_wrong";
@@ -1020,7 +1020,7 @@ export interface JudgePairAgreement {
   kappa: Record<string, Agreement>;
 }
 
-/** One reply of the judge, as it came. `judge` is the name of the one whose it is, of a panel; else null. */
+/** One reply of the judge, as it came. `judge` names the judge of a panel that gave it; else null. */
 export interface JudgeReplyRow {
   judge: string | null;
   attempt: number;
@@ -1106,7 +1106,7 @@ export interface LabelGiven {
   adjudicate?: boolean;
 }
 
-/** One criterion of one sample, `field`, to be scored. `opinions` is empty but in adjudication. */
+/** One criterion of one sample, `field`, to be scored. `opinions` is empty except in adjudication. */
 export interface LabelQuestion {
   sample: number;
   item_id: string;
@@ -1140,9 +1140,9 @@ export interface LabelSource {
 }
 
 /**
- * What is to be labelled next; null where nothing is left. `n_given` counts this person's labels.
+ * The next question for a person; null where nothing is left. `n_given` counts this person's labels.
  *
- * In adjudication: the next that is in dispute, this person's adjudications, and all that is or was in dispute.
+ * In adjudication: the next dispute, the number of this person's adjudications, and that of all disputes, open or not.
  */
 export interface LabelStep {
   book: string;
@@ -1153,7 +1153,7 @@ export interface LabelStep {
   n_labels: number;
 }
 
-/** Take back one's last label that stands. */
+/** The labeller whose last standing label is taken back. */
 export interface LabelUndone {
   labeller?: string | null;
   adjudicate?: boolean;
@@ -1226,7 +1226,7 @@ export interface Live {
   status: "ok";
 }
 
-/** A token, for cookies in its place. */
+/** A token, to be exchanged for cookies. */
 export interface Login {
   token: string;
 }
@@ -1262,7 +1262,7 @@ export interface Measured {
   warnings: string[];
 }
 
-/** A part of what was measured that differs, and in which leaves of the two manifests. */
+/** A part of the measurement that differs, and the leaves of the two manifests in which it does. */
 export interface MeasuredPart {
   name: "evalset" | "generation_params" | "judge" | "prompt_template" | "spec";
   leaves: LeafDifference[];
@@ -1288,7 +1288,7 @@ export interface MethodCounts {
 }
 
 /**
- * A training metric by step; the four lists are alike in length. A null value was logged as NaN or an infinity.
+ * A training metric by step; the four lists have one length. A null value was logged as NaN or an infinity.
  *
  * `times` are seconds, since 1970 or since the log's start, as the log has it. Of long curves a part is shown: lows,
  * highs and gaps stay.
@@ -1304,7 +1304,7 @@ export interface MetricCurve {
   n_replaced: number;
 }
 
-/** What else both runs measured: a criterion, a check, or a measure, as reports name and write it. */
+/** Another thing that both runs measured: a criterion, a check, or a measure, as reports name and write it. */
 export interface MetricOfPair {
   name: string;
   higher_is_better: boolean;
@@ -1340,8 +1340,8 @@ export interface NotWorse {
 }
 
 /**
- * What one person said, without who it was; null: that the criterion does not apply. `words` are a grade's name,
- * where scores have names.
+ * One person's score, without the name; null: the criterion does not apply. `words` are the grade's name, where
+ * scores have names.
  */
 export interface Opinion {
   score: number | null;
@@ -1560,7 +1560,7 @@ export interface ProtocolManifest {
   evaluated_to?: string | null;
 }
 
-/** What the judges of an experiment score. The overall score is the sum of the dimensions, `lowest` to `highest`. */
+/** The scales of an experiment's judges. The overall score is the sum of the dimensions, `lowest` to `highest`. */
 export interface ProtocolOfRun {
   dimensions: DimensionOfProtocol[];
   lowest: number;
@@ -1600,7 +1600,7 @@ export interface Reasons {
   entries: string[];
 }
 
-/** A decision is refused where metadata is missing (R7.1). */
+/** A decision that is refused, because metadata is missing (R7.1). */
 export interface RefusedDecision {
   decision: null;
   release_ready: false;
@@ -1745,7 +1745,7 @@ export interface RunRow {
   loss: (number | null)[] | null;
 }
 
-/** `next_cursor` is null on the last page. */
+/** A page of the list of runs. `next_cursor` is null on the last page. */
 export interface RunsPage {
   runs: RunRow[];
   next_cursor: string | null;
@@ -1754,7 +1754,7 @@ export interface RunsPage {
 /**
  * One sample, whole. `row` is its row of samples.parquet.
  *
- * `turns` are there of a conversation, and where a quote names one; the answer is the last. `judged` is there where a
+ * `turns` are there for a conversation, and where a quote names one; the answer is the last. `judged` is there where a
  * judge scored answers by criteria.
  */
 export interface SampleDetail {
@@ -1777,7 +1777,7 @@ export interface SampleDetail {
   row: Record<string, unknown>;
 }
 
-/** A sample in a list, under names that all specs share. `text` is cut; the whole of it is in `SampleDetail`. */
+/** A sample in a list, under names that all specs share. `text` is cut; `SampleDetail` has it whole. */
 export interface SampleRow {
   sample: number;
   repeat: number;
@@ -1895,7 +1895,7 @@ export interface ScorerSaid {
   python: string[];
 }
 
-/** `same` and `deleted` ones make up A's text, `same` and `inserted` ones B's. */
+/** A piece of two texts: `same` and `deleted` ones make up A's, `same` and `inserted` ones B's. */
 export interface Segment {
   op: "deleted" | "inserted" | "same";
   text: string;
@@ -1991,7 +1991,7 @@ export interface TableWords {
   rows: string[][];
 }
 
-/** People's tags of a run, in the order of the alphabet. */
+/** People's tags of a run, in alphabetical order. */
 export interface Tags {
   run_id: string;
   tags: string[];
@@ -2103,7 +2103,7 @@ export interface VerdictOfRun {
   words: HeadlineWords;
 }
 
-/** Everything derived again and compared, byte by byte. */
+/** The outcome of deriving everything again and comparing it, byte by byte. */
 export interface VerificationAnswer {
   run_id: string;
   holds: boolean;
@@ -2114,7 +2114,7 @@ export interface VerificationAnswer {
   not_computed: string | null;
 }
 
-/** Who asks, and what they may do. `login_needed`: this server asks for a token. `via`: how it knows who it is. */
+/** The client's name and scopes. `login_needed`: this server asks for a token. `via`: how it knows the client. */
 export interface WhoAmI {
   name: string;
   scopes: string[];
