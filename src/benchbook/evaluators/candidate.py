@@ -171,7 +171,7 @@ FOUR_PARAMS = ("temperature", "top_p", "max_tokens", "seed")  # that R7.1 asks f
 
 
 class CandidatePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What one model is asked, and nobody else: all of an `answer_correctness@v1` plan.
+    """The plan of a run in which one model is asked, and nobody else: all of an `answer_correctness@v1` plan.
 
     Samples are numbered `repeat * n_items + item`; that is the order in which they are asked.
     """

@@ -20,15 +20,15 @@ from benchbook.statistics.clusters import Side
 from benchbook.statistics.planning import MOST_VALUES
 
 DEFAULT_CONFIDENCE = 0.95
-"""What a decision is shown at, where nothing else was asked for (R6.4)."""
+"""The confidence at which a decision is shown, where nothing else was asked for (R6.4)."""
 
 METHOD = "one_sided"
 
 
 @dataclass(frozen=True, slots=True)
 class GateData:
-    """What a gate is shown by: its data in the worst and the best case, and what it asks of their mean, a low bound of
-    at least or a high bound of at most `limit`, as a share of the scale.
+    """The data by which a gate is shown, in the worst and the best case, and the bound on their mean that it asks for:
+    a low one of at least, or a high one of at most `limit`, as a share of the scale.
 
     A bound is shown on the scale that begins at `lowest` and is `span` long. `shown` has the two bounds where they are
     of another kind than a mean: a percentile's own.
@@ -63,7 +63,7 @@ class Claims:
 
 
 def confidence_to_fail(gates: Sequence[Gate], confidence: float) -> float:
-    """What a gate must be shown to fail at, so that all of them together are wrong no more often than one may be."""
+    """The confidence to show a gate to fail at: all together are then wrong no more often than one may be."""
     return 1 - (1 - confidence) / max(1, sum(not gate.unmeasured for gate in gates))
 
 
@@ -186,7 +186,7 @@ def _why_none(sums: GateSums, bound: float | None) -> str | None:
 
 
 def _needed(data: GateData, to_hold: float, to_fail: float) -> ToSettle:
-    """What would settle a gate, with as many more samples like those that there are."""
+    """The number of samples that would settle a gate, were all further ones like those that there are."""
     would: Literal["hold", "fail"] | None = None
     found, reason = None, None
     worst, best = data.worst, data.best
@@ -212,7 +212,7 @@ def _needed(data: GateData, to_hold: float, to_fail: float) -> ToSettle:
 
 
 def _keeps(sums: GateSums, asked: GateData) -> bool:
-    """Whether the value is on the good side of the limit, and not on it."""
+    """True if the value is on the good side of the limit, and not on it."""
     return not _is_on_limit(sums, asked) and (
         sums.mean > asked.limit if asked.side == "low" else sums.mean < asked.limit
     )
@@ -275,7 +275,7 @@ def _reasons(
 
 
 def _open(gate: Gate, to_hold: float, to_fail: float) -> Reason:
-    """Told by the bound that more samples would move: the best case's where they would show that it fails."""
+    """The reason of an open gate, by the bound that more samples would move: the best case's if it would then fail."""
     fails = isinstance(gate.n_to_settle, ToSettle) and gate.n_to_settle.would == "fail"
     at_best = fails and gate.best_bound is not None
     return Reason(
@@ -289,7 +289,7 @@ def _open(gate: Gate, to_hold: float, to_fail: float) -> Reason:
 
 
 def values_alone(code: Literal["by_rule", "by_values"], *, holds: bool, n: int, one: str, least: int) -> Reason:
-    """What the values alone come to; and where `n` of what `one` is called can't show it, how many can."""
+    """The decision by the values alone, as a reason; where `n` of `one` can't show it, with how many can."""
     if n >= least:
         return Reason(code=code, holds=holds)
     return Reason(code=code, holds=holds, found=f"{n:,} {one if n == 1 else one + 's'}", least=least)

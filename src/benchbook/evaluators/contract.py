@@ -1,4 +1,4 @@
-"""The contract: all that whoever handles records, runs or views needs to know of an evaluator, and no more."""
+"""The contract: all that code for records, runs and views needs to know of an evaluator, and no more."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAY_CHANGE = frozenset({
 
 
 class DerivedFiles(Protocol):
-    """What a record's derived files hold, typed by its evaluator. `decision` is a `gates.Decision`, a
+    """The contents of a record's derived files, typed by its evaluator. `decision` is a `gates.Decision`, a
     `gates.RunVerdict` where there are no gates, or None where one is refused or nothing is decided.
 
     `manifest` is a `record.derived_files.Manifest` with what the evaluator adds.
@@ -57,8 +57,8 @@ class DerivedFiles(Protocol):
 
 
 class DerivedTypes(NamedTuple):
-    """What the derived files of an evaluator are, for whoever describes them; of a user's own, as of the one that is
-    shipped. `panel` is what is said of a panel of judges, where there may be one; `is_experiment`: judges evaluate."""
+    """The types of an evaluator's derived files, to describe them; those of a user's own are as of the one that is
+    shipped. `panel` is the type of a panel's analysis, where there may be a panel; `is_experiment`: judges evaluate."""
 
     manifest: type[msgspec.Struct]
     aggregates: type[msgspec.Struct]
@@ -87,7 +87,7 @@ COST = ComparedMetric("cost_usd", "cost_usd", "usd", higher_is_better=False)
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumns:
-    """What samples.parquet calls that which comparisons, lists and rankings of items need.
+    """The names in samples.parquet of the columns that comparisons, lists and rankings of items need.
 
     Prompt, section, category, difficulty, group and repeat have these names everywhere. `expected` is None where the
     eval set alone has it. `reasons` say why an item did not pass: in each column a text, or a list of them.
@@ -143,8 +143,8 @@ class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class LabelRows:
-    """What labels go by where a row of samples.parquet is not one answer with its scores: of an answer that several
-    judges scored, each one's word; of one that is scored by what its item asks, each thing that is asked.
+    """The rows that labels go by, where a row of samples.parquet is not one answer with its scores: of an answer that
+    several judges scored, each one's word; of one that is scored by what its item asks, each thing that is asked.
 
     `rows` reads a samples.parquet and makes these rows, of what counts alone. Each has a number of its own as `sample`,
     and `item_id`, `section`, `category`, `difficulty`, `group`, `prompt`, `answer`, `passed`, and the criteria; with
@@ -154,8 +154,8 @@ class LabelRows:
 
     rows: Callable[[Record, RunStarted, Path], Iterator[Any]]
     strata: Mapping[str, str]  # what a draw can be stratified by, beside passing, with their columns
-    hidden: tuple[str, ...]  # what whoever labels is not told
-    judges: tuple[str, ...] = ()  # whose words are told apart
+    hidden: tuple[str, ...]  # what people who label do not see
+    judges: tuple[str, ...] = ()  # whose words stand apart
 
 
 class Evaluator(ABC):
@@ -179,7 +179,7 @@ class Evaluator(ABC):
         """A run as it would be begun. Raises: ConfigError, InputError, UsageError before anything is written."""
 
     def nothing_to_resume(self, started: RunStarted) -> str | None:
-        """Why a record has nothing that could be asked again; None where it may."""
+        """The reason for which nothing of a record can be asked again; None where it may."""
         del started
         return None
 
@@ -228,10 +228,10 @@ class Evaluator(ABC):
 
     @abstractmethod
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
-        """The same from a journal that was read already, holding each request against its fact: what does not fit."""
+        """The same from a journal that was read already, holding each request against its fact: the discrepancies."""
 
     def not_computed_again(self, state: JournalState) -> str | None:
-        """What of a record is held byte for byte and can't be computed again, in words; None where everything can."""
+        """The parts of a record that are kept as they are, and can't be computed again, in words; None for none."""
         del state
         return None
 
@@ -240,7 +240,7 @@ class Evaluator(ABC):
         """The derived files as they are on disk. Raises: RecordError."""
 
     def tells_something(self, derived: DerivedFiles) -> bool:
-        """Whether a run that was ended says anything of what it asked: one whose server was down is no evaluation."""
+        """True if an ended run says anything of what it asked: one whose server was down is no evaluation."""
         del derived
         return True
 
@@ -260,7 +260,7 @@ class Evaluator(ABC):
         return {}
 
     def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        """What a judge's reply is worth outside a record: `case` has an `id`, the `reply`, and what it is held against.
+        """The worth of a judge's reply outside a record: `case` has an `id`, the `reply`, and what it is held against.
 
         Raises: UsageError, ConfigError for a case that lacks something, and where nobody judges.
         """
@@ -299,7 +299,7 @@ class Evaluator(ABC):
         return None
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
-        """What people are asked of an answer; by default whether it passes, where items can be compared.
+        """The criteria by which people label an answer; by default whether it passes, where items can be compared.
 
         Empty where an answer is not what a row is about.
         """
@@ -322,7 +322,7 @@ class Evaluator(ABC):
         return None
 
     def panel(self, derived: DerivedFiles, rows: Iterable[Any], *, seed: int = 0) -> PanelAnalysis | None:
-        """What a run's rows say of its panel of judges; None where no panel judged. `seed` is of the intervals."""
+        """The analysis of a run's panel of judges, by its rows; None where none judged. `seed` is of the intervals."""
         del derived, rows, seed
         return None
 
@@ -335,13 +335,12 @@ class Evaluator(ABC):
         return None
 
     def judged_texts(self, record: Record) -> JudgedTexts:
-        """What was judged, where samples are evaluations. Raises: InputError, RecordError; UsageError for another."""
+        """The judged texts, where samples are evaluations. Raises: InputError, RecordError; UsageError for another."""
         raise UsageError(f"{record.path}: samples under {self.id} are answers, and no evaluations")
 
     def listed(self, types: Mapping[str, polars.DataType]) -> dict[str, polars.Expr]:
-        """What a list of samples shows, by the columns' names there: item_id, section, category, difficulty, score,
-        passed, text and reasons (a list of texts). `types` are the columns of samples.parquet with their types.
-        """
+        """The columns of a list of samples, by their names there: item_id, section, category, difficulty, score,
+        passed, text and reasons (a list of texts). `types` are the columns of samples.parquet with their types."""
         import polars as pl
 
         columns = self.compared
@@ -357,7 +356,7 @@ class Evaluator(ABC):
 
     @property
     def has_predictions(self) -> bool:
-        """Whether its samples are predictions beside expected answers, as source 004's table has them (A5)."""
+        """True if its samples are predictions beside expected answers, as source 004's table has them (A5)."""
         return self.compared is not None and self.compared.expected is not None
 
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:

@@ -1,4 +1,4 @@
-"""What people's labels correct of a run that was judged, beside its scores: aggregates, and so the decision by them.
+"""Corrections of a judged run by people's labels, beside its scores: of its aggregates, and so of the decision by them.
 
 An evaluator that can say what an answer would be worth with other scores than its own gives a `Correctable`
 (`Evaluator.correctable`); `labels` knows no more of its scoring than that.
@@ -41,7 +41,7 @@ class SampleCounts:
 
 
 class JudgeCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What judging took; None where nobody told."""
+    """The cost, tokens and latency of judging; None where nobody reported it."""
 
     usd: str | None
     input_tokens: int
@@ -62,8 +62,8 @@ class JudgeWork:
 
 
 class Correctable(ABC):
-    """What labels need to correct the runs of one evaluator. `derived` are the files of a run, of the evaluator's type;
-    scores are in the order of its `label_criteria`, of which each applies to every answer."""
+    """An evaluator's side of corrections by labels. `derived` are the files of a run, of the evaluator's type; scores
+    are in the order of its `label_criteria`, of which each applies to every answer."""
 
     @property
     @abstractmethod
@@ -72,7 +72,7 @@ class Correctable(ABC):
 
     @abstractmethod
     def worth(self, row: Any) -> Worth:
-        """What an answer that was scored adds to `means`: `row` is its row of samples.parquet."""
+        """The numbers that a scored answer adds to `means`: `row` is its row of samples.parquet."""
 
     @abstractmethod
     def counts(self, derived: Any) -> SampleCounts:
@@ -80,4 +80,4 @@ class Correctable(ABC):
 
     @abstractmethod
     def judge(self, derived: Any) -> JudgeWork:
-        """Whose scores are corrected."""
+        """The judge whose scores are corrected."""

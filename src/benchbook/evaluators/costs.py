@@ -1,4 +1,4 @@
-"""What a run's replies cost, at the configured prices: in all, and what each answer costs."""
+"""The cost of a run's replies, at the configured prices: in all, and of each answer."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _MOST_DOLLARS, _MOST_DECIMALS = 10**12, 18  # of a price: its sums are whole num
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a model's tokens cost, exactly: dollars per million."""
+    """The prices of a model's tokens, exactly: dollars per million."""
 
     input: Fraction
     output: Fraction
 
     @classmethod
     def of(cls, input_price: Any, output_price: Any) -> Prices:
-        """As settings and records have them."""
+        """Prices as settings and records have them."""
         return cls(Fraction(str(input_price)), Fraction(str(output_price)))
 
     def cost_nano_usd(self, input_tokens: int | None, output_tokens: int | None) -> int | None:
@@ -56,7 +56,7 @@ class Prices:
 
     @property
     def _whole(self) -> tuple[int, int, int]:
-        """What a token costs that is read and one that is written, as whole numbers; how many make a billionth."""
+        """The price of a token that is read and of one that is written, as whole numbers; how many make a billionth."""
         a_token = [price * (NANO // 1_000_000) for price in (self.input, self.output)]
         unit = lcm(*(one.denominator for one in a_token))
         input_price, output_price = (int(one * unit) for one in a_token)
@@ -64,13 +64,13 @@ class Prices:
 
 
 def known_prices(config: Mapping[str, Any]) -> Prices | None:
-    """What a run's model costs, by its settings; None unless both prices are known, for a part of a cost is none."""
+    """The prices of a run's model, by its settings; None unless both are known, for a part of a cost is none."""
     prices = [config.get(f"model_{name}_price") for name in ("input", "output")]
     return Prices.of(*prices) if all(map(_is_price, prices)) else None
 
 
 def _is_price(value: Any) -> bool:
-    """Settings hold nothing else. A record is anybody's, and a number of a million digits takes a machine down."""
+    """True for what settings may hold. A record is anybody's, and a number of a million digits takes a machine down."""
     try:
         amount = Decimal(str(value))
     except InvalidOperation:
@@ -111,7 +111,7 @@ class PaidTokens:
             self._output[who] += reply.output_tokens or 0
 
     def cost(self, who: int | Literal["model"], input_price: Any, output_price: Any) -> Decimal | None:
-        """In dollars; prices are dollars per million tokens, as they were recorded. None where none was given."""
+        """The cost in dollars; prices are per million tokens, as they were recorded. None where none was given."""
         if input_price is None and output_price is None:
             return None
         input_cost = Decimal(str(input_price or 0)) * self._input[who]
@@ -119,12 +119,12 @@ class PaidTokens:
 
 
 def candidate_cost(config: dict[str, Any], paid: PaidTokens) -> str | None:
-    """Decimal dollars, of the candidate's answers."""
+    """The cost of the candidate's answers, in decimal dollars."""
     return _shown(paid.cost("model", config.get("model_input_price"), config.get("model_output_price")))
 
 
 def evaluator_cost(config: dict[str, Any], paid: PaidTokens) -> str | None:
-    """Decimal dollars, of the judge's replies, or of a panel's together: None unless something has a price."""
+    """The cost of the judge's replies, or a panel's, in decimal dollars; None unless something has a price."""
     judges = config.get("judges") or [
         {"input_price": config.get("judge_input_price"), "output_price": config.get("judge_output_price")}
     ]

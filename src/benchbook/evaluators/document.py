@@ -1,4 +1,4 @@
-"""What a view says, as blocks. HTML, Markdown, a terminal and JSON write the same document, each in its way.
+"""The contents of a view, as blocks. HTML, Markdown, a terminal and JSON write the same document, each in its way.
 
 Blocks are data. A number stays a number, with its kind, until a form of `views/` writes it; a text may be anybody's,
 and each form takes it out of what it would mean there. A form leaves out the kinds of block that are not for it.
@@ -138,7 +138,7 @@ class Listed(Shown, frozen=True):
 
 
 class Lines(Shown, frozen=True):
-    """What a terminal says where the others have tables: a sentence a line. `apart`: an empty line stands before."""
+    """A terminal's form of what others have as tables: a sentence a line. `apart`: an empty line stands before."""
 
     lines: tuple[str, ...]
     apart: bool = True
@@ -147,7 +147,7 @@ class Lines(Shown, frozen=True):
 
 
 class Notices(Shown, frozen=True):
-    """What a reader must know before any number: `above` the headline, `below` it, or `inside` of a section."""
+    """Notices to be read before any number: `above` the headline, `below` it, or `inside` of a section."""
 
     notices: tuple[str, ...]
     place: Literal["above", "below", "inside"] = "below"
@@ -178,7 +178,7 @@ class Opening(Shown, frozen=True):
 
 
 class Title(Shown, frozen=True):
-    """What is shown, by names that others chose: from the first to the last."""
+    """The name of what is shown, in parts that others chose: from the first to the last."""
 
     names: tuple[str, ...]
 

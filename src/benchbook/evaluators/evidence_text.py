@@ -61,7 +61,7 @@ def straightened(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def joins_the_one_before(character: str) -> bool:
-    """NFKC may reorder or compose this character with what stands before it."""
+    """True if NFKC may reorder or compose this character with what stands before it."""
     first = unicodedata.normalize("NFKD", character)[0]
     return unicodedata.category(first)[0] == "M" or "\u1161" <= first <= "\u1175" or "\u11a8" <= first <= "\u11c2"
 
@@ -79,7 +79,7 @@ def segment_pattern() -> re.Pattern[str]:
 
 
 def folds_to_one(character: str) -> bool:
-    """The character is plain: whatever stands around it, it folds to one character, which folds to itself."""
+    """True for a plain character: whatever stands around it, it folds to one character, which folds to itself."""
     if character >= "\U00010000":
         return False
     folded = fold(character)
@@ -136,7 +136,7 @@ class NormalisedText:
         return self._stored_index(first), self._stored_index(last - 1) + 1
 
     def _compact_span(self, position: int) -> Span:
-        """What one normalised character comes from, in the compact text."""
+        """The part of the compact text that one normalised character comes from."""
         segments = self._segments
         at = bisect_right(segments.normal_starts, position) - 1
         start = segments.compact_starts[at]
@@ -156,7 +156,7 @@ class NormalisedText:
 
     @cached_property
     def _compact(self) -> str:
-        """What is not ignored, with straight quotes and dashes: as long as what is kept of the stored text."""
+        """The text without what is ignored, with straight quotes and dashes: as long as what is kept of it."""
         return straightened(_kept(self.text))
 
     @cached_property
@@ -191,7 +191,7 @@ class NormalisedText:
 
 
 def _kept(text: str) -> str:
-    """What is not ignored of a text, or of a part of one."""
+    """A text, or a part of one, without what is ignored."""
     without_space = _without_space(text)  # four times as fast as the pattern, which then has little to do
     return without_space if without_space.isascii() else REMOVED.sub("", without_space)
 
@@ -213,7 +213,7 @@ def _with_plain_folded(compact: str) -> str:
 
 
 class _PlainFolds(dict[str, str]):
-    """What each plain character folds to, and each other one itself; filled as they come."""
+    """The fold of each plain character, and each other one as it is; filled as they come."""
 
     def __missing__(self, character: str) -> str:
         self[character] = fold(character) if folds_to_one(character) else character

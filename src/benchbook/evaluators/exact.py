@@ -106,7 +106,7 @@ _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-
 
 
 def same_number(one: str, other: str) -> bool:
-    """Whether both are decimals of the same value: `42` and `4.20e1` are, `1,000` is none."""
+    """True if both are decimals of the same value: `42` and `4.20e1` are, `1,000` is none."""
     first = _value(one)
     return first is not None and first == _value(other)
 

@@ -1,4 +1,4 @@
-"""What is told of an experiment, whose samples are evaluations by judges: who judged whom, and what they saw."""
+"""An experiment, whose samples are evaluations by judges, in short: who judged whom, and the texts that they saw."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen(NamedTuple):
-    """What a judge saw in a sample: the text, and the prompt that its target was given; empty where nobody said."""
+    """The text that a judge saw in a sample, and the prompt that its target was given; empty where nobody said."""
 
     text: str
     task: str
 
 
 class JudgedTexts(Protocol):
-    """What the judges of a record saw. A text is read when it is asked for."""
+    """The texts that the judges of a record saw. Each is read when it is asked for."""
 
     @property
     def n_outputs(self) -> int: ...

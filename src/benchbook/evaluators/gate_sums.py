@@ -44,7 +44,7 @@ class GateSums:
 
     @property
     def n_clusters(self) -> int | None:
-        """None where values stand alone."""
+        """The number of clusters; None where values stand alone."""
         return int(sum(self.clusters.values())) if self.clusters else None
 
     def bound(self, side: Side, confidence: float, times: float = 1.0) -> float | None:
@@ -62,7 +62,7 @@ class GateSums:
 
 
 def share_of(true: int, n: int, clusters: Iterable[tuple[int, int]]) -> GateSums:
-    """Of values that are 0 or 1; `clusters` has the size of each, and how many of it are 1."""
+    """The sums of values that are 0 or 1; `clusters` has the size of each, and how many of it are 1."""
     counted = Counter((size, found, found) for size, found in clusters if size)
     return GateSums(
         n=n, total=true, squares=true, least=int(0 < n == true), most=int(true > 0), unit=1, clusters=counted

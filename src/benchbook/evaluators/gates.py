@@ -34,7 +34,7 @@ class Threshold(msgspec.Struct, frozen=True):
         return self.limit_nano / 1e9
 
     def holds(self, value: float | None) -> bool:
-        """A null value does not hold (R6.1)."""
+        """True if the limit is kept; a null value does not keep it (R6.1)."""
         margin = self.margin(value)
         return margin is not None and margin >= 0
 
@@ -63,8 +63,8 @@ class Threshold(msgspec.Struct, frozen=True):
 
 
 class ToSettle(msgspec.Struct, frozen=True, kw_only=True):
-    """What would settle a gate, if its value stayed what it is. Numbers are of samples that count for it; None, with a
-    reason, where none can be told (`WHY_NOT`).
+    """The samples that would settle a gate, if its value stayed what it is. Numbers are of samples that count for it;
+    None, with a reason, where nobody can say (`WHY_NOT`).
 
     `would`: its bound would then `hold`, or the value would `fail` though its interval be allowed for. `n_unscored`
     samples have no score: whatever `n_in_all` says, they may still move the gate (R6.3).
@@ -111,7 +111,7 @@ def threshold_of(gate: Mapping[str, str]) -> Threshold:
 
 
 class DecidedBy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
+    """The basis of a decision: the gates' bounds at a confidence, their points in the worst and the best case, or the
     test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
     another question, whether the run is better or worse than another, and its gates decide nothing."""
 
@@ -139,7 +139,7 @@ def is_incomplete(caps: Iterable[Cap]) -> bool:
 
 
 def is_of_a_part(codes: Iterable[CapCode]) -> bool:
-    """Whether items are missing of which nobody knows whether they would change the decision."""
+    """True if items are missing of which nobody knows whether they would change the decision."""
     return not _REST_UNKNOWN.isdisjoint(codes)
 
 
@@ -180,7 +180,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_decision(data: bytes) -> Decision | RunVerdict | None:
-    """What a decision.json says; None where the decision is refused (R7.1). Raises: msgspec.DecodeError."""
+    """The decision in a decision.json; None where it is refused (R7.1). Raises: msgspec.DecodeError."""
     found = msgspec.json.decode(data, type=dict[str, Any])
     if "decision" not in found:
         return msgspec.json.decode(data, type=ready(RunVerdict))
@@ -197,7 +197,7 @@ WHY_NOT: Mapping[str, str] = {
     "no_variance": "all samples score alike, so nothing tells how far others would lie apart",
     "no_data": "there is no value to go by",
 }
-"""Every `reason` for which no number can be told, with its sentence."""
+"""Every `reason` for which there is no number, with its sentence."""
 
 ReasonCode = Literal[
     "no_samples",
@@ -228,7 +228,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     holds: bool | None = None  # by_rule, by_values: whether all gates do
     found: str | None = None  # the same: what there is of samples or clusters, where that can't show it
     least: int | None = None  # and how many can
-    early: str | None = None  # what a part of the items was that was enough
+    early: str | None = None  # the part of the items that was enough, in words
 
 
 def reason_words(reason: Reason, gates: Iterable[Gate], lowest: str = "0") -> str:

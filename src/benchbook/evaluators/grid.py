@@ -75,7 +75,7 @@ def cells_of(values: Mapping[str, Any], source: str) -> list[Cell]:
 
 
 def _evaluator(spec: str | Path | Scorer, source: str) -> Evaluator:
-    """Raises: ConfigError for one that there is not; UsageError for a folder's spec.toml with faults."""
+    """The evaluator of the cells. Raises: ConfigError for an unknown one; UsageError for a spec.toml with faults."""
     from benchbook.evaluators.scorers.evaluator import evaluator_over
     from benchbook.evaluators.scorers.scorer import Scorer, is_scorer_in_file
 
@@ -98,7 +98,7 @@ def _repeats(repeats: Any, grid: Any, source: str) -> int:
 
 
 def _checked(grid: Any, shared: Mapping[str, Any], source: str, repeats: int) -> dict[str, list[Any]]:
-    """Raises: ConfigError."""
+    """The lists of a grid, checked. Raises: ConfigError."""
     if not isinstance(grid, dict) or not grid:
         expected = 'a table [grid] with a list for each setting that varies: model = ["…", "…"]'
         raise ConfigError(f"{source}: {GRID}", "nothing" if grid is None else repr(grid), expected)
@@ -142,7 +142,7 @@ async def begin_cell(
 
 
 def _changed(cell: Cell, then: RunStarted) -> str | None:
-    """What a record's plan has otherwise than its cell would have now: a setting, or the content of a file."""
+    """The first difference between a record's plan and what its cell would have now: a setting, or a file's content."""
     prepared = cell.evaluator.prepare(cell.config)
     now = prepared.first_fact(cell.run_id, {name: sha256_of(path) for name, path in prepared.inputs.items()}, None)
     if now.plan_sha256 == then.plan_sha256:

@@ -72,7 +72,7 @@ def bounded_mean(
 
 
 def interval_of(found: Estimate, unit: int = 1, most: float | None = 1.0) -> Interval:
-    """Cut at 0, and at `most`: no rate or mean of scores lies beyond."""
+    """The interval of an estimate, cut at 0 and at `most`: no rate or mean of scores lies beyond."""
     low = None if found.low is None else max(0.0, round(found.low / unit, 9))
     high = None if found.high is None else round(found.high / unit, 9)
     return Interval(

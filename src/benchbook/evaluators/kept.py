@@ -1,4 +1,4 @@
-"""What a record keeps of what it was begun with: the eval set, as it was read, and a user's own spec.
+"""A record's own copies of what it was begun with: the eval set, as it was read, and a user's own spec.
 
 The record needs nothing else: the file and the folder may be gone.
 """
@@ -24,7 +24,7 @@ from benchbook.text import quoted
 
 
 def set_identity(evalset: EvalSet) -> dict[str, Any]:
-    """What a record's first fact says of its eval set."""
+    """The entries about the eval set in a record's first fact."""
     known: dict[str, Any] = {"dataset_id": evalset.name, "grouped": evalset.grouped}
     if evalset.form != "jsonl":
         known["evalset_form"] = evalset.form
@@ -64,8 +64,8 @@ def items_of(record: Record, samples: Collection[int]) -> Iterator[tuple[int, It
 
 
 def contents_words(contents: SetContents | None, *, judge_sees: Collection[str]) -> tuple[list[str], list[str]]:
-    """What is to stand before anything else (columns that nobody reads though a field of ours is lacking, references
-    that judges will not see), and what may come after it (contexts that they will not see, doubtful prompts).
+    """Sentences to stand before anything else (columns that nobody reads though a field of ours is lacking, references
+    that judges will not see), and others that may come after it (contexts that they will not see, doubtful prompts).
 
     `judge_sees` are the fields of an item that a judge is shown; none where nobody judges.
     """
@@ -92,7 +92,7 @@ def set_warnings(started: RunStarted, *, judge_sees: Collection[str]) -> tuple[l
 
 
 def part_words(part: SetPart) -> str:
-    """What a reader of a part's numbers must know."""
+    """A sentence for readers of the numbers of a part."""
     return f"Only a part of the eval set was asked, {part.words}. It is no benchmark, and no run of the whole set."
 
 
@@ -110,8 +110,8 @@ def spec_inputs(paths: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def _kept_hashes(started: RunStarted) -> dict[str, str]:
-    """The hashes of a spec's files that a record keeps, by their names; whether they have still those bytes, `verify`
-    tells."""
+    """The hashes of a spec's files that a record keeps, by their names; `verify` checks that they have still those
+    bytes."""
     return {name[len(_KEPT) :]: one for name, one in started.inputs.items() if name.startswith(_KEPT)}
 
 

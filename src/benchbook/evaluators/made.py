@@ -10,14 +10,14 @@ import msgspec
 if TYPE_CHECKING:
 
     class Made(msgspec.Struct, frozen=True, kw_only=True):
-        """What every struct made by `made` is. What a spec adds to its fields is known to nobody who reads code."""
+        """The base of every struct made by `made`. The fields that a spec adds are unknown to whoever reads code."""
 
         def __getattr__(self, name: str) -> Any: ...
 
 else:
 
     class Made:
-        """What every struct made by `made` is. Its annotations are the fields that all specs share, in their order.
+        """The base of every struct made by `made`. Its annotations are the fields that all specs share, in their order.
 
         It is no struct itself: the fields of a struct's base come before its own, and here they stand in between.
         """
@@ -25,7 +25,7 @@ else:
         __slots__ = ()
 
         def __init_subclass__(cls, **_: bool) -> None:
-            """What kind of struct it is to be is said as of any other, and does nothing yet."""
+            """Do nothing yet: options of the struct are given as for any other."""
 
 
 _Base = TypeVar("_Base", bound=Made)

@@ -1,4 +1,4 @@
-"""What two runs' manifests say otherwise: leaf by leaf, and which of what was measured (SPEC A11, R7.1)."""
+"""The differences between two runs' manifests, leaf by leaf, and in what was measured (SPEC A11, R7.1)."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ def measured_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Me
 
 
 def scorer_said(manifest: Mapping[str, Any]) -> str:
-    """What scored a run, as those name it that put runs side by side: its spec's id; of a function of a user's own with
-    the beginning of its source's hash, for a version may have been used twice."""
+    """The name of a run's scorer where runs stand side by side: its spec's id; of a function of a user's own with the
+    beginning of its source's hash, for a version may have been used twice."""
     spec, scorer = str(manifest.get("spec")), manifest.get("scorer")
     source = scorer.get("source_sha256") if isinstance(scorer, Mapping) else None
     return spec if source is None else f"{spec} (source {str(source)[:12]})"
 
 
 def scorer_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
-    """What is to be said of two runs whose scorers call themselves the same, and are not; None of others."""
+    """A sentence about two runs whose scorers call themselves the same, and are not; None of others."""
     spec = a.get("spec")
     if spec != b.get("spec") or a.get("spec_sha256") == b.get("spec_sha256"):
         return None
@@ -90,7 +90,7 @@ def scorer_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
 
 
 def unknown_in_both(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Measured, ...]:
-    """What neither run knows, so that nobody can tell whether it was the same. A run without a judge needs none."""
+    """The parts that neither run knows: nobody can say if they were the same. A run without a judge needs none."""
     return tuple(name for name in MEASURED if name != "judge" and not _known(a, name) and not _known(b, name))
 
 
@@ -116,12 +116,12 @@ def _difference(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[LeafDiffere
 
 
 def _same(a: Any, b: Any) -> bool:
-    """`1`, `1.0` and `true` are three values in JSON's text, as they are in a request."""
+    """True for equal values of one type: `1`, `1.0` and `true` are three in JSON's text, as they are in a request."""
     return type(a) is type(b) and bool(a == b)
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Empty objects and lists are leaves, too: `{}` is not what is missing."""
+    """Each leaf with its path. Empty objects and lists are leaves, too: `{}` is not what is missing."""
     if isinstance(value, Mapping) and (value or not path):
         for key, inner in value.items():
             yield from _leaves(inner, _joined(path, str(key)))

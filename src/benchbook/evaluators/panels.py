@@ -1,4 +1,4 @@
-"""What is said of a panel of judges: each judge alone, how they agree, and what they split on."""
+"""The analysis of a panel of judges: each judge alone, how they agree, and what they split on."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Split(Made, frozen=True, kw_only=True):
 
 
 class PanelAnalysis(Made, frozen=True, kw_only=True):
-    """`splits` is ranked: first what a person should look at first."""
+    """The analysis of a panel. `splits` is ranked: first what a person should look at first."""
 
     __slots__ = ()
 
@@ -81,8 +81,8 @@ class PanelAnalysis(Made, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class JudgesScores:
-    """What the judges gave by one criterion: a row a judge, a column for each thing that they scored, and None where
-    one gave nothing. `scale` are the scores that can be given.
+    """The judges' scores by one criterion: a row a judge, a column for each thing that they scored, and None where one
+    gave nothing. `scale` are the scores that can be given.
 
     `clusters` says what each column shares with others; None where every one stands for itself.
     """
@@ -97,8 +97,8 @@ Marks = tuple[int | None, ...]  # all that a judge gave one sample
 
 @dataclass(frozen=True, slots=True)
 class PanelAgreement:
-    """`marks` has a row a judge and a column a sample; None where a judge gave none. The rest is of the intervals, by
-    resampling."""
+    """How judges agree. `marks` has a row a judge and a column a sample; None where a judge gave none. The rest is of
+    the intervals, by resampling."""
 
     criteria: Mapping[str, JudgesScores]
     marks: Sequence[Sequence[Marks | None]]
@@ -107,7 +107,7 @@ class PanelAgreement:
     n_resamples: int
 
     def alpha(self) -> dict[str, Agreement]:
-        """Of all judges together."""
+        """The agreement of all judges together, by criterion."""
         return {
             name: krippendorff_alpha(
                 one.given,
@@ -120,7 +120,7 @@ class PanelAgreement:
         }
 
     def pairs(self, names: Sequence[str]) -> list[JudgePairAgreement]:
-        """Every two judges; `names` are theirs, by their numbers."""
+        """The agreement of every two judges; `names` are theirs, by their numbers."""
         return [self._pair(names, a, b) for a, b in combinations(range(len(names)), 2)]
 
     def _pair(self, names: Sequence[str], a: int, b: int) -> JudgePairAgreement:
@@ -149,5 +149,5 @@ class PanelAgreement:
 
 
 def rank_of(split: Split) -> tuple[int, int, int, int]:
-    """First where pass or fail hangs on whom one asks, then where scores lie far apart, then where many dissent."""
+    """First where pass or fail depends on the judge, then where scores lie far apart, then where many dissent."""
     return -split.verdicts_differ, -split.spread, -split.n_dissenting, split.sample

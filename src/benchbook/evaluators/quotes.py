@@ -44,7 +44,7 @@ class LengthRule:
     cjk_character_length: int
 
     def holds(self, fragment: str) -> bool:
-        """At least 4 characters, or 2 where it is CJK: a CJK character counts as two, which settles mixed ones."""
+        """True for at least 4 characters, or 2 where it is CJK: such a one counts as two, which settles mixed ones."""
         if len(fragment) >= self.min_length:
             return True
         more = (self.cjk_character_length - 1) * len(_CJK.findall(fragment))

@@ -57,7 +57,7 @@ class RecordedOutput(msgspec.Struct, frozen=True, kw_only=True):
 def find_columns(path: Path, given: Mapping[str, str], evalset: EvalSet, repeats: int) -> dict[str, str]:
     """Which column of the file is which of ours: as `given`, else by the names that are known.
 
-    Reads the whole file, so that every fault in it is told now.
+    Reads the whole file, so that every fault in it is reported now.
     Raises: ConfigError for a name that is not ours, or not in the file; InputError, as `read_outputs` does.
     """
     finder = ColumnFinder(path, COLUMNS, given, "--output-columns")

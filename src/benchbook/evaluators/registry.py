@@ -1,4 +1,4 @@
-"""Which evaluators there are. A module of one is imported when a record of it, or its name, is met.
+"""The evaluators that there are. A module of one is imported when a record of it, or its name, is met.
 
 An installed package adds its own by an entry point of the group `benchbook.evaluators`: `name@vN = module:object`.
 """
@@ -56,7 +56,7 @@ def _installed() -> dict[str, EntryPoint]:
 
 @cache
 def _loaded(entry: EntryPoint) -> Evaluator:
-    """Raises: RecordError where the package gives something else."""
+    """The evaluator of an entry point. Raises: RecordError where the package gives something else."""
     found = entry.load()
     if not isinstance(found, Evaluator) or found.id != entry.name:
         raise RecordError(f"{entry.value}: is no evaluator {entry.name!r}, as the package that has it says")
@@ -144,20 +144,20 @@ def answers_evaluator(spec: str | Path | Scorer) -> AnswersEvaluator:
 
 
 def derived_types() -> tuple[DerivedTypes, ...]:
-    """What the derived files are under each evaluator that Benchbook has, a kind at a time."""
+    """The types of the derived files under each evaluator that Benchbook has, a kind at a time."""
     modules = (_RUBRIC, _CORRECTNESS, _CHECKS, _SCORERS, _PROTOCOL)
     return tuple(import_module(module).derived_types() for module in modules)
 
 
 def answers_metric(spec: str | Path | Scorer) -> Metric:
-    """What scores one answer at once. Raises: as `answers_evaluator`; UsageError for a function that is awaited."""
+    """The metric that scores one answer at once. Raises: as `answers_evaluator`; UsageError for an awaited function."""
     if not isinstance(spec, str | Path) and spec.is_async:
         raise UsageError(f"{spec.id}: is awaited; here an answer is scored at once: expected a plain function")
     return answers_evaluator(spec).metric
 
 
 def scorer_or_name(words: str) -> str | Scorer:
-    """What a command line names as an evaluator: the function of `FILE.py:function`, or the name as it is.
+    """An evaluator as a command line names it: the function of `FILE.py:function`, or the name as it is.
 
     The file is run, so nothing that comes from a config, a record or over a network may be given here.
     """
@@ -170,7 +170,7 @@ def scorer_or_name(words: str) -> str | Scorer:
 
 
 def samples_type(record: Record) -> type[Any]:
-    """What a row of a record's samples.parquet is. Raises: RecordError, RecordDamagedError."""
+    """The type of a row of a record's samples.parquet. Raises: RecordError, RecordDamagedError."""
     return evaluator_of(record).tables(record.started())["samples.parquet"]
 
 

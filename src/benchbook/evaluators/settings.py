@@ -1,5 +1,5 @@
-"""The settings of a run: one typed object, read once at the rim from a TOML file and flags of the same names; and what
-is said of predictions that were made elsewhere."""
+"""The settings of a run: one typed object, read once at the rim from a TOML file and flags of the same names; and those
+for predictions that were made elsewhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from benchbook.specs.folders import kind_of_spec
 _OF_JUDGE = tuple(name for name in ModelConfig.__struct_fields__ if name not in ("model", "name"))
 
 
-RUN_SPEC = "rubric@v1"  # where `run` is told no evaluator
+RUN_SPEC = "rubric@v1"  # where `run` is given no evaluator
 SCORE_SPEC = "answer_correctness@v1"  # and `score`
 
 
@@ -100,7 +100,7 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def part(self) -> PartAsked:
-        """Which items are asked."""
+        """The part of the items that is asked."""
         return PartAsked(limit=self.limit, where=self.where, ids=self.ids)
 
     @property
@@ -121,7 +121,7 @@ RunStatus = Literal["completed", "crashed", "timed_out"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreConfig:
-    """What is scored, by which evaluator. `evalset` is a file, or `@NAME` for one that Benchbook ships.
+    """The settings of a scoring, and its evaluator. `evalset` is a file, or `@NAME` for one that Benchbook ships.
 
     `columns` maps our names of the predictions' columns to the file's. `model` is by default named after the file.
     A run that crashed or timed out says so in `run_status`, maybe with a `reason`; it needs no predictions (A3).
@@ -247,15 +247,15 @@ def config_from_mapping(values: Mapping[str, Any], source: str, *, judged: bool 
 
 
 def asks_a_judge(spec: Any) -> bool:
-    """Tells whether an evaluator asks a judge: it has criteria, or a shipped prompt. Of one that there is not, that is
-    told before anything else."""
+    """True if an evaluator asks a judge: it has criteria, or a shipped prompt. One that there is not is reported before
+    anything else."""
     if not isinstance(spec, str):
         return True  # the default
     return kind_of_spec(spec) == "rubric" if spec not in FROZEN else "prompt.txt" in load_spec(spec).files
 
 
 def _check_panel(values: Mapping[str, Any], source: str, *, judged: bool) -> None:
-    """What does not go together. Raises: ConfigError."""
+    """Refuse settings of judges that do not go together. Raises: ConfigError."""
     if not values.get("judges"):
         if values.get("panel_rule") is not None:
             raise ConfigError(f"{source}: panel_rule", repr(values["panel_rule"]), "at least two judges with it")
@@ -317,5 +317,5 @@ def _beside(folder: Path, value: Any) -> Any:
 
 
 def is_spec_folder(spec: str, beside: Path = Path()) -> bool:
-    """Whether an evaluator is named by its folder: a user's own. A shipped one goes before a folder of its name."""
+    """True if an evaluator is named by its folder: a user's own. A shipped one goes before a folder of its name."""
     return spec not in FROZEN and ("/" in spec or os.sep in spec or (beside / spec).is_dir())

@@ -1,7 +1,7 @@
-"""What replies show of how they came, which a reader must know before the numbers, and what mends it (R1.4, R3.5).
+"""Signs in replies of how they came, which a reader must know before the numbers, and what mends it (R1.4, R3.5).
 
 A run's settings, or its server's, are at fault where nothing was measured, thoughts were judged, a text never came, or
-a judge's replies can't be read. Of answers it is told from derivation 3 on.
+a judge's replies can't be read. Of answers this is said from derivation 3 on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class AnswerSigns:
         self.n_cut_and_judged = 0
 
     def add(self, reply: Reply, answer: str | None) -> None:
-        """`answer` is its text without declared thoughts; None where there is none."""
+        """Count one answer: `answer` is its text without declared thoughts; None where there is none."""
         self._n_replies += 1
         self._n_with_tokens += reply.input_tokens is not None and reply.output_tokens is not None
         self._n_with_latency += reply.latency_e2e_ms is not None
@@ -53,7 +53,7 @@ class AnswerSigns:
             self._n_text_apart += 1
 
     def first_warnings(self) -> Iterator[str]:
-        """What stands before anything else: nothing was measured (R1.4)."""
+        """The warnings that stand before anything else: nothing was measured (R1.4)."""
         if not self._n_replies:
             return
         measured = {"latency": self._n_with_latency, "tokens": self._n_with_tokens}
@@ -117,7 +117,7 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why no reply of a judge was read. `said` and `mended` are the same for all of a kind."""
+    """The reason for which no reply of a judge was read. `said` and `mended` are the same for all of a kind."""
 
     judge: int
     reason: str  # of R3.5's closed list; of an evaluation, the code of what was found
@@ -126,7 +126,7 @@ class Rejection:
 
 
 def explained(reply: Reply, reason: str, detail: str, judge: RolePlan, prefix: str) -> tuple[str, str]:
-    """What is wrong with a reply, and what mends it."""
+    """The fault of a reply, and what mends it."""
     text = reply.text or ""
     if reply.finish_reason == "length":
         limit = judge.params.get("max_tokens")

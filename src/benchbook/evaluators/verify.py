@@ -71,7 +71,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
 
 
 def _not_computed(record: Record, state: JournalState | None) -> str | None:
-    """Of a record that can't be read, what is found says enough."""
+    """The words of `not_computed_again`; None of a record that can't be read, whose findings say enough."""
     try:
         return None if state is None else evaluator_of(record).not_computed_again(state)
     except BenchbookError:
@@ -79,7 +79,7 @@ def _not_computed(record: Record, state: JournalState | None) -> str | None:
 
 
 def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Discrepancy]:
-    """What a whole chain of facts still leaves to check."""
+    """The checks that are left where the chain of facts is whole."""
     evaluator = evaluator_of(record)
     findings = [*_check_start(state.started, evaluator), *_check_inputs(record, state.started)]
     if not findings:
@@ -96,7 +96,7 @@ def _inside(record: Record, path: str) -> str:
 
 
 def _check_journal_files(record: Record) -> list[Discrepancy]:
-    """Sealed segments have the bytes that the journal names, and nothing else lies there."""
+    """Check that sealed segments have the bytes that the journal names, and that nothing else lies there."""
     findings: list[Discrepancy] = []
     if not record.journal.is_dir():
         return [Discrepancy("journal", None, "is missing: without it nothing shows where the numbers are from")]
@@ -126,7 +126,7 @@ def _torn_line(path: Path) -> int | None:
 
 
 def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
-    """Each sealed segment has the bytes that the next one's first line names, wherever else the chain is broken."""
+    """Check each sealed segment against the hash in the next one's first line, wherever else the chain is broken."""
     findings = []
     segments = sorted(files)
     for path, following in zip_longest(segments, segments[1:]):
@@ -141,7 +141,7 @@ def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
 
 
 def _seal_in(segment: Path) -> str | None:
-    """The hash in a segment's first line; None where that can't be read, which is told with its line."""
+    """The hash in a segment's first line; None where that can't be read, which is reported with its line."""
     try:
         fact = decode_json(read_segment(segment).partition(b"\n")[0], fact_decoder)
     except (RecordDamagedError, msgspec.DecodeError):
@@ -150,7 +150,7 @@ def _seal_in(segment: Path) -> str | None:
 
 
 def _check_start(started: RunStarted, evaluator: Evaluator) -> list[Discrepancy]:
-    """The first fact agrees with itself and with the specs that are installed."""
+    """Check that the first fact agrees with itself and with the specs that are installed."""
     where = "journal/000001.jsonl"
     findings = []
     if evaluator.plan_sha256(started) != started.plan_sha256:
@@ -216,7 +216,7 @@ def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) ->
 
 
 def _compare_folders(name: str, found: Path, derived: Path, tables: Tables) -> list[Discrepancy]:
-    """Every file of a derived folder, whatever its depth; empty folders do not count."""
+    """Compare every file of a derived folder, whatever its depth; empty folders do not count."""
     findings = []
     there, wanted = _files_below(found, name), _files_below(derived, name)
     for file in sorted(there | wanted):
@@ -235,7 +235,7 @@ def _files_below(folder: Path, name: str) -> set[str]:
 
 
 def _check_last_line(record: Record, state: JournalState) -> list[Discrepancy]:
-    """No later line holds the last one's hash: the manifest does."""
+    """Check the last line by the manifest: no later line holds its hash."""
     manifest = _manifest(record.path)
     if manifest is None or manifest.journal_sha256 == state.last_sha256:
         return []
@@ -257,8 +257,8 @@ def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Disc
 
 
 def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
-    """Another version of the table writer gives other bytes for the same rows: then rows are compared (below), and the
-    manifest is held against the hash of the file that is there."""
+    """Take the hashes of the tables that are there, where another version of their writer made them: it gives other
+    bytes for the same rows, which are compared by themselves (below)."""
     found, derived = _manifest(record.path), _manifest(again)
     if found is None or derived is None or found.derived_by.get("tables") == writer_version():
         return

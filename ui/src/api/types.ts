@@ -507,7 +507,7 @@ export interface CriterionWords {
 }
 
 /**
- * What a decision goes by: the gates' bounds at a confidence, their points in the worst and the best case, or the
+ * The basis of a decision: the gates' bounds at a confidence, their points in the worst and the best case, or the
  * test of a run that ends once it is decided, with 1 less its error for confidence. `comparison`: that test was of
  * another question, whether the run is better or worse than another, and its gates decide nothing.
  */
@@ -976,7 +976,7 @@ export interface JudgeCard {
   cost: JudgeCost;
 }
 
-/** What judging took; None where nobody told. */
+/** The cost, tokens and latency of judging; None where nobody reported it. */
 export interface JudgeCost {
   usd: string | null;
   input_tokens: number;
@@ -1393,7 +1393,7 @@ export interface PairedStop {
   n_open: number | null;
 }
 
-/** `splits` is ranked: first what a person should look at first. */
+/** The analysis of a panel. `splits` is ranked: first what a person should look at first. */
 export interface PanelAnalysis {
   rule: "majority" | "mean" | "worst";
   n_judged: number;
@@ -2017,8 +2017,8 @@ export interface TargetVariant {
 }
 
 /**
- * What would settle a gate, if its value stayed what it is. Numbers are of samples that count for it; None, with a
- * reason, where none can be told (`WHY_NOT`).
+ * The samples that would settle a gate, if its value stayed what it is. Numbers are of samples that count for it;
+ * None, with a reason, where nobody can say (`WHY_NOT`).
  *
  * `would`: its bound would then `hold`, or the value would `fail` though its interval be allowed for. `n_unscored`
  * samples have no score: whatever `n_in_all` says, they may still move the gate (R6.3).
