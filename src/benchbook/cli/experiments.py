@@ -62,7 +62,7 @@ def plan(
         _plan_ready(spec, confidence, as_json)
         return
     if spec is not None:
-        raise click.UsageError("--spec goes with --ready: what a comparison needs hangs on no evaluator")
+        raise click.UsageError("--spec goes with --ready: what a comparison needs is the same under every evaluator")
     if confidence is not None:
         raise click.UsageError("--confidence goes with --ready; of a comparison, --alpha is its counterpart")
     if baseline is None or detect is None:
