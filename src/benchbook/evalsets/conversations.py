@@ -1,7 +1,7 @@
-"""Conversations that an item has a model go on with: who said what, tools' calls and results, and all of it as a text.
+"""Conversations that a model is to continue: checked messages, tools' calls and results, and all of it as a text.
 
-An item's `messages` are those of the chat interface that models are asked by: `role`, `content`, `name`, `tool_calls`,
-`tool_call_id`. Every word of them is sent as it stands, so a field that is not known is refused.
+An item's `messages` have the form of the chat interface: `role`, `content`, `name`, `tool_calls`, `tool_call_id`. Every
+word of them is sent unchanged, so unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
 
 
 class MessageError(ValueError):
-    """What is wrong with a conversation: `field` is the place (`messages[2].role`), `found` and `expected` texts."""
+    """A conversation has a fault: `field` is its place (`messages[2].role`), `found` and `expected` are texts."""
 
     def __init__(self, field: str, found: str, expected: str) -> None:
         super().__init__(f"{field}: found {found}; expected {expected}")
@@ -27,7 +27,7 @@ class MessageError(ValueError):
 
 
 def check_messages(value: Any) -> list[Message]:
-    """The messages of a conversation whose next turn is the model's.
+    """The messages of a conversation, checked; the next turn is the model's.
 
     Raises: MessageError at the first fault.
     """
@@ -111,19 +111,19 @@ def _turn(number: int, message: Mapping[str, Any]) -> str:
 
 
 def turn_head(message: Mapping[str, Any]) -> str:
-    """Whose turn it is: `user`, `tool, result of call_1`."""
+    """The heading of a turn: `user`, `tool, result of call_1`."""
     name = f" {message['name']}" if message.get("name") else ""
     result = f", result of {message['tool_call_id']}" if message.get("tool_call_id") else ""
     return f"{message['role']}{name}{result}"
 
 
 def turn_text(message: Mapping[str, Any]) -> str:
-    """What a transcript has below a turn's number and role: what was said, then each call of a tool."""
+    """The text of a turn below its heading: its content, then each call of a tool."""
     return "\n".join(filter(None, [said(message.get("content")), *map(_call, message.get("tool_calls") or ())]))
 
 
 def with_answer(messages: Sequence[Message] | None, prompt: str, answer: str) -> list[Message]:
-    """A conversation and, as its last turn, what the model answered; of an item without messages, its prompt."""
+    """A conversation with the model's answer as its last turn; for an item without messages, its prompt and answer."""
     asked = [{"role": "user", "content": prompt}] if messages is None else messages
     return [*asked, {"role": "assistant", "content": answer}]
 

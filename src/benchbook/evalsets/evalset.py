@@ -1,4 +1,4 @@
-"""An eval set, opened once, checked line by line, then read by index in bounded memory; and what it is made of."""
+"""An eval set, opened once, checked line by line, then read by index in bounded memory; its composition."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
 from benchbook.evalsets.tables import TABLE_ENDINGS, WORKBOOK_ENDINGS, TableForm, read_table, table_form
 
-# Tables often number what they hold; elsewhere a number is as wrong as it is in JSON.
+# Tables often number their rows and answers; in other fields a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
 _JSON_CELLS = (*ALIASES["context"], MESSAGES, CRITERIA)
 
 
 def set_form(path: str | Path) -> TableForm:
-    """What an eval set's name says it is: JSON lines, where it says nothing of a table.
+    """The form of an eval set by its name: JSON lines, unless the name is a table's.
 
     Raises: UsageError for a workbook.
     """
@@ -38,12 +38,12 @@ def set_form(path: str | Path) -> TableForm:
 
 
 def set_lines(path: str | Path, form: TableForm) -> Iterator[Line]:
-    """Each line of a file of JSON lines; of a table, each row as the line that says the same, numbered as it stands.
+    """Each line of a file of JSON lines; each row of a table as an equivalent line, with its number in the file.
 
-    An empty cell, a null and NaN are a field that is not there. Cells are texts; in the columns of contexts and
-    messages, a JSON list or object is one.
+    An empty cell, a null and NaN count as a missing field. Cells are texts, except that in the columns of contexts and
+    messages a JSON list or object is read as such.
 
-    Raises: InputError for a row that can't be read, or a file of another encoding; UsageError where there is no file.
+    Raises: InputError for a row that can't be read, or a file in another encoding; UsageError if there is no file.
     """
     path = Path(path)
     if form == "jsonl":
@@ -58,7 +58,7 @@ def set_lines(path: str | Path, form: TableForm) -> Iterator[Line]:
 
 
 def json_line(row: Mapping[str, Any], path: str | Path, number: int) -> bytes:
-    """A row as a line of JSON, without what says nothing. Raises: InputError for what JSON has no form for."""
+    """A row as a line of JSON, without empty values. Raises: InputError for a value that JSON can't hold."""
     filled = {name: value for name, value in row.items() if not is_missing(value)}
     try:
         return msgspec.json.encode(filled, enc_hook=_of_numpy)
@@ -67,7 +67,7 @@ def json_line(row: Mapping[str, Any], path: str | Path, number: int) -> bytes:
 
 
 def _of_numpy(value: Any) -> Any:
-    """Numbers and arrays of NumPy as Python's own."""
+    """NumPy's numbers and arrays as Python's own."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"the type {type(value).__name__}")
@@ -80,7 +80,7 @@ def _of_cell(name: str, cell: str | None) -> Any:
         jiter.from_json(cell.encode(), allow_inf_nan=False)
     except ValueError:
         return cell  # a text that begins like JSON
-    return msgspec.Raw(cell.encode())  # as it was written: a key that is there twice is told
+    return msgspec.Raw(cell.encode())  # as it was written, so that a repeated key is reported
 
 
 def _of_value(name: str, value: Any) -> Any:
@@ -93,7 +93,7 @@ _IN_MEMORY = 8 * 1024**2  # bytes
 
 
 class Spool:
-    """May be read from several threads at once; its file is gone with the last who holds it."""
+    """Lines in memory, or in a temporary file that is removed with the object. Several threads may read at once."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - lives as long as its sets do
@@ -101,7 +101,7 @@ class Spool:
         self._end = 0
 
     def add(self, line: bytes) -> int:
-        """Write a line, which holds no line end; its place. Raises: UsageError."""
+        """Write a line, given without a line end, and return its place. Raises: UsageError."""
         at = self._end
         try:
             self._end += self._file.write(line + b"\n")
@@ -122,9 +122,9 @@ class Spool:
 class EvalSet:
     """An eval set's items, by index in the order of the file.
 
-    Holds an offset an item and not the items: eight bytes each, whatever their length (of a table, as many again for
-    the lines; its items are in a file without a name). `sha256` is that of the file's bytes; `grouped`: some item names
-    a group, `has_messages`: some item is a conversation; `contents`: what it has and lacks, known where it was checked.
+    It holds one offset per item and not the items: eight bytes each, whatever their length (for a table, as many again
+    for the line numbers; its items are in a `Spool`). `sha256` is the hash of the file's bytes; `grouped`: some item
+    names a group; `has_messages`: some item is a conversation; `contents`: its contents, if it was checked.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class EvalSet:
         self._spool = spool
         self._lines = lines
         self._file: BinaryIO | None = None
-        self._whole: EvalSet | None = None  # of which this is a part
+        self._whole: EvalSet | None = None  # the set that this is a part of
 
     @property
     def name(self) -> str:
@@ -179,20 +179,20 @@ class EvalSet:
         return self._file.readline()
 
     def fields(self, index: int) -> dict[str, Any]:
-        """All that stands on an item's line, by the line's own names; of a table, where it was opened to keep that."""
+        """All fields on an item's line, by the line's own names; for a table only if it was opened to keep them."""
         data = self._data(index)
         read = read_line_json(data.strip(JSON_WHITE_SPACE))
         return {} if isinstance(read, Fault) else dict(read.value)
 
     def line_of(self, index: int) -> int:
-        """The line in the file, counted from 1. Counts the lines before it: for messages only."""
+        """The number of an item's line in the file, from 1. It is counted anew each time: for messages only."""
         if self._lines is not None:
             return self._lines[index]
         with self.path.open("rb") as file:
             return file.read(self._offsets[index]).count(b"\n") + 1
 
     def part(self, ranges: Iterable[tuple[int, int]], contents: SetContents | None = None) -> EvalSet:
-        """The items at these places of the set, each range up to its second; `contents` is what they have and lack."""
+        """The part of the set at these places. Each range is `(start, end)`; `contents` describes the part."""
         places = [place for start, end in ranges for place in range(start, end)]
         grouped = self.grouped and any(self[place].group is not None for place in places)
         self.close()
@@ -203,7 +203,7 @@ class EvalSet:
         return found
 
     def left_out(self) -> frozenset[str]:
-        """The ids of the items that are not in this part; none of a whole set."""
+        """The ids of the items that are not in this part; empty for a whole set."""
         if self._whole is None:
             return frozenset()
         with self._whole as whole:
@@ -228,11 +228,11 @@ class EvalSet:
         self.close()
 
 
-# ── what it is made of, and what tells two versions of one apart ─────────────────────────────────────────────
+# ── its composition, and the difference between two versions ─────────────────────────────────────────────────
 
 
 class CompositionRow(msgspec.Struct, frozen=True):
-    """How many items have a value in a field; None: they have no value there."""
+    """The number of items with a value in a field; None counts those without one."""
 
     field: str
     value: str | None
@@ -242,7 +242,7 @@ class CompositionRow(msgspec.Struct, frozen=True):
 def composition_rows(evalset: EvalSet) -> list[CompositionRow]:
     """A row for each value of section, category, difficulty, answer_format and group that some item has.
 
-    Values stand in the order of SPEC A8, others after them by the alphabet, items without a value last. A field that
+    Values stand in the order of SPEC A8, then others in alphabetical order, items without a value last. A field that
     no item has is left out.
     """
     counts: dict[str, Counter[str | None]] = {field: Counter() for field in OPTIONAL_TEXTS}
@@ -264,14 +264,14 @@ def _ordered(field: str, counts: Counter[str | None]) -> list[str | None]:
 
 
 class ChangedItem(msgspec.Struct, frozen=True):
-    """An item of both sets: `fields` maps a field's name to its value before and after; None: it had none."""
+    """An item that is in both sets: `fields` maps a field's name to its value before and after, None for none."""
 
     id: str
     fields: Mapping[str, tuple[Any, Any]]
 
 
 class EvalSetDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """Ids in the order of the set that has them; `n_same` items are the same in every field.
+    """The difference between two sets: ids in the order of the set that has them. `n_same` items equal in all fields.
 
     `reordered`: the items of both sets stand in another order.
     """
@@ -287,7 +287,7 @@ class EvalSetDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def difference(before: EvalSet, after: EvalSet) -> EvalSetDifference:
-    """Compare two sets item by item, by id. One read under another of a field's names is the same."""
+    """Compare two sets item by item, by id. A field under another of its names is the same."""
     places = {item.id: index for index, item in enumerate(before)}
     added: list[str] = []
     changed: list[ChangedItem] = []

@@ -1,7 +1,7 @@
-"""The text of an output, as a judge gets it: text, Markdown and JSON as they stand, PDF by pypdfium2 (SPEC P1).
+"""The text of an output, as a judge gets it: text, Markdown and JSON unchanged, PDF by pypdfium2 (SPEC P1).
 
-JSON is not parsed: the judge sees the file, and one that is no JSON may be what is to be judged. A byte-order mark
-says how the file is coded and is left out; nothing else is changed.
+JSON is not parsed: the judge sees the file, and whether it is valid may be what is judged. A byte-order mark only
+says how the file is encoded and is left out; nothing else is changed.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from benchbook.errors import UsageError
 from benchbook.text import shorten
 
 FaultCode = Literal[
-    "broken",  # not the kind of file that its name says, or damaged
+    "broken",  # not the kind of file that its name suggests, or damaged
     "empty",  # nothing, or nothing but white space
     "encrypted",  # asks for a password
     "no_text",  # pages without a character: scanned
     "not_utf8",
     "too_large",  # in bytes, pages, characters or the memory that it takes
     "too_slow",
-    "unknown_form",  # an ending that says nothing to us
+    "unknown_form",  # an unknown ending
     "unreadable",  # the system does not let us read it
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionLimits:
-    """What one file may take. Beyond it the file is `too_large` or `too_slow`."""
+    """Limits on one file. Beyond them it is `too_large` or `too_slow`."""
 
     file_bytes: int = 32 << 20
     characters: int = 1_000_000  # of text: a long book, and more than a judge reads
@@ -52,7 +52,7 @@ class ExtractionLimits:
 
 
 class ExtractionFault(msgspec.Struct, frozen=True):
-    """Why an output has no text. `detail` may hold what a library said: it is shown through `benchbook.text`."""
+    """The reason why an output has no text. `detail` may hold a library's words: it is shown by `benchbook.text`."""
 
     code: FaultCode
     detail: str
@@ -60,16 +60,16 @@ class ExtractionFault(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text, and how many pages it stood on; None for what has no pages."""
+    """A text, and the number of its pages; None if it has none."""
 
     text: str
     n_pages: int | None = None
 
 
 class Extraction(msgspec.Struct, frozen=True):
-    """What one output file gave (SPEC P1). Either `text` and its hash are there, or `fault`.
+    """The result of reading one output file (SPEC P1): either `text` and its hash, or `fault`.
 
-    Hashes are lower-case SHA-256: of the file's bytes (None where they were not read), of the text in UTF-8.
+    Hashes are lower-case SHA-256: of the file's bytes (None if they were not read), and of the text in UTF-8.
     """
 
     extractor: str
@@ -82,12 +82,12 @@ class Extraction(msgspec.Struct, frozen=True):
 
 
 PDF_EXTRACTOR = "pypdfium2"
-# Never in this process: and no variable of ours, keys among them, in that one.
+# PDFs are never read in this process, and the other gets none of our variables, among them keys.
 _COMMAND = (sys.executable, "-I", str(Path(__file__).with_name("extraction_pdf_child.py")))
 
 
 class _Head(msgspec.Struct):
-    """The child's first line. Its types are checked: a PDF may speak through it."""
+    """The child's first line. Its types are checked: a hostile PDF may have written it."""
 
     n_pages: int | None = None
     code: FaultCode | None = None
@@ -96,9 +96,9 @@ class _Head(msgspec.Struct):
 
 @cache
 def pdf_extractor_version() -> str:
-    """pypdfium2's version and that of the PDFium in it: both decide what the text is.
+    """The versions of pypdfium2 and of the PDFium in it, on which the text depends.
 
-    Raises: UsageError where pypdfium2 is not installed, or does not start.
+    Raises: UsageError if pypdfium2 is not installed, or does not start.
     """
     if find_spec("pypdfium2") is None:
         raise UsageError("reading PDF needs pypdfium2: pip install 'benchbook[pdf]'")
@@ -109,11 +109,11 @@ def pdf_extractor_version() -> str:
 
 
 def extract_pdf(data: bytes, limits: ExtractionLimits) -> Text | ExtractionFault:
-    """The text of the PDF `data`, or why there is none. Raises: UsageError where pypdfium2 is not installed."""
+    """The text of the PDF `data`, or a fault. Raises: UsageError if pypdfium2 is not installed."""
     pdf_extractor_version()
     if not data:
         return ExtractionFault("empty", "the file is empty")
-    # A file for what comes out: its size is limited by the kernel, and a child that was taken over can't fill us.
+    # The output goes to a file: the kernel limits its size, so a child that was taken over can't fill our memory.
     with tempfile.TemporaryFile() as out:
         try:
             done = subprocess.run(
@@ -137,7 +137,7 @@ def _fault_of(returncode: int, limits: ExtractionLimits) -> ExtractionFault:
         return ExtractionFault("too_slow", f"no text after {limits.cpu_s} s of CPU time")
     if returncode > 0:
         return ExtractionFault("broken", f"the reader ended with {returncode}")
-    # PDFium ends itself where it gets no memory, by a signal that a fault of its own may give as well.
+    # PDFium ends itself when it gets no memory, by a signal that one of its own faults may cause as well.
     mebibytes = limits.memory_bytes >> 20
     return ExtractionFault(
         "broken", f"the reader died of signal {-returncode}, perhaps at its limit of {mebibytes} MiB"
@@ -171,9 +171,9 @@ _BATCH = 16  # texts that are held while the slowest of them is read
 
 
 def extract_file(path: str | Path, limits: ExtractionLimits | None = None) -> Extraction:
-    """The text of the output file `path`, whose ending (any case) says what it is.
+    """The text of the output file `path`, whose ending (in any case) gives its form.
 
-    A file without a text is no error: `fault` says why. Raises: UsageError where a PDF needs pypdfium2.
+    A file without a text is not an error: `fault` says why. Raises: UsageError if a PDF needs pypdfium2.
     """
     path = Path(path)
     limits = limits or ExtractionLimits()
@@ -189,7 +189,7 @@ def extract_file(path: str | Path, limits: ExtractionLimits | None = None) -> Ex
 
 
 def extract_text(text: str, limits: ExtractionLimits | None = None) -> Extraction:
-    """A text that stood in a table, under the same limits; the file's hash is that of the text in UTF-8."""
+    """A text from a table, under the same limits; the file's hash is that of the text in UTF-8."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -200,7 +200,7 @@ def extract_text(text: str, limits: ExtractionLimits | None = None) -> Extractio
 
 
 def extract_files(paths: Iterable[Path], limits: ExtractionLimits | None = None) -> Iterator[Extraction]:
-    """`extract_file` for each, in their order, a few at a time; memory does not grow with their number."""
+    """Apply `extract_file` to each path, in order, a few at a time; memory does not grow with their number."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         rest = iter(paths)
         while batch := list(islice(rest, _BATCH)):

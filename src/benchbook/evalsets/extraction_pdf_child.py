@@ -1,10 +1,10 @@
-"""The process that reads one PDF: bytes on standard input, what was found on standard output.
+"""The process that reads one PDF: its bytes come on standard input, the result goes to standard output.
 
 python -I extraction_pdf_child.py MAX_CHARACTERS MAX_PAGES CPU_S MEMORY_BYTES
 python -I extraction_pdf_child.py     prints what reads PDFs here, and its version
 
-The first line out is JSON, the rest is the text in UTF-8. It is run as a file and imports nothing of Benchbook: what
-it holds when a PDF takes it over is that PDF, and it starts in a third of the time.
+The first line of output is JSON, the rest is the text in UTF-8. It is run as a file and imports nothing of Benchbook:
+a PDF that takes it over finds nothing but itself there, and it starts in a third of the time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BYTES_PER_CHARACTER = 4
 
 
 class RefusedError(Exception):
-    """The PDF gives no text; `code` says in which way, as `extraction.FaultCode` does."""
+    """The PDF gives no text; `code` is one of `extraction.FaultCode`."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(code, detail)
@@ -43,7 +43,7 @@ def set_limits(max_characters: int, cpu_s: int, memory_bytes: int) -> None:
 
 
 def read(data: bytes, max_characters: int, max_pages: int) -> tuple[list[str], int]:
-    """The text of each page, and how many pages there are. Raises: RefusedError."""
+    """The text of each page, and the number of pages. Raises: RefusedError."""
     import pypdfium2 as pdfium
 
     try:
@@ -71,7 +71,7 @@ def pages(document: Any, n_pages: int, max_characters: int) -> Iterator[str]:
                 raise RefusedError("too_large", f"over {max_characters} characters by page {number + 1} of {n_pages}")
             text: str = text_page.get_text_range()
         except pdfium.PdfiumError as error:
-            # Half of a text is none: a judge's quote might stand in the other half.
+            # Half a text is of no use: a judge's quote might be from the other half.
             raise RefusedError("broken", f"page {number + 1} of {n_pages}: {error}") from None
         text_page.close()
         page.close()

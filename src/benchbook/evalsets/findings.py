@@ -1,4 +1,4 @@
-"""What the validator says about an eval set's file (SPEC A10): findings and their stable codes."""
+"""The validator's findings about an eval set's file, and their stable codes (SPEC A10)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Code = Literal[
 
 
 class Rule(NamedTuple):
-    """How grave a finding is, and what it means. An error makes the file unfit; a warning is said and allowed."""
+    """The severity and meaning of a finding. An error makes the file unfit; a warning is reported and allowed."""
 
     severity: Severity
     meaning: str
@@ -78,10 +78,10 @@ CODES: Mapping[Code, Rule] = {
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to know about a file.
+    """One remark about a file.
 
-    `line` counts from 1 as the file stands, blank lines too; it is None for what concerns the whole file. `field` is
-    None for what concerns the whole line.
+    `line` counts from 1, blank lines included; it is None if the finding concerns the whole file. `field` is None if it
+    concerns the whole line.
     """
 
     path: str
@@ -93,7 +93,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """A finding that does not know its file and line yet."""
+    """A finding without its file and line."""
 
     field: str | None
     code: Code
@@ -104,14 +104,14 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_line(finding: Finding) -> str:
-    """`golden.jsonl:17: error: section: found 'Core'; expected core, … [unknown_value]`, fit for a terminal."""
+    """A finding on one line, safe for a terminal: `golden.jsonl:17: error: section: found 'Core'… [unknown_value]`."""
     where = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
     field = f"{finding.field}: " if finding.field else ""
     return one_line(f"{where}: {finding.severity}: {field}{finding.reason} [{finding.code}]")
 
 
 def as_json(findings: Iterable[Finding]) -> str:
-    """An object with the counts and the findings, ASCII alone, so that no terminal or encoding can break it."""
+    """A JSON object with the counts and the findings, in ASCII alone, so that no terminal or encoding can break it."""
     rows = [msgspec.structs.asdict(finding) for finding in findings]
     counts = {
         "n_errors": sum(row["severity"] == "error" for row in rows),

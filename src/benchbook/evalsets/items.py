@@ -1,4 +1,4 @@
-"""One item of an eval set: its fields, the names under which files hold them, and how a line becomes one (SPEC A8)."""
+"""One item of an eval set: its fields, the names under which files hold them, and reading it from a line (SPEC A8)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.lines import read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
-# Names under which other files hold the same thing. The first is ours; the rubric's own names are among them.
+# The names under which files hold a field. The first is ours; the rubric's own names are among the others.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "item_id"),
     "prompt": ("prompt", "task", "question"),
@@ -31,7 +31,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 OPTIONAL_TEXTS = ("section", "category", "difficulty", "answer_format", "group")
 
 MESSAGES = "messages"  # a conversation, instead of a prompt or beside one
-CRITERIA = "criteria"  # of its own (`evalsets.requirements`)
+CRITERIA = "criteria"  # the item's own (`evalsets.requirements`)
 
 FIELD_NAMES = (*ALIASES, *OPTIONAL_TEXTS, MESSAGES, CRITERIA)
 
@@ -39,9 +39,9 @@ FIELD_OF: Mapping[str, str] = {
     **{name: field for field, names in ALIASES.items() for name in names},
     **{name: name for name in (*OPTIONAL_TEXTS, MESSAGES, CRITERIA)},
 }
-"""Ours, by every name by which it goes."""
+"""The field of ours, by each of its names."""
 
-# None of them is read: an `answer` may as well be what a model said. They are asked about where the field is not there.
+# None of these is read: an `answer` may as well be a model's. They are suggested if the field is missing.
 _MEANT: Mapping[str, tuple[str, ...]] = {
     "id": ("key", "uid", "uuid", "index", "idx", "qid", "question_id", "sample_id", "example_id", "task_id", "doc_id"),
     "prompt": ("query", "input", "instruction", "instructions", "user_input", "user_prompt", "problem", "text", "q",
@@ -59,7 +59,7 @@ _BY_NAME = {name: field for field, names in _MEANT.items() for name in names}
 
 
 def field_meant(name: str) -> str | None:
-    """The field of ours that a column of another name is likely to hold."""
+    """The field of ours that a column of another name is likely to hold; None if there is none."""
     plain = _spelt(name)
     if plain in _BY_NAME:
         return _BY_NAME[plain]
@@ -68,12 +68,12 @@ def field_meant(name: str) -> str | None:
 
 
 def misspelt(name: str) -> str | None:
-    """The field whose own name a name is close to."""
+    """The field whose own name is close to this one; None if there is none."""
     return close_to(name, FIELD_NAMES, cutoff=0.85)
 
 
 def _names_meant(field: str, there: Iterable[str]) -> list[str]:
-    """Which of the names that are there are likely to hold a field."""
+    """Those of the names `there` that are likely to hold a field."""
     return [name for name in there if field_meant(name) == field]
 
 
@@ -83,8 +83,8 @@ def _spelt(name: str) -> str:
 
 
 def close_to(text: str, words: tuple[str, ...], *, cutoff: float) -> str | None:
-    """The word that a text is closest to, if it is close to one at all."""
-    # Nothing long is close to our short words, and no cache should hold it.
+    """The word that a text is closest to; None if it is close to none."""
+    # No long text is close to our short words, and no cache should hold one.
     return _closest(_spelt(text), words, cutoff) if len(text) < 64 else None
 
 
@@ -98,13 +98,13 @@ AnswerFormat = Literal["answer_prefix"]
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked, and what a right answer is.
+    """A question and its right answer.
 
-    `expected_answer` is None where there is no reference (allowed under `rubric@v1` alone). `context` is any JSON
-    value. `group` names what the item shares with others (a document, a template): items of one group are taken as
-    one cluster in intervals. `messages` are a conversation that the model is to go on with (`evalsets.conversations`):
-    it is what is asked, and `prompt` what people and judges read; by default its transcript. `criteria` are what a
-    rubric with `[item_criteria]` scores it by (`evalsets.requirements`); under others they may be anything.
+    `expected_answer` is None if there is no reference (allowed under `rubric@v1` alone). `context` is any JSON value.
+    `group` names what the item shares with others (a document, a template): items of one group form one cluster in
+    intervals. `messages` are a conversation that the model is to continue (`evalsets.conversations`): it is sent, and
+    people and judges read `prompt`, by default its transcript. `criteria` are those by which a rubric with
+    `[item_criteria]` scores the item (`evalsets.requirements`); other evaluators ignore them.
     """
 
     id: str
@@ -120,7 +120,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     criteria: Any = None
 
 
-# What `decode_plain` can't read by itself: other names of fields, and a conversation that stands in for a prompt.
+# Fields that `decode_plain` can't read: those under other names, and a conversation that stands in for a prompt.
 _OTHER_NAMES = frozenset([*(name for names in ALIASES.values() for name in names[1:]), MESSAGES])
 
 _KNOWN_NAMES = tuple(FIELD_OF)
@@ -129,20 +129,20 @@ _item = msgspec.json.Decoder(ready(Item))
 
 
 def is_plain(row: Mapping[str, Any] | None) -> bool:
-    """Whether a line, as `row_without_repeats` reads it, has no other names, so that `decode_plain` can read it."""
+    """True if a line, as `row_without_repeats` reads it, has only our own names, so that `decode_plain` can read it."""
     return row is not None and _OTHER_NAMES.isdisjoint(row)
 
 
 def decode_plain(data: bytes) -> Item:
-    """The item on a plain line that was read before, without a fault.
+    """The item on a plain line that was read before and has no fault.
 
-    Raises: msgspec.DecodeError where the file has changed since.
+    Raises: msgspec.DecodeError if the file has changed since.
     """
     return _item.decode(data)
 
 
 def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = None) -> Item:
-    """The item on one line. `plain`: what `is_plain` says of it, where its row was read already.
+    """The item on one line. `plain` is the result of `is_plain`, if its row was read already.
 
     Raises: InputError with `path`, `line` and the field.
     """
@@ -151,7 +151,7 @@ def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = 
         try:
             item = _item.decode(data)
         except (msgspec.DecodeError, RecursionError):
-            pass  # read again below, where the fault gets its field
+            pass  # read again below, for the field of the fault
         else:
             if _all_filled(item):
                 return item
@@ -162,7 +162,7 @@ def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = 
     except RecursionError:
         raise InputError(path, line=line, found="JSON that is nested too deeply", expected="one plain object") from None
     except msgspec.DecodeError as error:
-        if not isinstance(read := read_line_json(data), Fault):  # a number that is beyond a double
+        if not isinstance(read := read_line_json(data), Fault):  # a number beyond a double
             return item_from_json(read.value, path, line)
         found = "a lone surrogate, which is half a character" if _has_surrogate(data) else f"malformed JSON ({error})"
         if data.strip() == b"[":
@@ -172,7 +172,7 @@ def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = 
 
 
 def _has_surrogate(data: bytes) -> bool:
-    """Whether a line is JSON but for an escape such as `\\ud800` without its other half."""
+    """True if a line is JSON except for an escape such as `\\ud800` without its other half."""
     try:
         json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -183,7 +183,7 @@ def _has_surrogate(data: bytes) -> bool:
 
 
 def _refuse_other_encodings(data: bytes, path: str | Path, line: int) -> None:
-    """The whole line: a decoder passes over what stands in fields that it does not know."""
+    """Refuse a line that is not UTF-8 throughout: a decoder skips the fields that it does not know."""
     if data.isascii():
         return
     try:
@@ -198,7 +198,7 @@ def _refuse_other_encodings(data: bytes, path: str | Path, line: int) -> None:
 
 
 def _all_filled(item: Item) -> bool:
-    """Whether the texts that must not be empty are not; `item_from_json` says which."""
+    """True if no text is empty that must not be; `item_from_json` reports which is."""
     if not (item.id.strip() and item.prompt.strip()):
         return False
     for text in (item.expected_answer, item.section, item.category, item.difficulty, item.group):
@@ -208,9 +208,9 @@ def _all_filled(item: Item) -> bool:
 
 
 def item_from_json(value: Any, path: str | Path, line: int) -> Item:
-    """An item from a decoded line, other names of its fields allowed (`ALIASES`).
+    """An item from a decoded line, whose fields may have other names (`ALIASES`).
 
-    Raises: InputError for a field that is missing, empty, of another type, or there under two names.
+    Raises: InputError for a field that is missing, empty, of another type, or present under two names.
     """
     if not isinstance(value, dict):
         raise InputError(path, line=line, found=f"a JSON {type(value).__name__}", expected="an object")
@@ -260,15 +260,15 @@ def read_messages(value: Any, path: str | Path, line: int) -> list[Message]:
 
 
 def lacking_field(path: str | Path, line: int, field: str, row: Mapping[str, Any]) -> InputError:
-    """The error for a field that an item needs and has not, with the column that may be meant for it."""
+    """The error for a field that an item needs and lacks, with a column that may be meant for it."""
     meant = _names_meant(field, row)
     found = f"nothing ({shorten(meant[0], 40)} is there: rename it)" if meant else "nothing"
     return InputError(path, line=line, field=field, found=found, expected="a non-empty string")
 
 
 def too_large(value: Any) -> str | None:
-    """What to say of a JSON value that holds a number beyond a double, which could not be put into a prompt."""
-    left = [value]  # no recursion: a record of before may be nested more deeply than Python goes
+    """The words for a JSON value with a number beyond a double, which can't be put into a prompt; else None."""
+    left = [value]  # no recursion: an older record may be nested more deeply than Python goes
     while left:
         match left.pop():
             case float() as number if not math.isfinite(number):
@@ -290,15 +290,15 @@ def _require_text(value: Any, path: str | Path, line: int, field: str) -> None:
 
 
 class KnownIds:
-    """The ids that there are, to be asked about others."""
+    """The ids that exist, for errors about others."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._ids = ids
-        self._by_look: dict[str, str] | None = None  # only where some id is none of them
+        self._by_look: dict[str, str] | None = None  # made only once an id is unknown
         self._n = 0
 
     def unknown(self, path: str | Path, line: int | None, found: str, *, field: str = "item_id") -> InputError:
-        """The error for an id that is none of them: what can't be seen in it is shown, and the item that was meant."""
+        """The error for an unknown id, with its invisible characters shown, and the id that was meant, if any."""
         if self._by_look is None:
             self._by_look = {}
             for one in self._ids:
@@ -315,7 +315,7 @@ class KnownIds:
 
 
 def other_expected(path: str | Path, line: int | None, item_id: str, theirs: str, ours: str) -> InputError:
-    """The error for a row that was made for another expected answer than its item has."""
+    """The error for a row whose expected answer differs from its item's."""
     found = f"{quoted(theirs)} for {quoted(item_id)}"
     return InputError(
         path, line=line, field="expected", found=found, expected=f"{quoted(ours)}, as the eval set has it"

@@ -1,4 +1,4 @@
-"""The lines of a file as they stand, each held in memory only up to a limit (SPEC A10), and the JSON value on one."""
+"""The lines of a file, unchanged and each held in memory only up to a limit (SPEC A10); the JSON value of a line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDE = {
 
 
 class Line(NamedTuple):
-    """`number` counts from 1. `data` has no line end and no byte-order mark of the file; None: it is over the limit."""
+    """A line. `number` counts from 1. `data` is without line end and byte-order mark; None if it is over the limit."""
 
     number: int
     data: bytes | None
@@ -38,9 +38,9 @@ class Line(NamedTuple):
 
 
 def read_lines(path: str | Path) -> Iterator[Line]:
-    """Lines end at LF alone: U+2028 and its kin may stand inside a JSON string.
+    """The lines of a file. They end at LF alone: U+2028 and its kin may stand inside a JSON string.
 
-    Raises: UsageError where the file can't be read.
+    Raises: UsageError if the file can't be read.
     """
     try:
         with Path(path).open("rb") as file:
@@ -59,7 +59,7 @@ def read_lines(path: str | Path) -> Iterator[Line]:
 
 
 def _skip_rest(file: BinaryIO) -> bool:
-    """Read past the end of a line; whether it ended in CR LF."""
+    """Read past the end of a line, and return True if it ended in CR LF."""
     last = b""
     while part := file.readline(1024**2):
         last = (last + part)[-2:]
@@ -69,9 +69,9 @@ def _skip_rest(file: BinaryIO) -> bool:
 
 
 def encoding_fault(path: str | Path) -> str | None:
-    """What is wrong with a file in an encoding of 16 or 32 bits, whose bytes have no lines of their own; else None.
+    """The fault of a file in an encoding of 16 or 32 bits, whose bytes can't be split into lines; else None.
 
-    Raises: UsageError where the file can't be read.
+    Raises: UsageError if the file can't be read.
     """
     try:
         with Path(path).open("rb") as file:
@@ -85,7 +85,7 @@ def encoding_fault(path: str | Path) -> str | None:
 
 
 def ends_a_line(path: str | Path) -> bool:
-    """Whether a file's last line is whole. One that is being written mostly ends in the middle of it.
+    """True if a file's last line is whole. A file that is being written mostly ends in the middle of one.
 
     Raises: OSError.
     """
@@ -96,7 +96,7 @@ def ends_a_line(path: str | Path) -> bool:
 
 
 def utf8_fault(data: bytes) -> str | None:
-    """Where a line is not UTF-8, its bytes counted from 1; None for one that is."""
+    """The place at which a line is not UTF-8, in words, with bytes counted from 1; None if it is."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -105,11 +105,11 @@ def utf8_fault(data: bytes) -> str | None:
 
 
 class Pairs(list[tuple[str, Any]]):
-    """An object as its pairs, duplicates and all: what `json` makes of one by `object_pairs_hook`."""
+    """A JSON object as its pairs, duplicates included; for the `object_pairs_hook` of `json`."""
 
 
 def row_without_repeats(data: bytes) -> dict[str, Any] | None:
-    """The object on a line, none of whose keys is there twice at any depth; None where a closer look must tell."""
+    """The object on a line without repeated keys at any depth; None if the line needs a closer look."""
     try:
         row = jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except ValueError:
@@ -118,7 +118,7 @@ def row_without_repeats(data: bytes) -> dict[str, Any] | None:
 
 
 def repeated_key(data: bytes, names: Iterable[str]) -> str | None:
-    """The first of `names` that the object on a line has more than once; None too for what is no object."""
+    """The first of `names` that the object on a line has more than once; None also if it is not an object."""
     if row_without_repeats(data) is not None:
         return None
     try:
@@ -136,14 +136,14 @@ JSON_WHITE_SPACE = b" \t\r\n"
 
 
 class LineJson(msgspec.Struct, frozen=True):
-    """A line's value. `repeated` maps the path of each key that an object has more than once to what to say of it."""
+    """A line's value. `repeated` maps the path of each key that an object has more than once to a reason in words."""
 
     value: Any
     repeated: Mapping[str, str] = {}
 
 
 def read_line_json(data: bytes) -> LineJson | Fault:
-    """Read one line. One whose keys alone are at fault has a value too, so that the rest of it can be checked."""
+    """Read one line. If only its keys are at fault it still gets a value, so that the rest can be checked."""
     try:
         return LineJson(jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys"))
     except ValueError as error:

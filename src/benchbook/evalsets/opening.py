@@ -1,7 +1,6 @@
 """Opens eval sets of any form: each line is checked once, by the rules of `evalset validate --as rubric`.
 
-Rows of this process are written down as JSON lines first, which a record then keeps. A new set starts from a first
-line.
+Rows in memory are first written as JSON lines, which a record then keeps. A new set starts from a first line.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from benchbook.evalsets.lines import (
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
 
-_IN_MEMORY = "memory:"  # before the name of a set in settings
+_IN_MEMORY = "memory:"  # the prefix of such a set's name in settings
 
 _LENT: dict[str, Path] = {}
 
 
 @contextmanager
 def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
-    """What settings call an eval set while the block runs: a path, or `@NAME`, as it is; rows as `memory:NAME`.
+    """The name of an eval set in settings while the block runs: a path or `@NAME` unchanged, `memory:NAME` for rows.
 
-    Rows are a list of mappings, a Polars or pandas frame, or a Hugging Face data set; `name` says what they are, where
-    they are no eval set. Raises: InputError.
+    Rows are a list of mappings, a Polars or pandas frame, or a Hugging Face data set; `name` says what they are, if not
+    an eval set's items. Raises: InputError.
     """
     if isinstance(evalset, str | Path):
         yield str(evalset)
@@ -65,7 +64,7 @@ def as_file(evalset: Any, name: str = "items") -> Iterator[str]:
 
 
 def path_in_memory(name: str) -> Path | None:
-    """The file of a set that settings call `memory:NAME`; None where this process has none."""
+    """The file of a set that settings call `memory:NAME`; None if this process has none."""
     return _LENT.get(name)
 
 
@@ -92,11 +91,11 @@ def open_evalset(
     is_recorded: bool = False,
     keeps_fields: bool = False,
 ) -> EvalSet:
-    """Read an eval set (JSON lines, CSV, Parquet) once, checking every line. `form` is by default what its name says.
+    """Read an eval set (JSON lines, CSV, Parquet) once, checking every line. `form` follows from its name by default.
 
-    Blank lines and a byte-order mark at the start are passed over; `evalset validate` says so. `is_recorded`: the file
-    is a record's, and was checked when that was begun, maybe by rules of before: it is read as it was. `keeps_fields`:
-    of a table's rows, all columns are kept, for `EvalSet.fields`.
+    Blank lines and a byte-order mark at the start are skipped; `evalset validate` reports them. `is_recorded`: the file
+    is a record's and was checked when that began, maybe by older rules, so it is read as it was then. `keeps_fields`:
+    all columns of a table's rows are kept, for `EvalSet.fields`.
 
     Raises: InputError at the first fault: its line, field, and what would be right; UsageError for a workbook.
     """
@@ -120,7 +119,7 @@ def open_evalset(
 
 
 class _Gathered:
-    """What is known of a set once all of its lines were read."""
+    """The facts about a set, gathered while its lines are read."""
 
     def __init__(self, path: Path, *, needs_expected_answer: bool, is_recorded: bool) -> None:
         self._path = path
@@ -192,7 +191,7 @@ class _Gathered:
         return item
 
     def _whole_line(self, data: bytes, number: int) -> dict[str, Any]:
-        """All that is on a line: what stands in fields that nobody reads is refused where validate would, too."""
+        """All fields on a line. Faults in fields that nobody reads are refused, as `evalset validate` does."""
         read = read_line_json(data)
         if isinstance(read, Fault):
             raise InputError(self._path, line=number, found=read.reason)
@@ -228,12 +227,12 @@ _FOLDER = Path(__file__).with_name("shipped")
 
 
 def shipped_names() -> list[str]:
-    """The names that `shipped_path` takes, in the order of the alphabet."""
+    """The names that `shipped_path` takes, in alphabetical order."""
     return sorted(path.stem for path in _FOLDER.glob("*.jsonl"))
 
 
 def shipped_path(name: str) -> Path:
-    """The file of the set called `name`; golden_v1 may be written golden-v1, as SPEC A2 does.
+    """The file of the set called `name`; golden_v1 may be written golden-v1, as in SPEC A2.
 
     Raises: UsageError.
     """
@@ -245,7 +244,7 @@ def shipped_path(name: str) -> Path:
 
 
 def evalset_path(name: str) -> Path:
-    """A file, or with `@` a set that Benchbook ships: `@support_v1`.
+    """The path of a set by its name in settings: a file, `memory:NAME`, or with `@` a set that Benchbook ships.
 
     Raises: UsageError.
     """
@@ -262,7 +261,7 @@ def evalset_path(name: str) -> Path:
 
 SetKind = Literal["answer_correctness", "rubric"]
 
-# JSON has no comments: the note is a field of its own, which is passed over.
+# JSON has no comments: the note is a field of its own, which is skipped.
 _EXAMPLES: dict[SetKind, dict[str, str]] = {
     "answer_correctness": {
         "id": "example-001",
@@ -289,14 +288,14 @@ _EXAMPLES: dict[SetKind, dict[str, str]] = {
 
 
 def first_line(kind: SetKind = "answer_correctness") -> str:
-    """One item that keeps the rules, with a note on what to do; a line with its end."""
+    """A line, with its end, that holds one valid item and a note on what to do."""
     return json.dumps(_EXAMPLES[kind], ensure_ascii=False) + "\n"
 
 
 def start_evalset(path: str | Path, kind: SetKind = "answer_correctness") -> Path:
     """Write a new file with `first_line` in it.
 
-    Raises: UsageError where there is a file already, or none can be written.
+    Raises: UsageError if the file exists already, or can't be written.
     """
     path = Path(path)
     try:

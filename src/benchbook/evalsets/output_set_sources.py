@@ -1,4 +1,4 @@
-"""Where the outputs of an evaluation set are found: a folder read by a pattern, or a table (SPEC P1)."""
+"""Finds the outputs of an evaluation set: in a folder, by a pattern of names, or in a table (SPEC P1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchbook.specs import load_spec
 
 @dataclass(frozen=True, slots=True)
 class NotRead:
-    """Why a name gives no values."""
+    """The reason why a name gives no values."""
 
     reason: str
 
@@ -46,7 +46,7 @@ class NamePattern:
 
     @classmethod
     def parse(cls, text: str, known: Collection[str], values: Mapping[str, Sequence[str]]) -> NamePattern:
-        """`known` are the placeholders that there may be, `values` what some of them may stand for.
+        """Parse a pattern. `known` are the allowed placeholders, `values` the declared values of some of them.
 
         Raises: ConfigError.
         """
@@ -75,7 +75,7 @@ class NamePattern:
         return tuple(part.name for part in self.parts if isinstance(part, _Placeholder))
 
     def read(self, name: str) -> dict[str, str] | NotRead:
-        """What the placeholders stand for in `name`, if the pattern fits it in exactly one way."""
+        """The values of the placeholders in `name`, if the pattern fits it in exactly one way."""
         readings = _readings(self.parts, name)
         first, second = next(readings, None), next(readings, None)
         if first is None:
@@ -93,7 +93,7 @@ class NamePattern:
 
 
 def _joined(parts: Sequence[_Part]) -> tuple[_Part, ...]:
-    """Literals that stand side by side, as around `{{`, as one."""
+    """The parts with adjacent literals, as around `{{`, joined into one."""
     joined: list[_Part] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
@@ -104,7 +104,7 @@ def _joined(parts: Sequence[_Part]) -> tuple[_Part, ...]:
 
 
 def _readings(parts: Sequence[_Part], name: str) -> Iterator[list[str]]:
-    """Every way to read `name`, with what leads nowhere tried once: a name of 255 underscores costs no more."""
+    """Every way to read `name`. Dead ends are tried only once, so that even a name of 255 underscores is quick."""
     dead: set[tuple[int, int]] = set()
 
     def read_from(at: int, start: int) -> Iterator[list[str]]:
@@ -142,7 +142,7 @@ Key = tuple[str, str, str, str]  # question_id, prompt_variant, target_model, ou
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An output as it was found. `name` is what its file is called below the folder; None where a table holds it."""
+    """An output as it was found. `name` is its file's name below the folder; None if a table holds the text."""
 
     key: Key
     name: str | None
@@ -153,7 +153,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class OtherFile:
-    """A file below the folder that is no output of the set, and why."""
+    """A file below the folder that is not an output of the set, and the reason."""
 
     name: str
     reason: str
@@ -173,8 +173,8 @@ def identifiers() -> tuple[str, ...]:
 def find_in_folder(folder: str | Path, pattern: str, values: Mapping[str, Sequence[str]] | None = None) -> Found:
     """The outputs below `folder`, each named by `pattern` (relative, with `/`).
 
-    Placeholders are the four identifiers and `{ext}`. `values` declares what an identifier may be; one with a single
-    value may be left out of the pattern. Without `{output_id}` the output's id is its file's name below the folder.
+    Placeholders are the four identifiers and `{ext}`. `values` declares an identifier's possible values; one with a
+    single value may be left out of the pattern. Without `{output_id}` the id is the file's name below the folder.
     Links are not followed. Raises: ConfigError for a pattern or values that do not name an output; UsageError.
     """
     folder = Path(folder)
@@ -218,9 +218,9 @@ def _constants(pattern: NamePattern, values: Mapping[str, Sequence[str]]) -> dic
 
 
 def walk(folder: Path) -> Iterator[tuple[str, str]]:
-    """`(name, fault)` of every file below `folder`, in order; `fault` says why it can't be read, or is empty.
+    """Yield `(name, fault)` for every file below `folder`, in order; `fault` says why it can't be read, or is empty.
 
-    Raises: UsageError where a folder can't be read.
+    Raises: UsageError if a folder can't be read.
     """
 
     def stop(error: OSError) -> None:
@@ -245,7 +245,7 @@ def _fault_of(path: Path) -> str:
 
 
 def find_in_table(path: str | Path, folder: str | Path | None = None) -> Found:
-    """The outputs of a JSONL, CSV or Parquet table: the four identifiers, and `file` or `text`, a row each.
+    """The outputs in a JSONL, CSV or Parquet table, one in each row: the four identifiers, and `file` or `text`.
 
     `file` is a name below `folder`, which is by default the table's own. Raises: InputError naming the line and the
     field; UsageError.
@@ -271,11 +271,11 @@ def _candidate(path: Path, line: int, row: Mapping[str, Any], base: Path) -> Can
 
 
 def _inside(path: Path, line: int, name: str, base: Path) -> Path:
-    """The file's path, if it is below `base`: a table of somebody else's must not have us send any file to a judge."""
+    """The file's path, which must be below `base`: a foreign table must not make us send any file to a judge."""
     try:
         wanted = base / name
         if wanted.resolve().is_relative_to(base.resolve()):
             return wanted
-    except (OSError, ValueError):  # a NUL, a circle of links
+    except (OSError, ValueError):  # a NUL, or a loop of links
         pass
     raise InputError(path, line=line, field="file", found=shown(name), expected=f"a name below {base}")

@@ -1,9 +1,9 @@
-"""An evaluation set: the outputs that judges are asked about, with the texts that they see; its gaps and doubles (P1).
+"""An evaluation set: the outputs that judges assess, with the texts that they see; its gaps and duplicates (P1).
 
     FOLDER/manifest.jsonl        a line for each output, sorted by its identifiers
-    FOLDER/texts/<sha256>.txt    its text; files are named by nothing but that hash
+    FOLDER/texts/<sha256>.txt    its text; the file's name is the hash alone
 
-The manifest's hash names the set.
+The manifest's hash identifies the set.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One output: a line of the manifest. Its identifiers are somebody's text and never name a path.
+    """One output: a line of the manifest. Its identifiers are foreign text and are never used as a path.
 
-    `file` is the name that it was read from, None where a table held the text. Either `text_sha256` is there, or
-    `error`.
+    `file` is the name that it was read from, None if a table held the text. It has either `text_sha256` or `error`.
     """
 
     question_id: str
@@ -58,7 +57,7 @@ class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def cell(self) -> dict[str, str]:
-        """The four identifiers by name: what `evaluators.protocol.validity` takes for `asked` and for its set."""
+        """The four identifiers by name, as `evaluators.protocol.validity` takes them for `asked` and for its set."""
         return {
             "question_id": self.question_id,
             "prompt_variant": self.prompt_variant,
@@ -69,7 +68,7 @@ class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class OutputSet:
-    """A set that was read. `sha256` is the manifest's; `text_path` says where the text with a hash is."""
+    """A set that was read. `sha256` is the manifest's; `text_path` gives the path of a text by its hash."""
 
     manifest: Path
     sha256: str
@@ -81,9 +80,9 @@ class OutputSet:
         return self.manifest.parent
 
     def text(self, output: Output) -> str:
-        """What a judge sees of `output`, from the disk. Raises: InputError where it is not what the manifest says.
+        """The text of `output` that a judge sees, from the disk. Raises: InputError if its hash is not the manifest's.
 
-        Raises: ValueError for an output with an error: it has no text.
+        Raises: ValueError for an output with an error, which has no text.
         """
         if output.text_sha256 is None:
             raise ValueError("an output with an error has no text")
@@ -107,9 +106,9 @@ def write_output_set(
 ) -> OutputSet:
     """Read every candidate's text and write the set to `folder`, which must be new or empty.
 
-    The folder is there as a whole or not at all. An output without a text is in it, with its error.
+    The folder appears whole or not at all. An output without a text is in it, with its error.
 
-    Raises: UsageError for a folder that is in use, or a sample that is there twice.
+    Raises: UsageError for a folder that is in use, or a sample that is listed twice.
     """
     folder = Path(folder)
     ordered = sorted(candidates, key=lambda candidate: candidate.key)
@@ -122,7 +121,7 @@ def write_output_set(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent, ignore_cleanup_errors=True) as temporary:
             made = Path(temporary) / "new"
-            made.mkdir()  # with the user's umask; the temporary folder itself is for nobody else to read
+            made.mkdir()  # with the user's umask; the temporary folder itself is private
             _write(ordered, made, limits)
             made.replace(folder)
     except OSError as error:
@@ -165,9 +164,9 @@ def _text_path(folder: Path, text_sha256: str) -> Path:
 
 
 def read_output_set(folder: str | Path) -> OutputSet:
-    """Read a set's manifest. Texts are read, and held against their hashes, when they are asked for.
+    """Read a set's manifest. Texts are read, and checked against their hashes, only when they are used.
 
-    Raises: InputError naming the line and what is wrong with it; UsageError where there is no set.
+    Raises: InputError naming the line and its fault; UsageError if there is no set.
     """
     folder = Path(folder)
     path = folder / _MANIFEST
@@ -177,7 +176,7 @@ def read_output_set(folder: str | Path) -> OutputSet:
 
 
 def read_outputs(path: Path, text_path: Callable[[str], Path]) -> OutputSet:
-    """As `read_output_set`, of a manifest whose texts lie elsewhere: in a record among its inputs."""
+    """Read a manifest as `read_output_set` does, with its texts elsewhere: in a record they are among its inputs."""
     outputs: list[Output] = []
     lines_of: dict[Key, int] = {}
     decoder = msgspec.json.Decoder(ready(Output))
@@ -205,7 +204,7 @@ def _read_output(path: Path, number: int, data: bytes, decoder: msgspec.json.Dec
         raise InputError(path, line=number, found="another spelling", expected="canonical JSON, as it was written")
     if (output.text_sha256 is None) == (output.error is None):
         raise InputError(path, line=number, field="error", found="not one of a text and an error", expected="one")
-    # Before it becomes a path.
+    # Checked before it becomes a path.
     if output.text_sha256 is not None and not _HASH.fullmatch(output.text_sha256):
         found = shorten(repr(output.text_sha256), 80)
         raise InputError(path, line=number, field="text_sha256", found=found, expected="64 hexadecimal digits")
@@ -218,11 +217,11 @@ _AXES = ("question_id", "prompt_variant", "target_model")
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """`axes` are the values of the three, declared or found, sorted; `counts` the outputs of each cell that has any."""
+    """The grid of outputs. `axes` has the sorted values of each, declared or found; `counts` leaves out empty cells."""
 
     axes: Mapping[str, tuple[str, ...]]
     counts: Mapping[Cell, int]
-    doubles: Mapping[Key, tuple[str, ...]]  # one sample's identifiers -> the places where it was found, two or more
+    doubles: Mapping[Key, tuple[str, ...]]  # a sample's identifiers -> the two or more places where it was found
 
     @property
     def n_cells(self) -> int:
@@ -233,18 +232,18 @@ class Grid:
         return self.n_cells - len(self.counts)
 
     def gaps(self, most: int | None = None) -> Iterator[Cell]:
-        """The cells without an output, in order. A pattern gone wrong makes a grid of millions: take a few."""
+        """The first `most` cells without an output. A wrong pattern can make a grid of millions: take a few."""
         cells: Iterator[Cell] = product(*self.axes.values()) if self.n_gaps else iter(())  # type: ignore[assignment]
         return islice((cell for cell in cells if cell not in self.counts), most)
 
     def uneven(self) -> list[tuple[Cell, int]]:
-        """The cells that have fewer outputs than the fullest one, and how many they have."""
+        """The cells with fewer outputs than the fullest one, and their numbers of outputs. Empty cells are gaps."""
         full = max(self.counts.values(), default=0)
         return sorted((cell, count) for cell, count in self.counts.items() if count < full)
 
 
 def grid_of(candidates: Iterable[Candidate], values: Mapping[str, Sequence[str]] | None = None) -> Grid:
-    """`values` are those that were declared: one that nothing was found for is a row of gaps."""
+    """The grid of `candidates`. `values` are the declared ones: a value without any output is a row of gaps."""
     axes = {name: set((values or {}).get(name, ())) for name in _AXES}
     counts: Counter[Cell] = Counter()
     places: dict[Key, list[str]] = defaultdict(list)

@@ -35,7 +35,7 @@ PREDICTION_COLUMNS: Mapping[str, KnownColumn] = {
 }
 
 
-# Of `eval_time_ms`, which is never summed, so that whatever a column holds is kept.
+# For `eval_time_ms`, which is never summed, so that any value of a column is kept.
 _MOST_MS = 2**63 - 1
 _MS_WORDS = "whole milliseconds"
 
@@ -45,7 +45,7 @@ _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 def read_parquet_columns(
     path: Path, given: Mapping[str, str], wanted: pl.Schema, *, own_keys: bool = False
 ) -> tuple[dict[str, str], pl.DataFrame]:
-    """`(columns, frame)`: our name -> the file's, and a frame of `wanted`, whose `line` is the row's number from 1.
+    """`(columns, frame)`: the file's name by ours, and a frame of `wanted`, whose `line` is the row's number from 1.
 
     Raises: InputError for a column of another type, and a row without an id; UsageError.
     """
@@ -74,7 +74,7 @@ def read_parquet_columns(
 
 
 def _texts(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The column as texts: of ids whole numbers too, and one of NaN alone as nulls, which is how pandas writes them."""
+    """The column as texts. Ids may be whole numbers; a column of NaN alone, as pandas writes nulls, is null."""
     dtype = rows.schema[name]
     if dtype.is_float():
         rows = rows.with_columns(pl.col(name).fill_nan(None))
@@ -89,7 +89,7 @@ def _texts(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _numbers(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The column as whole numbers; floats among them if they are whole, NaN being null."""
+    """The column as whole numbers; floats count if they are whole, and NaN is null."""
     column, dtype = pl.col(name), rows.schema[name]
     if dtype.is_float():
         rows = rows.with_columns(column.fill_nan(None))
@@ -104,7 +104,7 @@ def _numbers(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _refuse_unwritable(path: Path, schema: pl.Schema, names: list[str]) -> None:
-    """The run's own keys are kept as JSON, in which bytes have no place; Polars ends the process over them."""
+    """Refuse columns with bytes: own keys are kept as JSON, which has none, and Polars would end the process."""
     for name in names:
         if _has_bytes(schema[name]):
             expected = "values that JSON has; leave the column out"
@@ -120,7 +120,7 @@ def _has_bytes(dtype: Any) -> bool:
 
 
 def _refuse_first(path: Path, rows: pl.DataFrame, name: str, is_wrong: pl.Expr, expected: str) -> None:
-    """Raises: InputError for the first row of which `is_wrong` holds."""
+    """Raises: InputError for the first row for which `is_wrong` holds."""
     wrong = rows.filter(is_wrong)
     if not wrong.is_empty():
         value = wrong[name][0]
@@ -160,11 +160,11 @@ _BATCH = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A file's predictions. `columns` maps our names to the file's, and is to be recorded.
+    """The predictions in a file. `columns` maps our names to the file's, and is to be recorded.
 
     `frame` has a row for each of the file's: `line` (for Parquet the row's number, from 1), `item_id`, and `predicted`,
-    `expected`, `eval_time_ms`, null where the file says nothing. `own_keys` is what else the row holds (SPEC A5), a
-    JSON object as text; null where it was not asked for, or there is nothing else.
+    `expected`, `eval_time_ms`, null if the file has no value. `own_keys` holds the row's other fields (SPEC A5) as the
+    text of a JSON object; null if they were not asked for, or there are none.
     """
 
     path: Path
@@ -180,10 +180,10 @@ def read_predictions(
     columns: Mapping[str, str] | None = None,
     own_keys: bool = False,
 ) -> Predictions:
-    """Read JSONL (plain rows, or the trace form of Tunix), CSV or Parquet; `form` is by default what the name says.
+    """Read JSONL (plain rows, or the trace form of Tunix), CSV or Parquet; by default the name gives the form.
 
-    `columns` maps our names to the file's where they are not known ones; `own_keys`: keep what else a row holds. A file
-    without rows is one in which every prediction is missing (A3).
+    `columns` maps our names to the file's if those are not known ones; `own_keys`: keep a row's other fields. In a file
+    without rows every prediction is missing (A3).
 
     Raises: InputError naming the line; ConfigError for `columns` that do not fit; UsageError.
     """
@@ -216,7 +216,7 @@ def _read_rows(
 def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]) -> tuple[Any, ...]:
     item_id = id_at(path, line, "item_id", value_at(row, columns["item_id"]))
     texts = [optional_text_at(path, line, name, value_at(row, columns.get(name))) for name in ("predicted", "expected")]
-    stored = (None if text is None else storable(text) for text in texts)  # Polars holds no lone surrogate
+    stored = (None if text is None else storable(text) for text in texts)  # Polars can't hold a lone surrogate
     time = value_at(row, columns.get("eval_time_ms"))
     return (line, storable(item_id), *stored, count_at(path, line, "eval_time_ms", time, most=_MOST_MS, what=_MS_WORDS))
 
@@ -228,7 +228,7 @@ def _own_keys(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
         return None
     try:
         return canonical_json(own).decode()
-    except ValueError:  # beside a lone surrogate, a NaN is not written as null
+    except ValueError:  # with a lone surrogate about, NaN is not written as null
         return canonical_json(without_nonfinite(own)).decode()
 
 
@@ -237,16 +237,16 @@ _NAMED_LINES = 10
 
 
 def items_frame(evalset: EvalSet) -> pl.DataFrame:
-    """The items in their order: `item_id`, `expected`, section, category, difficulty, `answer_format`."""
+    """The items in order: `item_id`, `expected`, section, category, difficulty, `answer_format`."""
     rows = [(item.id, item.expected_answer, *(getattr(item, name) for name in _ITEM_FIELDS)) for item in evalset]
     return pl.DataFrame(rows, dict.fromkeys(("item_id", "expected", *_ITEM_FIELDS), pl.String), orient="row")
 
 
 def prediction_faults(predictions: Predictions, items: pl.DataFrame) -> list[InputError]:
-    """Every prediction that can't be held against the eval set, in the order of the lines.
+    """The faults of predictions that don't fit the eval set, in the order of the lines.
 
-    An id that no item has; one that an earlier line has; an expected answer that is not the item's, to the character.
-    `items` is what `items_frame` gives.
+    These are an id that no item has or that is repeated, and an expected answer that is not exactly the item's.
+    `items` comes from `items_frame`.
     """
     known = items.select("item_id", wanted="expected", is_item=pl.lit(value=True))
     rows = predictions.frame.join(known, on="item_id", how="left", maintain_order="left")
@@ -259,15 +259,15 @@ def prediction_faults(predictions: Predictions, items: pl.DataFrame) -> list[Inp
 
 
 def align_predictions(predictions: Predictions, items: pl.DataFrame) -> pl.DataFrame:
-    """`items` in their order with `predicted`, `eval_time_ms` and `own_keys` beside them.
+    """`items` in order, with `predicted`, `eval_time_ms` and `own_keys` beside them.
 
     These are null for an item without a prediction.
 
-    Raises: InputError for the first of `prediction_faults`, telling the lines of the others.
+    Raises: InputError for the first of `prediction_faults`, with the lines of the others.
     """
     found = predictions.frame.rename({"expected": "theirs"})
     rows = items.join(found, on="item_id", how="left", maintain_order="left")
-    # One join tells whether all is well, which is nearly always; only if not are the faults looked for.
+    # One join shows whether all is well, as it nearly always is; only if not are the faults looked for.
     all_fit = len(rows) == len(items) and rows["line"].count() == len(found)
     if not all_fit or not rows.select(_same_expected("theirs", "expected").all()).item():
         raise _first_of(prediction_faults(predictions, items))
@@ -275,7 +275,7 @@ def align_predictions(predictions: Predictions, items: pl.DataFrame) -> pl.DataF
 
 
 def _same_expected(theirs: str, ours: str) -> pl.Expr:
-    """A file that gives no expected answer has none that differs."""
+    """True for rows whose expected answer is the item's, or is missing in the file."""
     return pl.col(theirs).is_null() | pl.col(theirs).eq_missing(pl.col(ours))
 
 

@@ -1,7 +1,7 @@
-"""What an eval set has to be made of, by its profile, and each of its items, field by field (SPEC A8, A9).
+"""Requirements on an eval set, by its profile, and on each of its items, field by field (SPEC A8, A9).
 
-An item may bring criteria of its own: what an answer to it should do, or by a negative weight should not. A user's own
-rubric with `[item_criteria]` scores it by them; nobody else reads them.
+An item may bring criteria of its own: things that an answer should do, or with a negative weight should not. A user's
+own rubric with `[item_criteria]` scores it by them; nothing else reads them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COUNTED = ("section", "category", "difficulty")
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One table of `profiles.toml`, whose comments say what the fields mean; None and empty ask for nothing."""
+    """One table of `profiles.toml`, whose comments explain the fields; None and empty values require nothing."""
 
     name: str = "A8"
     n_items: int | None = None
@@ -45,7 +45,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Composition(msgspec.Struct):
-    """How many items there are, and how many of them have which `(field, value)` of `_COUNTED`."""
+    """The number of items, and of items with each `(field, value)` of `_COUNTED`."""
 
     n_items: int = 0
     counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
@@ -60,9 +60,9 @@ class Composition(msgspec.Struct):
 
 @cache
 def load_profile(name: str | None) -> Profile:
-    """The profile called `name`; None: A8 alone.
+    """The profile called `name`; for None, A8 alone.
 
-    Raises: UsageError for a name that is not there.
+    Raises: UsageError for an unknown name.
     """
     if name is None:
         return Profile()
@@ -74,7 +74,7 @@ def load_profile(name: str | None) -> Profile:
 
 @cache
 def vocabulary(field: str) -> tuple[str, ...]:
-    """The values that a field can have (SPEC A8); empty for a field with free text."""
+    """The values that a field can have (SPEC A8); empty for a field of free text."""
     return tuple(load_spec(_SPEC_ID).settings["items"].get(field, ()))
 
 
@@ -105,7 +105,7 @@ def _gap(n: int, wanted: int) -> str:
 # ── an item ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# In the order in which a line's faults are told.
+# In the order in which a line's faults are reported.
 FIELDS = (
     "id",
     "prompt",
@@ -126,7 +126,7 @@ _REQUIRED_FREE: tuple[str, ...] = FIELDS[:2]
 def check_fields(
     value: dict[str, Any], repeated: Mapping[str, str], profile: Profile
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """`(item, faults)`: the fields under our names without those that are there more than once, and what is wrong."""
+    """`(item, faults)`: the fields under our names, without repeated ones, and all faults."""
     item = {name: content for name, content in value.items() if name not in repeated} if repeated else value
     faults = [Fault(field, "duplicate_key", reason) for field, reason in repeated.items()]
     if profile.free:
@@ -136,7 +136,7 @@ def check_fields(
 
 
 def field_order(field: str | None) -> int:
-    """Where a field stands among a line's faults: what concerns the whole line first, other fields last."""
+    """The place of a field among a line's faults: first those of the whole line, unknown fields last."""
     if field is None:
         return -1
     return FIELDS.index(field) if field in FIELDS else len(FIELDS)
@@ -144,7 +144,7 @@ def field_order(field: str | None) -> int:
 
 def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile: Profile) -> Iterator[Fault]:
     required = _REQUIRED_FREE if profile.free else _REQUIRED
-    if item.get(MESSAGES) is not None:  # a conversation is asked as it is: its transcript stands in for a prompt
+    if item.get(MESSAGES) is not None:  # a conversation is sent as it is: its transcript stands in for a prompt
         required = tuple(field for field in required if field != "prompt")
     for field in FIELDS:
         value = item.get(field)
@@ -196,7 +196,7 @@ def _text_faults(field: str, value: Any, profile: Profile) -> Iterator[Fault]:
 
 
 def _name_faults(item: Mapping[str, Any]) -> Iterator[Fault]:
-    """Further fields are allowed, but for a second name of one that is there and for what looks misspelt."""
+    """Faults of further fields. They are allowed, except a second name of a field and names that look misspelt."""
     for name in item:
         if name in FIELDS:
             continue
@@ -236,7 +236,7 @@ def _unknown_value(field: str, value: str) -> str:
 
 
 def filled_text(value: Any) -> str | None:
-    """`value` where it is a text with something in it, else None."""
+    """`value` if it is a text that is not blank, else None."""
     return value if isinstance(value, str) and value.strip() else None
 
 
@@ -247,19 +247,19 @@ _MOST_CRITERIA = 200
 _HEAVIEST = 1_000_000
 _LIGHTEST = 0.000001
 _CRITERIA_FORM = '[{"text": "…", "weight": 5}]'
-# Names that other sets have for the two; they are not read, but asked about.
+# Names that other sets have for the two; they are not read, but suggested for renaming.
 _CRITERION_MEANT = {"text": ("criterion", "description", "rubric"), "weight": ("points", "score", "value")}
 
 
 class ItemCriterion(NamedTuple):
-    """One of an item's criteria. A positive weight is for what an answer should do."""
+    """One of an item's criteria. A positive weight means that an answer should do it."""
 
     text: str
     weight: Fraction
 
 
 class _CriteriaFault(NamedTuple):
-    """What is wrong, and where: `criteria[2].weight`."""
+    """A fault in criteria; `field` is its place, `criteria[2].weight`."""
 
     field: str
     found: str
@@ -267,17 +267,17 @@ class _CriteriaFault(NamedTuple):
 
 
 def holds_criteria(value: Any) -> bool:
-    """Whether a field of this name is meant as criteria: other sets have other things by that name."""
+    """True if a value of this field is meant as criteria: some sets have other things by that name."""
     return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
 def read_criteria(value: Any) -> tuple[ItemCriterion, ...]:
-    """The criteria of an item, which have no fault."""
+    """The criteria of an item, which must be free of faults."""
     return tuple(ItemCriterion(one["text"], Fraction(str(one["weight"]))) for one in value)
 
 
 def criteria_faults(value: Any) -> Iterator[_CriteriaFault]:
-    """All that is wrong with an item's criteria."""
+    """All faults of an item's criteria."""
     if not isinstance(value, list) or not 1 <= len(value) <= _MOST_CRITERIA:
         found = type_name(value) if not isinstance(value, list) else f"{len(value)} of them" if value else "none"
         yield _CriteriaFault(CRITERIA, found, f"1 to {_MOST_CRITERIA} criteria, {_CRITERIA_FORM}")

@@ -1,5 +1,5 @@
-"""What an eval set has and lacks as a whole: references, contexts, columns that nobody reads, prompts that are nearly
-the same, and answers that their prompts give away (SPEC A10).
+"""The contents of an eval set as a whole: references and contexts, unread columns, prompts that are nearly the same,
+and answers that their prompts give away (SPEC A10).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import msgspec
 from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF, field_meant
 from benchbook.text import quoted, shorten
 
-# What reads the same with and without it. Operators, signs and brackets are not among them: 5 - 3 is not 5 + 3. A `!`
-# or `'` is kept after a digit, where it is a factorial or a foot.
+# Punctuation that makes no difference. Operators, signs and brackets are not among it: 5 - 3 is not 5 + 3. A `!` or
+# `'` is kept after a digit, where it is a factorial or a foot.
 _IDLE = r""".,;:?"`’‘“”„«»–—…¡¿。、，；：？！"""
 _IDLE_PUNCTUATION = str.maketrans(dict.fromkeys(_IDLE, " "))
 _SIGNS_AFTER_WORDS = re.compile(r"(?<!\d)[!']")
 
-# From here on (CJK radicals) scripts that put no white space between words.
+# From here on (CJK radicals), scripts put no white space between words.
 _FIRST_UNSPACED = "\u2e80"
 
 
 def near_form(prompt: str) -> str:
-    """A prompt without what makes no difference: case, punctuation, white space, Unicode forms (NFKC)."""
+    """A prompt without differences of case, punctuation, white space and Unicode forms (NFKC)."""
     text = prompt if prompt.isascii() else unicodedata.normalize("NFKC", prompt)
     text = text.casefold().translate(_IDLE_PUNCTUATION)
     if "!" in text or "'" in text:
@@ -36,12 +36,12 @@ def near_form(prompt: str) -> str:
 
 
 def question(prompt: str, context: Any) -> str:
-    """A prompt, as it is or in its near form, with its context: the same about another text is another question."""
+    """A prompt (as it is, or in its near form) with its context: on another text it is another question."""
     return prompt if context is None else f"{prompt}\0{msgspec.json.encode(context, order='sorted').decode()}"
 
 
 def stands_in(answer: str, prompt: str) -> bool:
-    """Whether the answer stands in the prompt as words of its own, white space at its ends and case aside.
+    """True if the answer stands in the prompt as whole words, case and white space at its ends aside.
 
     4 stands in `Is it 4 or 5?`; it does not in 14, 4.5, 1,400 or -4.
     """
@@ -56,7 +56,7 @@ def stands_in(answer: str, prompt: str) -> bool:
 
 
 def _joined_before(text: str, start: int) -> bool:
-    """Whether the word or number that starts here really starts earlier."""
+    """True if the word or number at this place really starts earlier."""
     if not start:
         return False
     before, first = text[start - 1], text[start]
@@ -83,7 +83,7 @@ def _one_word(left: str, right: str) -> bool:
 
 
 class RepeatedTexts:
-    """Notes the hash of each text first; then only lines whose hash came twice are looked at again, and exactly."""
+    """Finds repeated texts in two passes: it notes the hash of each, then compares only lines whose hash came twice."""
 
     def __init__(self) -> None:
         self._hashes = array("q")
@@ -91,12 +91,12 @@ class RepeatedTexts:
         self._first: dict[bytes, int] = {}  # by digest: a set in which every text comes twice may have long ones
 
     def note(self, text: str, line: int) -> None:
-        """First pass."""
+        """First pass: note a text."""
         self._hashes.append(hash(text))
         self._lines.append(line)
 
     def suspects(self) -> Iterator[int]:
-        """The lines to look at again; what was noted is forgotten."""
+        """The lines to look at again; the notes are dropped."""
         import numpy as np
 
         hashes = np.array(self._hashes, dtype=np.int64)
@@ -110,23 +110,23 @@ class RepeatedTexts:
         return iter(lines[again].tolist())
 
     def n_again(self) -> int:
-        """How many of the texts an earlier one is already, by what was noted alone."""
+        """The number of texts that repeat an earlier one, by the hashes alone."""
         import numpy as np
 
         return len(self._hashes) - len(np.unique(np.array(self._hashes, dtype=np.int64)))
 
     def earlier(self, text: str, line: int) -> int | None:
-        """Second pass, the suspects in their order: the first line that has this very text; None for the first."""
+        """Second pass, over the suspects in order: the first line with this very text; None if it is this one."""
         first = self._first.setdefault(_digest(text), line)
         return None if first == line else first
 
 
 def _digest(text: str) -> bytes:
-    """16 bytes, in which two texts do not meet by chance."""
+    """A hash of 16 bytes, in which two texts do not collide by chance."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-_MOST_NAMES = 100  # of columns that nobody reads; a set with more of them has ids for names
+_MOST_NAMES = 100  # of unread columns; a set with more of them uses ids as names
 _LACKED = {
     "expected_answer": "a reference: the judge does not see what a right answer is",
     "context": "a context: the judge does not see what an answer should be faithful to",
@@ -137,10 +137,10 @@ SHOWN_TO_JUDGES = tuple(_LACKED)
 
 
 class SetContents(msgspec.Struct, frozen=True, kw_only=True):
-    """`fields` counts the items that have each of our fields, `unread` those that have each other column.
+    """The contents of a set. `fields` counts the items with each of our fields, `unread` those with any other column.
 
-    `n_prompts_again` items ask what an earlier one asks, but for case, white space and punctuation; the prompt of
-    `n_answers_in_prompt` holds the expected answer.
+    `n_prompts_again` items repeat an earlier question, except for case, white space and punctuation; in
+    `n_answers_in_prompt` the prompt holds the expected answer.
     """
 
     n_items: int
@@ -151,7 +151,7 @@ class SetContents(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SetTally:
-    """Counts while a set's lines go by. `texts`: looks into prompts, too, as `evalset validate` does line by line."""
+    """Counts while a set's lines go by. `texts`: prompts are examined too, as `evalset validate` does line by line."""
 
     def __init__(self, *, texts: bool = True) -> None:
         self._texts = texts
@@ -162,11 +162,11 @@ class SetTally:
         self._unread: dict[str, int] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """`row` has the fields under the file's own names."""
+        """Count a row, whose fields have the file's own names."""
         self._n += 1
         known: dict[str, Any] = {}
         for name, value in row.items():
-            if value is None:  # as if it were not there
+            if value is None:  # counts as missing
                 continue
             if (field := FIELD_OF.get(name)) is not None:
                 self._fields[field] += 1
@@ -189,10 +189,10 @@ class SetTally:
 
 
 def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
-    """`(column, what to say of it)` for each that nobody reads, and that is likely to hold what its items lack."""
+    """`(column, words)` for each unread column that is likely to hold a field which its items lack."""
     for name, n in contents.unread.items():
         field = field_meant(name)
-        if field in (None, "id", "prompt"):  # without these an item is at fault, and it is said there
+        if field in (None, "id", "prompt"):  # without these an item is faulty, which is reported there
             continue
         if contents.fields[field] + n <= contents.n_items:
             have = "1 item has" if n == 1 else f"{n:,} items have"
@@ -200,7 +200,7 @@ def unread(contents: SetContents) -> Iterator[tuple[str, str]]:
 
 
 def lacking(contents: SetContents, judge_sees: Collection[str] = SHOWN_TO_JUDGES) -> str | None:
-    """What a judge will not see, since no item has it; None where some item has each field that `judge_sees`."""
+    """The fields among `judge_sees` that no item has, in words; None if some item has each."""
     lacks = [word for field, word in _LACKED.items() if field in judge_sees and not contents.fields[field]]
     if not lacks:
         return None
@@ -211,7 +211,7 @@ def lacking(contents: SetContents, judge_sees: Collection[str] = SHOWN_TO_JUDGES
 
 
 def doubtful(contents: SetContents) -> Iterator[str]:
-    """What `evalset validate` warns of line by line, counted."""
+    """The warnings that `evalset validate` gives line by line, as counts in words."""
     n_items = contents.n_items
     if n := contents.n_prompts_again:
         ask = "asks" if n == 1 else "ask"

@@ -1,4 +1,4 @@
-"""A part of an eval set, chosen by what is asked for: the first N, those with a value in a column, those of a list."""
+"""A part of an eval set: the first N items, those with a value in a column, those of a list of ids."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MOST_SHOWN = 8
 
 
 class PartAsked(NamedTuple):
-    """What is asked of a set. An item has to have one of the values of each column in `where` (`section=core`), and to
-    be in the list `ids`; of these, the first `limit` in the order of the file."""
+    """The part of a set that is asked for: items that have one of the values of each column in `where`
+    (`section=core`) and are in the list `ids`; of these, the first `limit` in the order of the file."""
 
     limit: int | None = None
     where: tuple[str, ...] = ()
@@ -37,19 +37,19 @@ class PartAsked(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The list of ids, where there is one, for a record to keep."""
+        """The list of ids, if there is one, for a record to keep."""
         return {} if self.ids is None else {"ids": Path(self.ids)}
 
 
 class PartSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """A part as manifests name it: how many items the whole set has, and which of them were asked, in words."""
+    """A part as manifests name it: the number of items in the whole set, and in words which of them were asked."""
 
     n_whole: int
     words: str
 
 
 class SetPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which items of a set were chosen, and by what. `ranges` are of places in the file, each up to its second."""
+    """The items of a set that were chosen, and how. `ranges` are places in the file, each `(start, end)`."""
 
     n_whole: int
     ranges: tuple[tuple[int, int], ...]
@@ -63,7 +63,7 @@ class SetPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """`12 of 200 items: --where section=core`."""
+        """The part in words: `12 of 200 items: --where section=core`."""
         asked = [f"--where {one}" for one in self.where]
         asked += [f"--ids {self.ids}"] if self.ids is not None else []
         asked += [f"--limit {self.limit}"] if self.limit is not None else []
@@ -74,14 +74,14 @@ class SetPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return PartSaid(n_whole=self.n_whole, words=self.words)
 
     def sha256(self, evalset_sha256: str) -> str:
-        """Names the items: of two parts of one set it is another."""
+        """A hash that identifies the chosen items: two different parts of one set have different ones."""
         return hashlib.sha256(evalset_sha256.encode() + canonical_json(self.ranges)).hexdigest()
 
 
 def choose_part(evalset: EvalSet, asked: PartAsked) -> tuple[EvalSet, SetPart | None]:
-    """The items that were asked for, and which they are; None where that is all of them.
+    """The items that were asked for, and the part that they are; None if they are the whole set.
 
-    Raises: ConfigError for a column or a value that no item has, or where nothing is left; InputError for an id that no
+    Raises: ConfigError for a column or a value that no item has, or if nothing is left; InputError for an id that no
     item has; UsageError.
     """
     if not asked:
@@ -98,7 +98,7 @@ def choose_part(evalset: EvalSet, asked: PartAsked) -> tuple[EvalSet, SetPart | 
 
 
 def _places(evalset: EvalSet, asked: PartAsked) -> tuple[list[int], SetContents]:
-    """Where the chosen items stand in the set, and what they have and lack."""
+    """The places of the chosen items in the set, and their contents."""
     found = _Found(_by_column(asked.where))
     listed = None if asked.ids is None else _listed(Path(asked.ids), evalset)
     chosen = (
@@ -110,7 +110,7 @@ def _places(evalset: EvalSet, asked: PartAsked) -> tuple[list[int], SetContents]
     for place, row in islice(chosen, asked.limit):
         places.append(place)
         tally.add(row)
-    if asked.limit is None or len(places) < asked.limit:  # all rows were looked at
+    if asked.limit is None or len(places) < asked.limit:  # all rows were seen
         found.refuse_unseen()
     if not places:
         what = "where and ids" if found.wanted and listed else "where" if found.wanted else "ids"
@@ -119,7 +119,7 @@ def _places(evalset: EvalSet, asked: PartAsked) -> tuple[list[int], SetContents]
 
 
 def _rows(evalset: EvalSet) -> Iterable[Mapping[str, Any]]:
-    """The rows as they stand in the file, own columns too; it was read before, without a fault."""
+    """The rows of the file with all their columns; it was read before, without a fault."""
     for line in set_lines(evalset.path, evalset.form):
         if line.data is not None and line.data.strip(JSON_WHITE_SPACE):
             read = read_line_json(line.data)
@@ -146,7 +146,7 @@ def _by_column(where: Iterable[str]) -> dict[str, set[str]]:
 
 
 class _Found:
-    """Holds rows against what is wanted of their columns, and knows what there was if none fits."""
+    """Compares rows with the values wanted of their columns, and remembers what there was, for errors."""
 
     def __init__(self, wanted: Mapping[str, set[str]]) -> None:
         self.wanted = wanted
@@ -179,13 +179,13 @@ class _Found:
 
 
 def _text_in(row: Mapping[str, Any], column: str) -> str:
-    """The value of a column as it is written after `=`: a text as it is, anything else as JSON; nothing for none."""
+    """The value of a column as it is written after `=`: a text unchanged, anything else as JSON; empty for none."""
     value = next((row[name] for name in ALIASES.get(column, (column,)) if row.get(name) is not None), "")
     return value if isinstance(value, str) else canonical_json(value).decode("utf-8", "replace")
 
 
 def _listed(path: Path, evalset: EvalSet) -> frozenset[str]:
-    """The ids in a file: one a line, or those of a table."""
+    """The ids in a file: one on each line, or those of a table."""
     known = {item.id for item in evalset}
     found: set[str] = set()
     for line, item_id in _ids_in(path):

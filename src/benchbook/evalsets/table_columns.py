@@ -1,4 +1,4 @@
-"""Which column of a table holds what: by its name, or as the user says; over the columns of all rows together."""
+"""Finds the column for each field of a table, by its name or as the user says, over the columns of all rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchbook.text import quoted, shorten
 
 
 class KnownColumn(NamedTuple):
-    """Names under which files hold one thing, ours first. `else_names` count where no row has one of `names`."""
+    """The names under which files hold one field, ours first. `else_names` count if no row has one of `names`."""
 
     names: tuple[str, ...]
     else_names: tuple[str, ...] = ()
     needed: bool = False
 
 
-# A point goes into an object: `meta.eval_id` is Tunix's trace form.
+# A point leads into an object: `meta.eval_id` is Tunix's trace form.
 ITEM_ID = KnownColumn(("item_id", "id", "eval_id", "meta.eval_id"), needed=True)
 EXPECTED = KnownColumn(("expected", "expected_answer", "reference_answer"))
 _OUTPUT_NAMES = (
@@ -37,19 +37,19 @@ _OUTPUT_NAMES = (
 
 
 def output_column(ours: str) -> KnownColumn:
-    """What the model said, which we call `ours`. An `answer` beside one of these may well be the reference."""
+    """The column of the model's output, which we call `ours`. An `answer` beside it may well be the reference."""
     names = (ours, *(name for name in _OUTPUT_NAMES if name != ours))
     return KnownColumn(names, else_names=("answer",), needed=True)
 
 
 def column_names(row: Mapping[str, Any]) -> list[str]:
-    """The names that a row has: its keys, and those of the objects in it, as `meta.eval_id`."""
+    """The names in a row: its keys, and those of the objects in it, such as `meta.eval_id`."""
     below = [f"{name}.{inner}" for name, value in row.items() if isinstance(value, dict) for inner in value]
     return [*row, *below]
 
 
 def value_at(row: Mapping[str, Any], name: str | None) -> Any:
-    """The value under a name as `column_names` gives it; None where the row does not have it."""
+    """The value under a name of `column_names`; None if the row lacks it."""
     if name is None:
         return None
     if name in row:
@@ -60,11 +60,11 @@ def value_at(row: Mapping[str, Any], name: str | None) -> Any:
 
 
 class ColumnFinder:
-    """Our names to the file's, found while its rows go by: a column may come after the first row, or be in few rows.
+    """Maps our names to the file's while its rows go by: a column may come after the first row, or be in few rows.
 
-    What a row says in a column is known once the row was noted; rows before it did not have that column. `columns`
-    stands when all rows were noted, and `finish` was called. `given` is what the user says and goes first; `option` is
-    how it is said.
+    The columns of a row are known once it was noted; earlier rows lack a column that is found later. `columns` is
+    complete once all rows were noted and `finish` was called. `given` is the user's own mapping, which takes
+    precedence; `option` is the option for it.
     """
 
     def __init__(self, path: Path, known: Mapping[str, KnownColumn], given: Mapping[str, str], option: str) -> None:
@@ -84,7 +84,7 @@ class ColumnFinder:
         return self._option.removeprefix("--").replace("-", "_")
 
     def note(self, line: int | None, row: Mapping[str, Any]) -> None:
-        """Look at a row's columns. Raises: InputError where one of ours could be two of the file's."""
+        """Note a row's columns. Raises: InputError if one of ours could be two of the file's."""
         keys = tuple(row)
         if keys == self._keys and not any(isinstance(value, dict) for value in row.values()):
             return
@@ -92,7 +92,7 @@ class ColumnFinder:
         self.note_names(line, column_names(row))
 
     def note_names(self, line: int | None, names: Iterable[str]) -> None:
-        """The same by the names alone. Raises: InputError."""
+        """Note a row by the names of its columns alone. Raises: InputError."""
         here = dict.fromkeys(names)
         for name in here:
             self._names.setdefault(name, line)
@@ -116,9 +116,9 @@ class ColumnFinder:
             self.columns[ours] = found[0]
 
     def finish(self) -> dict[str, str]:
-        """The columns, all rows having been noted; none at all where there was no row.
+        """The columns, after all rows were noted; empty if there was no row.
 
-        Raises: ConfigError where `given` names a column that no row has; InputError where a column is missing.
+        Raises: ConfigError if `given` names a column that no row has; InputError if a column is missing.
         """
         if not self._names:
             return {}
@@ -141,7 +141,7 @@ class ColumnFinder:
         raise InputError(self._path, line=line, field=ours, found=found, expected=expected)
 
 
-MOST_COUNT = 10**12  # of milliseconds, 31 years; sums over a run then fit wherever they are kept
+MOST_COUNT = 10**12  # of milliseconds, 31 years: sums over a run fit wherever they are kept
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
@@ -151,19 +151,19 @@ _WIDTH = 60
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value says nothing: a null, or NaN, which stands for one."""
+    """True if a value is missing: a null, or NaN, which stands for one."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it: short, and nothing in it unseen."""
+    """A value as messages show it: short, with nothing in it invisible."""
     if is_missing(value):
         return "nothing"
     return quoted(value, _WIDTH) if isinstance(value, str) else quoted(repr(value), _WIDTH)[1:-1]
 
 
 def comma_hint(text: str) -> str | None:
-    """What is right for a number that was written with commas: `a decimal point: 1.5`; None for any other text."""
+    """The right form of a number that was written with commas: `a decimal point: 1.5`; None for any other text."""
     found = _DECIMAL_COMMA.fullmatch(text.strip())
     if found is None and _THOUSANDS.fullmatch(text.strip()) is None:
         return None
@@ -176,9 +176,9 @@ def comma_hint(text: str) -> str | None:
 def count_at(
     path: str | Path, line: int | None, field: str, value: Any, *, most: int = MOST_COUNT, what: str = "a whole number"
 ) -> int | None:
-    """A whole number, 0 or more, as a number or as text; None where the value is missing.
+    """A whole number, 0 or more, given as a number or as text; None if the value is missing.
 
-    Raises: InputError for what is none, or more than `most`.
+    Raises: InputError for any other value, or one above `most`.
     """
     number = _number(path, line, field, value.strip(" "), what) if isinstance(value, str) else value
     if is_missing(number):
@@ -196,7 +196,7 @@ def count_at(
 
 
 def _number(path: str | Path, line: int | None, field: str, text: str, what: str) -> float | None:
-    """The number that a text is, whole where it has no point; None for an empty text and NaN."""
+    """The number in a text, an int if it has no point; None for an empty text."""
     if not text:
         return None
     if text.isascii() and text.isdigit() and len(text) < 1_000:
@@ -210,7 +210,7 @@ def _number(path: str | Path, line: int | None, field: str, text: str, what: str
 def choice_at(
     path: str | Path, line: int | None, field: str, value: Any, choices: Collection[int], *, what: str = ""
 ) -> int | None:
-    """One of a few whole numbers, as a number or as text; None where the value is missing.
+    """One of a few whole numbers, given as a number or as text; None if the value is missing.
 
     Raises: InputError.
     """
@@ -227,7 +227,7 @@ def choice_at(
 
 
 def id_at(path: str | Path, line: int | None, field: str, value: Any) -> str:
-    """What names something: a text, or a whole number as one, for tables often number their items.
+    """An id: a text, or a whole number as text, since tables often number their items.
 
     Raises: InputError.
     """
@@ -239,14 +239,14 @@ def id_at(path: str | Path, line: int | None, field: str, value: Any) -> str:
 
 
 def text_at(path: str | Path, line: int | None, field: str, value: Any) -> str:
-    """A text with something in it. Raises: InputError."""
+    """A text that is not blank. Raises: InputError."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(path, line=line, field=field, found=shown(value), expected="a text")
     return value
 
 
 def optional_text_at(path: str | Path, line: int | None, field: str, value: Any) -> str | None:
-    """A text, or None where the value is missing. Raises: InputError."""
+    """A text, or None if the value is missing. Raises: InputError."""
     if is_missing(value):
         return None
     if not isinstance(value, str):

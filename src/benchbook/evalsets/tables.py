@@ -1,7 +1,7 @@
-"""Rows of other people's files, with the line that each stood on: JSONL, CSV, Parquet.
+"""Reads rows of users' files, each with its line: JSONL, CSV, Parquet.
 
 The one reader of tables: recorded outputs, predictions, labels, prompts, judgements and eval sets come through here.
-Which column holds what, and what a value may be, is in `table_columns`.
+The meaning of columns, and the values that they may have, are in `table_columns`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class _Form(NamedTuple):
 def csv_rows(
     path: Path, *, max_cell: int = _MAX_CELL, on_half: Callable[[int], None] | None = None
 ) -> Iterator[tuple[int, dict[str, str | None]]]:
-    """`(line, row)` for each row in which a cell is filled. Cells are text; an empty one is null.
+    """Yield `(line, row)` for each row with a filled cell. Cells are text; an empty one is null.
 
     The line is the one on which the row ends. Columns without a name, such as spreadsheets leave at the right, are
-    passed over where nothing stands in them. With `on_half`, a last row that has too few cells and no line end is not
-    read, for it is still being written; `on_half` is told its line.
+    skipped if they are empty. With `on_half`, a last row with too few cells and no line end is not read, since it is
+    still being written; `on_half` gets its line.
 
     Raises: InputError naming the line; OSError.
     """
@@ -105,7 +105,7 @@ def _drop_nameless(path: Path, line: int, row: dict[str, str | None], cells: Seq
 
 
 def _form_of(path: Path) -> _Form:
-    """By a comma, if header and first row have as many cells by it; else by what makes most cells."""
+    """The form of a CSV file: with commas, if header and first row then match; else with what gives most cells."""
     with _opened(path) as text:
         first = text.readline().rstrip("\r\n")
     if len(first) == len(_DECLARES) + 1 and first.lower().startswith(_DECLARES):
@@ -118,7 +118,7 @@ def _form_of(path: Path) -> _Form:
 
 
 def _widths(path: Path, separator: str) -> tuple[int, int | None]:
-    """How many cells the header has, and the first row; None where there is no row."""
+    """The numbers of cells in the header and in the first row; None if there is no row."""
     found: list[int] = []
     with _opened(path) as text, suppress(csv.Error):
         for cells in _reader(text, _Form(separator, 0)):
@@ -130,18 +130,18 @@ def _widths(path: Path, separator: str) -> tuple[int, int | None]:
 
 
 def _bad_line(path: Path) -> int | None:
-    """The first line that is not UTF-8. The reader's own count is behind: a file is decoded a stretch at a time."""
+    """The first line that is not UTF-8. The reader's own count lags behind, as it decodes in larger blocks."""
     with path.open("rb") as file:
         return next((number for number, data in enumerate(file, 1) if utf8_fault(data) is not None), None)
 
 
-_MAX_DIGITS = 1_000  # of a whole number; a longer one is beyond a double, and read as one
+_MAX_DIGITS = 1_000  # of a whole number; a longer one is read as a double, and is infinity
 
 
 def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """`(line, object)` for each line that is not blank. Lone surrogates are kept: a model may have written them.
+    """Yield `(line, object)` for each line that is not blank. Lone surrogates are kept: a model may have written them.
 
-    Raises: InputError naming the line; UsageError where the file can't be read.
+    Raises: InputError naming the line; UsageError if the file can't be read.
     """
     decoder = msgspec.json.Decoder(dict[str, Any])
     for number, data, _, _ in read_lines(path):
@@ -164,7 +164,7 @@ def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _with_any_number(data: bytes) -> Any:
-    """The value of a line whose numbers JSON does not have, or a double does not hold; None for what is no JSON."""
+    """The value of a line with numbers that JSON lacks or a double can't hold; None if it is not JSON otherwise."""
     try:
         return json.loads(data, parse_int=_whole)
     except (ValueError, RecursionError):
@@ -201,7 +201,7 @@ WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def table_form(path: str | Path) -> TableForm:
-    """What a file's name says it is.
+    """The form of a table by its file's name.
 
     Raises: UsageError.
     """
@@ -215,10 +215,10 @@ def table_form(path: str | Path) -> TableForm:
 
 
 def read_table(path: str | Path, form: TableForm | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """`(line, row)` for each row: the line counts from 1 as it stands in the file (for Parquet: the row's number).
+    """Yield `(line, row)` for each row: its line in the file, from 1 (for Parquet: the row's number).
 
-    `form` is by default what the name says. Cells of CSV are text, an empty one is null. NaN and the infinities come
-    as floats, out of JSONL too.
+    By default the name gives the form. Cells of CSV are text, an empty one is null. NaN and the infinities come as
+    floats, from JSONL too.
 
     Raises: InputError naming the line; UsageError.
     """
@@ -234,7 +234,7 @@ def read_table(path: str | Path, form: TableForm | None = None) -> Iterator[tupl
 
 
 def table_columns(path: str | Path) -> list[str]:
-    """The columns of all rows together, in the order in which they come. Raises: as `read_table`."""
+    """The columns of all rows together, in the order of first appearance. Raises as `read_table` does."""
     names: dict[str, None] = {}
     for _, row in read_table(path):
         names |= dict.fromkeys(row)

@@ -2,7 +2,7 @@
 
     python -m benchbook.evalsets.validate [--as PROFILE] [--json | --sarif] FILE…
 
-Ends with 0 where there is no error, 1 where there is one, 2 where it was used wrongly.
+Its exit code is 0 without errors, 1 if there is one, 2 if it was used wrongly.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from benchbook.text import shorten
 
 
 class CheckedLine(msgspec.Struct, frozen=True):
-    """A line's faults, and what later lines are compared with: None where the line has no such text.
+    """A line's faults, and the texts with which later lines are compared; None if the line has no such text.
 
-    `item` is empty where the line is none. `question` is the prompt together with its context.
+    `item` is empty if the line is not an item. `question` is the prompt together with its context.
     """
 
     faults: list[Fault]
@@ -70,7 +70,7 @@ class CheckedLine(msgspec.Struct, frozen=True):
 
 
 def check_line(line: Line, profile: Profile) -> CheckedLine:
-    """Everything that is wrong with a line by itself, in the order of its fields."""
+    """Check a line by itself; its faults are in the order of its fields."""
     data = line.data
     faults = [Fault(None, "byte_order_mark", "a byte-order mark; save the file without one")] if line.bom else []
     if data is None:
@@ -101,13 +101,13 @@ _SUSPECT_ID, _SUSPECT_PROMPT, _SUSPECT_NEAR, _FAULTY = 1, 2, 4, 8
 
 
 def validate(path: str | Path, profile: str | None = None) -> Iterator[Finding]:
-    """Every finding in one eval set, in the order of the lines; what concerns the file as a whole comes last.
+    """Every finding in one eval set, in the order of the lines; those on the whole file come last.
 
     `profile` is golden-v1, eval_v1 or eval_v2 (composition too, SPEC A9), or rubric (items as `rubric@v1` takes them);
-    None: items as SPEC A8 says. The file is read twice, and about 40 bytes a line are held in between: at 1,000,000
-    lines memory does not depend on what is on them.
+    None: items by SPEC A8. The file is read twice, and about 40 bytes per line are held in between: even at 1,000,000
+    lines, memory does not depend on their contents.
 
-    Raises: UsageError for an unknown profile, and where the file can't be read.
+    Raises: UsageError for an unknown profile, and if the file can't be read.
     """
     rules = load_profile(profile)
     if not Path(path).is_file():
@@ -126,7 +126,7 @@ def validate(path: str | Path, profile: str | None = None) -> Iterator[Finding]:
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """1 where one of them is an error, else 0."""
+    """1 if one of the findings is an error, else 0."""
     return int(any(finding.severity == "error" for finding in findings))
 
 
@@ -146,12 +146,12 @@ def _faults(path: str | Path, profile: Profile) -> Iterator[tuple[int | None, Fa
 
 
 class _Survey:
-    """The first pass: which lines need a second look, and what the set is made of."""
+    """The first pass: it marks the lines that need a second look, and counts the set's contents."""
 
     def __init__(self, path: str | Path, form: TableForm, profile: Profile) -> None:
         self.profile = profile
         self.unreadable: tuple[int | None, Fault] | None = None
-        self.marks = bytearray()  # by line: why it needs a second look, 0 for most
+        self.marks = bytearray()  # by line: the reasons for a second look, 0 for most
         self._path = path
         self._form: TableForm = form
         self._n_lines = 0
@@ -175,7 +175,7 @@ class _Survey:
                 self.marks[number - 1] |= mark
 
     def lines(self) -> Iterator[Line]:
-        """The set's lines; a row that can't be read is the last of them, and is told in `unreadable`."""
+        """The set's lines, up to a row that can't be read, which is then in `unreadable`."""
         try:
             yield from set_lines(self._path, self._form)
         except InputError as error:
@@ -188,7 +188,7 @@ class _Survey:
     def _note(self, checked: CheckedLine, number: int) -> None:
         self.composition.add(checked.item)
         self._contents.add(checked.item)
-        # By its own criteria a judge is told what an answer should do.
+        # An item's own criteria show a judge what an answer should do.
         self._has_criteria = self._has_criteria or holds_criteria(checked.item.get(CRITERIA))
         if checked.id is not None:
             self.ids.note(checked.id, number)
@@ -197,7 +197,7 @@ class _Survey:
             self.near.note(checked.question(near_form(checked.prompt)), number)
 
     def look_again(self, checked: CheckedLine, number: int, mark: int) -> list[Fault]:
-        """A line's own faults and those that earlier lines make, in the order of the fields."""
+        """A line's own faults and those by comparison with earlier lines, in the order of the fields."""
         faults = list(checked.faults)
         if mark & _SUSPECT_ID and checked.id is not None:
             first = self.ids.earlier(checked.id, number)
@@ -240,7 +240,7 @@ class _Survey:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns its exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchbook.evalsets.validate", description="Validate eval sets.")
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--as", dest="profile", choices=PROFILES, help="what the set has to be made of")

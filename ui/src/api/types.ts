@@ -1432,7 +1432,7 @@ export interface PanelOfRun {
   panel: PanelAnalysis;
 }
 
-/** A part as manifests name it: how many items the whole set has, and which of them were asked, in words. */
+/** A part as manifests name it: the number of items in the whole set, and in words which of them were asked. */
 export interface PartSaid {
   n_whole: number;
   words: string;
@@ -2047,7 +2047,7 @@ export interface Turn {
   text: string;
 }
 
-/** One cause that kept samples without an answer. `detail` is what the server said, the first time. */
+/** One cause that left samples unanswered. `detail` is the server's message, the first time. */
 export interface Unanswered {
   role: "candidate" | "judge";
   judge: string | null;
