@@ -1,4 +1,4 @@
-"""What the tests of checks share: one check, read from TOML as a user would write it."""
+"""One check, read from TOML as a user would write it, for the tests of checks."""
 
 from __future__ import annotations
 

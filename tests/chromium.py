@@ -1,4 +1,4 @@
-"""Debian's Chromium as tests start it. Without these it looks for servers of its maker's first, and waits for them."""
+"""Debian's Chromium as tests start it. Without these options it first looks for its maker's servers, and waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs to compare, made up: rows of samples.parquet by hand."""
+"""Made-up runs to compare, with rows of samples.parquet written by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 def answer(item_id: str, predicted: str | None, **more: Any) -> dict[str, Any]:
-    """One row: the expected answer is `yes` and the prompt is the id's own, unless told otherwise."""
+    """One row: the expected answer is `yes` and the prompt is the id's own, unless `more` has others."""
     row = dict.fromkeys(SCHEMA) | {
         "item_id": item_id,
         "prompt": f"Prompt of {item_id}?",
@@ -39,7 +39,7 @@ def samples(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def run_of(name: str, frame: pl.DataFrame, spec: str = SPEC, manifest: Mapping[str, Any] | None = None) -> ComparedRun:
-    """A run of these rows of samples.parquet, under an evaluator that is shipped."""
+    """A run with these rows of samples.parquet, under a shipped evaluator."""
     evaluator = evaluator_named(spec)
     items = compared_items(frame, evaluator, manifest)
     return ComparedRun(name, spec, items, compared_columns(evaluator), manifest or {})
@@ -75,7 +75,7 @@ def scores(name: str, *rows: tuple[str, int, float | None, bool]) -> ComparedRun
 
 
 def unanswered(name: str, values: Sequence[float | None], **manifest: Any) -> ComparedRun:
-    """A `rubric@v1` run as derivation 3 has it, that passes what is scored; None is what its server did not answer."""
+    """A `rubric@v1` run of derivation 3 in which every scored sample passes; None is a sample left unanswered."""
     frame = pl.DataFrame(
         [
             {

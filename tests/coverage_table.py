@@ -32,7 +32,7 @@ DEFAULTS = {
     "paired_bounded", "paired_clusters",
     "prediction_powered", "kappa", "gwet_ac1", "median_ranks",
 }  # fmt: skip
-"""Rows of what is used where nothing else is asked for: in bold."""
+"""The methods that are used by default: their rows are in bold."""
 
 _HEAD = ("n, rate", "20, 0.02", "20, 0.5", "20, 0.98", "50, 0.02", "50, 0.5", "50, 0.98")
 _HEAD += ("200, 0.02", "200, 0.5", "200, 0.98")

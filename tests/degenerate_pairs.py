@@ -1,4 +1,4 @@
-"""Inputs at the edge, of comparisons and rankings: what each is, and what is said of it.
+"""Degenerate inputs of comparisons and rankings, each described, with the result that is expected of it.
 
 Each row is tested by test_degenerate_pairs.py and printed in docs/reference/degenerate-pairs.md.
 """
@@ -26,7 +26,7 @@ def graded(name: str, values: Sequence[float | None]) -> ComparedRun:
 
 
 def grouped(name: str, pattern: str, sizes: Sequence[int]) -> ComparedRun:
-    """Right where `pattern` has a 1; groups of these sizes, one after the other."""
+    """A run that is right where `pattern` has a 1, in groups of these sizes, one after the other."""
     groups = [f"g{place}" for place, size in enumerate(sizes) for _ in range(size)]
     rows = (
         answer(f"i{place}", "yes" if mark == "1" else "no", group=group)

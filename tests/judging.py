@@ -14,7 +14,7 @@ DIMENSIONS = ("FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY"
 
 
 def make_set(folder: Path, questions: int = 2, targets: tuple[str, ...] = ("m", "j")) -> OutputSet:
-    """Each question under two variants, answered by each target, with the prompts in prompts.jsonl."""
+    """Make a set of questions, each in two variants and answered by each target; the prompts are in prompts.jsonl."""
     rows = [
         {
             "question_id": f"q{question}", "prompt_variant": variant, "target_model": target, "output_id": "1",
@@ -31,7 +31,7 @@ def make_set(folder: Path, questions: int = 2, targets: tuple[str, ...] = ("m", 
 
 
 def sound_reply(request: dict[str, Any], score: int = 2) -> str:
-    """What a judge says that keeps every rule: it copies META, and quotes the first words of the judged text."""
+    """A judge's reply that keeps every rule: it copies META, and quotes the first words of the judged text."""
     prompt = request["messages"][0]["content"]
     meta = json.loads(re.search(r"^META\n(.*)$", prompt, re.MULTILINE)[1])  # type: ignore[index]
     judged = prompt.split("BEGIN JUDGED TEXT ", 1)[1].split("\n", 1)[1]

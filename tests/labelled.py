@@ -12,7 +12,7 @@ from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.folder import Record
 
-Scores = tuple[int, int] | None  # accuracy and faithfulness as the judge gives them; None: it says nothing readable
+Scores = tuple[int, int] | None  # the judge's accuracy and faithfulness; None: an unreadable reply
 
 
 def judged_run(

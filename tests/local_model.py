@@ -1,4 +1,4 @@
-"""The packaged small model in tests: slow, and left out where it is not installed."""
+"""The packaged small model in tests, which are slow and skipped if it is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that are out of order, for whoever must not take that for an answer (SPEC R1.3a, R1.3b)."""
+"""Servers that are out of order, for tests that this is not taken for an answer (SPEC R1.3a, R1.3b)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["FAULTS", "number_of", "well"]
 
 Replies = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 
-# What a server does in the place of an answer; none of it is the model's.
+# Faults that a server gives instead of an answer; none of them is the model's.
 FAULTS: dict[str, dict[str, Any]] = {
     "400": {"status": 400, "body": {"error": {"message": "the request is too long"}}},
     "401": {"status": 401, "body": {"error": {"message": "bad key"}}},
@@ -45,13 +45,13 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 
 def number_of(request: dict[str, Any]) -> int:
-    """Which of `running.write_items`'s items a request is about."""
+    """The number of the item, of those by `running.write_items`, that a request is about; -1 for none."""
     found = re.search(r"What is (\d+) \+ 1\?", request["messages"][0]["content"])
     return int(found[1]) if found else -1
 
 
 def well(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
-    """A server in order: the same request always has the same answer, and scores differ from item to item."""
+    """The replies of a healthy server: the same request always gets the same answer, and scores differ by item."""
     del n
     text = request["messages"][0]["content"]
     if "BEGIN JUDGED TEXT" in text:

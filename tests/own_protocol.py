@@ -1,4 +1,4 @@
-"""A judge protocol of a user's own, and the judge that is asked by it: for tests of what goes by its dimensions."""
+"""A user's own judge protocol, and a judge that is asked by it, for tests of results by dimension."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def written(folder: Path, spec: str = SPEC, texts: Mapping[str, str] = TEXTS) ->
 
 
 def reply_to(request: dict[str, Any], scores: tuple[int, int], quote: str | None = None) -> str:
-    """A sound reply; the first words of the judged text are quoted."""
+    """A sound reply with these scores, which quotes the first words of the judged text, or `quote`."""
     prompt = request["messages"][-1]["content"]
     meta = json.loads(re.search(r"^META\n(.*)$", prompt, re.MULTILINE)[1])  # type: ignore[index]
     text = re.split(r"\nTEXT \w{32}\n", prompt)[1]
@@ -91,7 +91,7 @@ def reply_to(request: dict[str, Any], scores: tuple[int, int], quote: str | None
 
 
 def judged(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
-    """The judge j gives (5, 1) to what the other says, and (4, 0) to its own; of q1 it quotes too much."""
+    """The replies of judge j: (5, 1) for the other's outputs and (4, 0) for its own; its quote of q1 is too long."""
     del role, n
     own = len(request["messages"]) == 2
     long = "The shop of m opens" if '"question_id":"q1"' in request["messages"][-1]["content"] and not own else None

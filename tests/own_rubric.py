@@ -1,4 +1,4 @@
-"""Runs of rubrics of a user's own, by the real runner with scripted replies: for tests of what goes by criteria."""
+"""Runs of a user's own rubrics, by the real runner with scripted replies, for tests of results by criterion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchbook.ask.work import run_async
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import config_from_mapping
 
-Verdict = Mapping[str, Any]  # by criterion, as the judge gives it; of items' own under `item_criteria` as in a reply
+Verdict = Mapping[str, Any]  # scores by criterion; those of items' own are under `item_criteria`, as in a reply
 
 TONE = """
 name = "tone"
@@ -82,8 +82,8 @@ def own_run(
     criteria: Sequence[Sequence[Mapping[str, Any]]] | None = None,
     **more: Any,
 ) -> RunResult[Any]:
-    """A run over an item for each verdict; where an item has several, as many judges are a panel. `criteria` are items'
-    own."""
+    """A run over one item for each verdict; with several verdicts for an item, as many judges form a panel. `criteria`
+    are the items' own."""
     folder.mkdir(parents=True, exist_ok=True)
     rubric = folder / "rubric"
     rubric.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def _verdict(scores: Verdict) -> str:
 
 
 def met(*said: bool) -> Verdict:
-    """Of an item's own criteria, in their order, whether each is met."""
+    """A verdict on an item's own criteria, in order: True for each that is met."""
     return {"item_criteria": {str(number): {"met": one} for number, one in enumerate(said, start=1)}}
 
 

@@ -1,4 +1,4 @@
-"""Functions that score, the runs of them, and their journals."""
+"""Scorer functions, runs of them, and their journals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchbook.record.facts import Outcomes
 from benchbook.record.reading import read_journal, segment_files
 
 ITEMS = [{"id": f"i{n}", "prompt": f"What is {n} + 1?", "expected_answer": str(n + 1), "level": n} for n in range(6)]
-# By `near`: 1, 1 / (1 + 1) = 0.5, no number, not in 0 to 1, blank, nothing. Of the four that count: 1.5 / 4 = 0.375.
+# By `near`: 1, 1 / (1 + 1) = 0.5, not a number, not in 0 to 1, blank, missing. Of the four that count: 1.5 / 4 = 0.375.
 ANSWERS = {"i0": "1", "i1": "3", "i2": "three", "i3": "nan", "i4": " "}
 PREDICTIONS = [{"item_id": name, "predicted": text} for name, text in ANSWERS.items()]
 
@@ -30,13 +30,13 @@ def scored(folder: Path, by: Any = near, predictions: Any = PREDICTIONS, run_id:
 
 
 def outcomes_in(path: Path) -> list[int]:
-    """The samples of the outcomes in a journal, in its order."""
+    """The samples with outcomes in a journal, in its order."""
     facts = (line.fact for line in read_journal(path / "journal"))
     return [one.sample for fact in facts if isinstance(fact, Outcomes) for one in fact.outcomes]
 
 
 def cut(path: Path, keeps: Callable[[int, Any], bool]) -> None:
-    """A record as a kill leaves it: its journal ends before the first fact that it does not keep."""
+    """Cut a record as a kill would: its journal ends before the first fact that `keeps` refuses."""
     (segment,) = segment_files(path / "journal")
     lines = segment.read_bytes().splitlines(keepends=True)
     facts = [line.fact for line in read_journal(path / "journal")]
@@ -55,7 +55,7 @@ def changed(item: Any, answer: str) -> bool:
 
 
 class Asking:
-    """A model that knows the answers, but for some that it fails on, and a scorer that counts its calls."""
+    """A model that knows the answers but fails on some items, and a scorer that notes its calls."""
 
     def __init__(self) -> None:
         self.broken: set[int] = set()

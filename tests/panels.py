@@ -1,4 +1,4 @@
-"""Runs that a panel judges: judges of a local server, told apart by the model that they are asked for."""
+"""Runs that a panel judges: all judges are at one local server, which tells them apart by the model's name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ITEM = re.compile(r"What is (\d+) \+ 1\?")
 
 
 def replies_of(votes: Mapping[str, Callable[[int], Said]]) -> Callable[[str, int, dict[str, Any]], dict[str, Any]]:
-    """Each judge, by its name, says of an item's number what `votes` has."""
+    """The replies of a server whose judges, by name, vote on an item's number as `votes` says."""
 
     def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
         del n
@@ -42,7 +42,7 @@ def said(vote: Said) -> dict[str, Any]:
 def panel_config(
     folder: Path, server: ScriptedServer, judges: Sequence[str | dict[str, Any]], items: int = 6, **settings: Any
 ) -> RunConfig:
-    """`judges` are names, or the settings of a judge beside its address."""
+    """The settings of a run by a panel; `judges` are names, or a judge's settings without its address."""
     tables = [{"model": f"openai/{one}@2026-01-01"} if isinstance(one, str) else one for one in judges]
     values: dict[str, Any] = {
         "evalset": str(write_items(folder / "items.jsonl", items)), "model": "openai/m@2026-01-01", "run_id": "run",

@@ -1,4 +1,4 @@
-"""`rubric@v1` for tests: its outcomes by the names of its two criteria, and what its rows are."""
+"""`rubric@v1` for tests: its types of rows, and outcomes by the names of its two criteria."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec, rubric_v1
 
 V1: RubricSpec = rubric_v1()
-ROW: type[RubricRow] = row_type(V1, panel=False, caused=False)  # reads every form: further columns are passed over
+ROW: type[RubricRow] = row_type(V1, panel=False, caused=False)  # reads every form: further columns are ignored
 CAUSED_ROW: type[RubricRow] = row_type(V1, panel=False, caused=True)
 PANEL_ROW: type[PanelRow] = row_type(V1, panel=True, caused=False)  # type: ignore[assignment]
 

@@ -1,4 +1,4 @@
-"""Runs of the real thing, in this process and in others."""
+"""Runs of the real program, in this process and in others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(folder: Path, server: ScriptedServer, items: int = 8, **settings: Any) -
 
 
 def options(folder: Path, server: ScriptedServer, **settings: Any) -> list[str]:
-    """The same, as words of the command line."""
+    """The same settings, as words of the command line."""
     values = {
         "evalset": folder / "items.jsonl", "model": "openai/m@2026-01-01", "judge": "openai/j@2026-01-01",
         "model-base-url": server.base_url, "judge-base-url": server.base_url, "runs": folder / "runs", "run-id": "run",
@@ -56,7 +56,7 @@ def options(folder: Path, server: ScriptedServer, **settings: Any) -> list[str]:
 def benchbook(
     *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """`benchbook WORDS` in a process of its own, with its output as bytes."""
+    """Run `benchbook WORDS` in a process of its own, with its output as bytes."""
     return subprocess.run(
         [sys.executable, "-m", "benchbook", *words],
         capture_output=True, check=False, cwd=cwd, env={**os.environ, **(env or {})}, timeout=300,
@@ -66,9 +66,9 @@ def benchbook(
 def benchbook_here(
     *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """The same in this process: to start one takes longer than most commands do.
+    """Run the same in this process: starting another takes longer than most commands do.
 
-    `benchbook` is for what only a process has: its start, its streams, its locale, its death, another beside it.
+    `benchbook` is for tests of a process itself: its start, its streams, its locale, its death, another beside it.
     """
     program = importlib.import_module("benchbook.cli.main")  # `benchbook.cli` has a function of this name
     encoding = os.environ.get("PYTHONIOENCODING", locale.getencoding())

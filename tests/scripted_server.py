@@ -1,4 +1,4 @@
-"""A server that does, reply by reply, what a case says: statuses, bodies, events, hanging, cutting, flooding, dying."""
+"""A server that follows a case reply by reply: statuses, bodies, events, hanging, cutting off, flooding, dying."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Reply = dict[str, Any]
 
 @dataclass
 class ScriptedServer:
-    """`replies(role, n, request)` gives the n-th reply (from 0) to that role. `asked` lists the requests by role.
+    """A server whose `replies(role, n, request)` gives the n-th reply (from 0) to a role. `asked` has requests by role.
 
-    `only_at`: at any other path nothing is there, and nobody counts what was asked.
+    `only_at`: every other path is not found, and requests to it are not counted.
     """
 
     replies: Callable[[str, int, dict[str, Any]], Reply]
@@ -48,19 +48,19 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def wait_for_answers(self, n: int, still_running: Callable[[], bool]) -> bool:
-        """Wait until `n` requests were answered, as long as `still_running`; whether they were."""
+        """Wait until `n` requests were answered, as long as `still_running`; return True if they were."""
         with self._changed:
             while len(self.answered) < n and still_running():
                 self._changed.wait(0.05)
         return len(self.answered) >= n
 
     async def die(self) -> None:
-        """Nobody is listened to any more, and nobody who is connected hears another word."""
+        """Stop listening, and break every open connection."""
         if (listening := self._listening) is not None:
             self._listening = None
             for one in listening.sockets:
                 asyncio.get_running_loop().remove_reader(one.fileno())
-            for _ in range(5):  # who was let in already is handed over: to close now would leave them to nobody
+            for _ in range(5):  # accepted connections are handed over: closing now would leave them open for ever
                 await asyncio.sleep(0)
             listening.close()
         for writer in self._open:
@@ -104,7 +104,7 @@ def _headers_of(head: bytes) -> dict[str, str]:
 
 
 async def _send(writer: asyncio.StreamWriter, reply: Reply, request: dict[str, Any]) -> bool:
-    """Do what the reply says; whether the connection goes on."""
+    """Send a reply, or do what it says; return True if the connection stays open."""
     match reply.get("behaviour"):
         case None:
             pass
@@ -180,7 +180,7 @@ def _body_of(reply: Reply, request: dict[str, Any]) -> bytes:
 def running(
     replies: Callable[[str, int, dict[str, Any]], Reply], only_at: str | None = None
 ) -> Iterator[ScriptedServer]:
-    """The server in a thread of its own, while the block runs."""
+    """Run the server in a thread of its own while the block runs."""
     server = ScriptedServer(replies, only_at)
     ready = threading.Event()
     running_in: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []

@@ -1,4 +1,4 @@
-"""What tests share: the case files, and other people's data."""
+"""Helpers of all tests: the case files, and other people's data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARED = Path(os.environ.get("BENCHBOOK_SHARED", ROOT.parent / "shared"))
 
 
 def cases(name: str) -> list[Any]:
-    """The cases of `<BENCHBOOK_CASES>/<name>.json` as pytest parameters; none where the folder lacks the file."""
+    """The cases of `<BENCHBOOK_CASES>/<name>.json` as pytest parameters; none if the folder lacks the file."""
     path = CASES / f"{name}.json"
     if not path.exists():
         return [pytest.param(None, id="absent", marks=pytest.mark.skip(f"{path.name} is not in BENCHBOOK_CASES"))]
@@ -26,9 +26,9 @@ def cases(name: str) -> list[Any]:
 
 
 def examples(most: int, *unchecked: HealthCheck) -> settings:
-    """Settings of a property with so many examples where the profile has a hundred: of `fast` it has a fifth.
+    """Settings of a property with `most` examples; under the profile `fast`, a fifth of them.
 
-    `unchecked` go unchecked beside those of the profile, which Hypothesis would check again.
+    `unchecked` health checks are off beside those of the profile, which Hypothesis would otherwise switch on again.
     """
     profile = settings()
     return settings(
@@ -53,7 +53,7 @@ def peak_memory_mb(main: str, words: list[str]) -> tuple[int, float]:
 
 
 def shared_data(name: str) -> Path:
-    """A folder of other people's real data, read in place; the test is skipped where it is absent."""
+    """A folder of other people's real data, read in place; the test is skipped if it is absent."""
     path = SHARED / "data" / name
     if not path.exists():
         pytest.skip(f"shared data {name!r} is not here (set BENCHBOOK_SHARED)")

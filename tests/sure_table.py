@@ -11,7 +11,7 @@ NAMES = {
     "all_at_once": "5 % wrong, 5 % made up, 5 % too slow",
     "unscored": "3 % made up, 2 % without a verdict",
 }
-"""What each set is. In all of them a gate lies at its limit: whoever claims anything of it is wrong in half of all."""
+"""Descriptions of the sets. In each, a gate lies at its limit: any claim about it is wrong in half of all cases."""
 
 SURE = """
 pass_rate          5   0.0   0.3  45.1  54.9

@@ -1,5 +1,5 @@
-"""A run under a rubric that asks for all there is: grades by name, what does not apply, quotes from turns and from the
-answer, criteria of each item, and cost. Whatever somebody else wrote in it is hostile."""
+"""A run under a rubric that uses everything: named grades, criteria that do not apply, quotes from turns and from the
+answer, criteria of each item, and cost. All foreign text in it is hostile."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ REPLIES: tuple[Any, ...] = (
 
 
 def talked_run(folder: Path, run_id: str = "talked") -> RunResult[Any]:
-    """Of its three samples the first is a conversation, the second passes, and the third is unscored."""
+    """A run of three samples: the first is a conversation, the second passes, and the third is unscored."""
     rubric = folder / "talked@v1"
     rubric.mkdir(parents=True)
     (rubric / "spec.toml").write_text(SPEC, encoding="utf-8")

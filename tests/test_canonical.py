@@ -1,4 +1,4 @@
-"""Canonical JSON: one form for a value, for all that is hashed (SPEC R2.2; DESIGN, The record)."""
+"""Canonical JSON: one form for each value that is hashed (SPEC R2.2; DESIGN, The record)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_nan_is_refused_beside_a_lone_surrogate() -> None:
         canonical_json(["\ud800", float("nan")])
 
 
-# ── types that threads meet at once ──────────────────────────────────────────────────────────────────────────
+# ── types that threads first decode at once ──────────────────────────────────────────────────────────────────
 
 RACE = """
 import sys, threading, types
@@ -152,14 +152,14 @@ for thread in threads:
 
 
 def test_a_type_that_threads_decode_for_the_first_time_at_once_does_not_end_the_process() -> None:
-    """Without `ready`, msgspec 0.22 works with a struct whose fields are half known: a segmentation fault."""
+    """Without `ready`, msgspec 0.22 would use a struct whose fields are half known: a segmentation fault."""
     for _ in range(3):
         assert subprocess.run([sys.executable, "-c", RACE], check=False).returncode == 0
 
 
 def test_no_type_is_decoded_into_that_is_not_made_ready() -> None:
-    """`msgspec.convert(value, T)`, `msgspec.json.decode(data, type=T)` and `Decoder(T)` in all of the source."""
-    plain = {"dict", "list", "tuple", "kind", "decoder.type"}  # builtins; and names of what was made ready before
+    """Check each `msgspec.convert(value, T)`, `msgspec.json.decode(data, type=T)` and `Decoder(T)` of the source."""
+    plain = {"dict", "list", "tuple", "kind", "decoder.type"}  # builtins, and names made ready before
     unready = []
     for path in sorted((ROOT / "src").rglob("*.py")):
         if path.name == "canonical.py":

@@ -1,4 +1,4 @@
-"""The house, read as text: files that fit a mind, names that mean one thing, specs known to their own rooms alone."""
+"""The source, read as text: short files, names that mean one thing, specs known to their own rooms alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT_HOME = re.compile(r"evaluators/(?:checks|correctness|protocol|rubric)/|evalua
 
 
 def texts_of(tree: ast.Module) -> Iterator[str]:
-    """Texts that the program has; what documents it is none of them."""
+    """The string constants of a module, without docstrings."""
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     documented = [node for node in ast.walk(tree) if isinstance(node, owners) and ast.get_docstring(node)]
     docs = {id(node.body[0].value) for node in documented if isinstance(node.body[0], ast.Expr)}
@@ -33,7 +33,7 @@ def test_no_file_is_longer_than_400_lines() -> None:
 
 
 def test_every_public_class_has_a_name_of_its_own() -> None:
-    homes: dict[str, set[str]] = defaultdict(set)  # by file: one may say a class twice, for types and for the program
+    homes: dict[str, set[str]] = defaultdict(set)  # a file may define a class twice, for types and for the program
     for file, text in FILES.items():
         for name in re.findall(r"^[ \t]*class ([A-Za-z]\w*)", text, re.MULTILINE):
             homes[name].add(file)
@@ -53,7 +53,7 @@ def test_packages_alone_list_what_they_export() -> None:
 
 
 def test_specs_are_named_in_their_own_rooms() -> None:
-    """Outside: the defaults of `run` and `score`, the profile of an eval set, and what identifies a judged output."""
+    """Exceptions: the defaults of `run` and `score`, an eval set's profile, and the identifiers of a judged output."""
     maybe = [(name, text) for name, text in FILES.items() if not AT_HOME.match(name) and SPEC_ID.search(text)]
     naming = {name for name, text in maybe if any(map(SPEC_ID.search, texts_of(ast.parse(text))))}
     assert naming == {"evaluators/settings.py", "evalsets/requirements.py", "evalsets/output_set_sources.py"}

@@ -1,4 +1,4 @@
-"""Hostile text made fit to be stored and shown."""
+"""Making hostile text fit to be stored and shown."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 
 from benchbook.text import sentences, storable, visible
 
-CHARACTERS = "".join(map(chr, range(0x20000)))  # the first two planes; the others hold nothing of either kind
+CHARACTERS = "".join(map(chr, range(0x20000)))  # the first two planes; the others have none of either kind
 # The classes of characters that reorder text (Unicode TR 9), and the marks that have a letter's class.
 REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 MARKS = {"\u061c", "\u200e", "\u200f"}
 
 
 def is_unseen(character: str) -> bool:
-    """By Unicode's own tables: a control but for tab and line feed, or what reorders text."""
+    """True by Unicode's own tables: a control other than tab and line feed, or a mark that reorders text."""
     if unicodedata.category(character) == "Cc":
         return character not in "\t\n"
     return character in MARKS or unicodedata.bidirectional(character) in REORDERING

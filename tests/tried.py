@@ -1,4 +1,4 @@
-"""Commands tried against a server with a fault, as their users would: what they print, and the record that is left."""
+"""Commands run as users would, against a server with a fault: what they print, and the record that they leave."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from scripted_server import ScriptedServer, running
 __all__ = ["WAYS", "Tried", "Way", "begin", "breaking", "resume", "whole_run"]
 
 Reply = dict[str, Any]
-Fault = Callable[[int, dict[str, Any]], Reply | None]  # by how often it was asked and for what; None: it is well
+Fault = Callable[[int, dict[str, Any]], Reply | None]  # by the number of earlier calls and the request; None: no fault
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a command."""
+    """The outcome of a command."""
 
     code: int
     out: str
@@ -35,17 +35,17 @@ class Tried:
 
     @property
     def first(self) -> str:
-        """The first that is printed, on one line: a warning is wrapped to the terminal's width."""
+        """The first paragraph of the output, on one line: a warning is wrapped to the terminal's width."""
         return " ".join(self.out.split("\n\n")[0].split())
 
     @property
     def said(self) -> str:
-        """All that is printed, on one line."""
+        """All output, on one line."""
         return " ".join(f"{self.out} {self.err}".split())
 
     @cached_property
     def aggregates(self) -> dict[str, Any]:
-        """aggregates.json; a run's own numbers stand in it under the same name."""
+        """The content of aggregates.json, in which a run's own numbers are under the same name."""
         return dict(json.loads((self.record.path / "aggregates.json").read_text("utf-8")))
 
     @property
@@ -76,13 +76,13 @@ class Tried:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to ask: its command, and whose calls a fault meets."""
+    """One way to ask: its command, and the calls that a fault hits."""
 
     command: tuple[str, ...]
     hits: Callable[[str, dict[str, Any]], bool]
     options: Callable[[Path, ScriptedServer, int], list[str]]
     whose: str
-    setting: str  # how its address is named, with the value that follows
+    setting: str  # the setting for its address: an option, or a place in the config
     moved: Callable[[ScriptedServer], list[str]]  # with --resume, to another address
 
 
@@ -156,7 +156,7 @@ def _moved(server: ScriptedServer, judges: str) -> list[str]:
 
 
 def breaking(way: str, fault: Fault) -> Callable[[str, int, dict[str, Any]], Reply]:
-    """A server in order, but for the calls of `way` that `fault` has something else for."""
+    """The replies of a healthy server, except to those calls of `way` for which `fault` has another."""
     n_hit = 0
 
     def reply(role: str, n: int, request: dict[str, Any]) -> Reply:
@@ -181,7 +181,7 @@ def resume(way: str, tried: Tried, *words: str) -> Tried:
 
 
 def whole_run(way: str, folder: Path, fault: Fault, *words: str, n_items: int = 3) -> Tried:
-    """The command against a server with a fault that passes, or is none: it comes to its end, and its record holds."""
+    """Run the command against a server with a passing fault, or none, and check that it completes and verifies."""
     with running(breaking(way, fault)) as server:
         tried = begin(way, folder, server, *words, n_items=n_items)
     assert (tried.state, tried.n_unanswered) == ("complete", 0), tried.said

@@ -1,9 +1,9 @@
-"""What `--until-decided` errs and saves, printed in the manual: by decisions/test_until_decided_simulated.py, and held
-against another run by decisions/test_until_shown_simulated.py."""
+"""Errors and savings of `--until-decided`, printed in the manual: by decisions/test_until_decided_simulated.py, and
+compared with another run by decisions/test_until_shown_simulated.py."""
 
 from __future__ import annotations
 
-# set, items, what all of them give, decided early (%), wrong (%), items asked (median), calls saved (mean, %)
+# set, items, result of all of them, decided early (%), wrong (%), items asked (median), calls saved (mean, %)
 SIMULATED = """
 perfect        100 READY         100.0   0.0   66.0  34.0
 perfect        300 READY         100.0   0.0   79.0  73.7
@@ -31,7 +31,7 @@ unscored       300 INCONCLUSIVE    3.5   3.5  300.0   2.1
 unscored      1000 INCONCLUSIVE    4.2   4.2 1000.0   3.3
 """
 
-# points that the model is better by, items that only one of both passes (%), items, then in %: shown early, wrong,
+# points by which the model is better, items that only one of both passes (%), items, then in %: shown early, wrong,
 # wrong by that or by a comparison of all items; items asked (median), calls saved (mean, %)
 SIMULATED_PAIRS = """
  0 10  300    1.7  1.7   5.2   300.0   1.1

@@ -188,9 +188,7 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     seed: int
     stratify: list[str]
     strata: dict[str, DrawnStratum]  # by their values, joined with " / "; {"": …} where nothing was stratified
-    samples: list[
-        int
-    ]  # numbers of the run's samples, or of the questions about them, in the order in which they are shown
+    samples: list[int]  # numbers of the run's samples, or of the questions about them, in the order shown
     hidden: list[str]  # what labellers do not see
     inputs: dict[str, str]
     drawn_by: str
