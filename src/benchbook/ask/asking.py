@@ -154,7 +154,7 @@ class Asker:
             await self._wait_for_turn(endpoint, urgent=True)
         elif not await self._unless_stopped(partial(self._wait_for_turn, endpoint, urgent=not call.begins)):
             return False
-        if endpoint.refuses or (can_wait and self.stop.reason is not None):  # meanwhile
+        if endpoint.refuses or (can_wait and self.stop.reason is not None):  # it changed during the wait
             self._leave(endpoint)
             return False
         return True
@@ -213,7 +213,7 @@ class Asker:
     def _kept_waiting(
         self, endpoint: Endpoint, call: Call, failed: CallFailed, sent: float, first_sent: float
     ) -> tuple[FailureEnds, float] | None:
-        """The end of a call that a limit of the server or of this machine refused, and the wait (R3.6a).
+        """The scope that ends with a call refused at a limit of the server or this machine, and the wait (R3.6a).
 
         None if the call failed for another reason, or counts as a failed try. A refusal that names a wait does not
         count; a 429 without one does, if nothing else was under way and the server has answered nobody for long.
@@ -250,7 +250,7 @@ class Asker:
     def _count_failure(
         self, endpoint: Endpoint, call: Call, failed: CallFailed, retries: int
     ) -> tuple[FailureEnds, float]:
-        """The end of a failed try, and the wait. At a limit, all who ask the server share their tries and the wait."""
+        """The scope that a failed try ends, and the wait. At a limit, all who ask the server share tries and wait."""
         if failed.cause not in ("rate_limit", "local"):
             return self._judge_failure(call, failed, retries)
         ends, wait_s = self._judge_failure(call, failed, max(retries, endpoint.server.alone_refused - 1))
@@ -266,7 +266,7 @@ class Asker:
         return None
 
     def _judge_failure(self, call: Call, failed: CallFailed, retries: int) -> tuple[FailureEnds, float]:
-        """The end of a failure (attempt, sample, sitting or run), and the wait before another attempt."""
+        """The scope that a failure ends (attempt, sample, sitting or run), and the wait before another attempt."""
         who = self.endpoints[call.endpoint].who or Who(role=call.role, prefix=f"{call.role}_")
         said = said_by(who, failed.cause, failed.detail)
         advice = advice_on(who, failed.cause, failed.parameter)
