@@ -1,6 +1,6 @@
-"""labels: what people say of answers, and what that says of judges: calibration, cards, positions.
+"""labels: people's scores of answers, and judges held against them: calibration, cards, positions.
 
-label       what one person gave one answer. Not: annotation.
-gold        what people's labels of one answer come to.
-judge card  what is known of a judge: validity, agreement with people, bias, costs.
+label       one person's score of one answer. Not: annotation.
+gold        the outcome of people's labels of one answer.
+judge card  all that is known of a judge: validity, agreement with people, bias, costs.
 """

@@ -20,7 +20,7 @@ from benchbook.statistics import Agreement, Estimate
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):
-    """Labelled answers by whether the evaluator and people find that a criterion applies to them."""
+    """Labelled answers, counted by whether a criterion applies to them in the evaluator's view and in people's."""
 
     both: int
     evaluator_alone: int
@@ -57,7 +57,7 @@ class CriterionTrial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerCard(msgspec.Struct, frozen=True, kw_only=True):
-    """All that people's labels say of the scores of one run. What was not answered, or not scored, is not in it."""
+    """All that people's labels say of the scores of one run. Samples without an answer or a score are not in it."""
 
     spec: str
     run_id: str

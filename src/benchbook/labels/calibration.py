@@ -28,7 +28,7 @@ from benchbook.statistics import Agreement, Estimate, Weights, cohens_kappa, gwe
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    """What moves an aggregate of the whole run: its correction over the judged samples, and how many the whole has."""
+    """The correction of an aggregate over the judged samples, and the number of samples that the whole run has."""
 
     corrected: Corrected
     mean: MeanOfScores
@@ -43,10 +43,10 @@ def corrected_decision(
     means: Sequence[MeanOfScores],
     confidence: float,
 ) -> CorrectedDecision:
-    """Move each gate's value by what the correction moves the judged samples, and decide.
+    """Move each gate's value as far as the correction moves the judged samples, and decide.
 
-    What no judge scored (no answer, failed judge) stays as it is. A corrected value is an estimate, so READY asks that
-    its interval holds on the bad side; what capped the frozen decision caps this one.
+    Samples that no judge scored (no answer, failed judge) stay as they are. A corrected value is an estimate, so READY
+    needs its interval to hold on the bad side too; the caps of the frozen decision cap this one.
     """
     moving = {
         mean.name: _Moving(one, mean, *counted.bases[mean.name]) for one, mean in zip(corrected, means, strict=True)
@@ -107,8 +107,8 @@ def _gate(gate: Gate, moving: _Moving | None) -> CorrectedGate:
 def _moved(gate: Gate, moving: _Moving, found: Estimate) -> tuple[float | None, float | None, float | None, str | None]:
     """`(value, worst, best, reason)` of the whole run.
 
-    A mean over all is the judged samples' part and the others': where the judged ones' mean moves by d, the whole moves
-    by d times their share.
+    A mean over all samples has the judged ones' part and the others': where the mean of the judged ones moves by d, the
+    whole moves by d times their share.
     """
     one, within = moving.corrected, partial(_within, moving.mean.lowest, moving.mean.highest)
     if found.estimate is None or one.as_judged is None or gate.value is None or not moving.base:
@@ -124,7 +124,7 @@ def _moved(gate: Gate, moving: _Moving, found: Estimate) -> tuple[float | None, 
 
 
 def _within(low: float, high: float, value: float) -> float:
-    """An interval by the normal distribution may leave the scale."""
+    """A value, kept on its scale: an interval by the normal distribution may leave it."""
     return round(min(float(high), max(float(low), value)), 9)
 
 
@@ -157,7 +157,7 @@ def calibrate(
 ) -> Calibration:
     """Hold the judge against people's labels of a part of the samples, drawn by chance.
 
-    Raises: UsageError for a label of a sample that the judge did not score, or of a score that there is not.
+    Raises: UsageError for a label of a sample that the judge did not score, or with a score that does not exist.
     """
     by_number = {one.sample: one for one in samples}
     _check(gold, by_number, criteria)
@@ -216,7 +216,7 @@ def field_trial(pairs: Sequence[LabelledPair], criterion: LabelCriterion, drawin
 
 
 def pair_of(one: ScoredAnswer, place: int, people: int) -> LabelledPair:
-    """An answer by its `place`-th criterion, and what people say of it. Raises: ValueError where that has no score."""
+    """An answer's score by its `place`-th criterion, beside people's. Raises: ValueError where it has none."""
     own = one.scores[place]
     if own is None:
         raise ValueError(f"sample {one.sample} was not judged")

@@ -5,8 +5,8 @@ prediction-powered mean too; near 0 and 1 that interval, by the normal distribut
 holds in 91 % where it says 95 %: 100 labels, a rate of 0.95). Rogan and Gladen's formula, by sensitivity and
 specificity, is for labels of other samples than these: here it is up to twice as wide.
 
-Where samples share clusters, the interval is as much wider as the estimate's variance is, by the intraclass correlation
-of what each sample adds to it.
+Where samples share clusters, the interval is widened as the estimate's variance is, by the intraclass correlation of
+what each sample adds to it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ GoldScores = Mapping[int, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """A number of one sample that an aggregate is the mean of, counted from the aggregate's lowest: by the judge's
-    scores, and by people's in their place."""
+    """A sample's part in the mean that an aggregate is, counted from the aggregate's lowest: by the judge's scores, and
+    by people's in their place."""
 
     judge: float
     people: float | None
@@ -82,7 +82,7 @@ def corrected_aggregates(
 
 
 def _worth(one: ScoredAnswer, said: Mapping[str, int], names: Sequence[str]) -> Sequence[float]:
-    """What a sample adds to each mean, with what people said in place of the judge's scores."""
+    """A sample's part in each mean, with people's scores in place of the judge's."""
     scores = [said.get(name, own) for name, own in zip(names, one.scores, strict=True)]
     if one.worth is None or None in scores:
         raise ValueError(f"sample {one.sample} was not judged")
@@ -97,7 +97,7 @@ def corrected_scores(
     clusters: Sequence[str | None],
     drawing: Drawing,
 ) -> tuple[Estimate, Estimate]:
-    """The mean score on a scale as people would have it, and by their labels alone; of 0 and 1 the rate of ones.
+    """The mean score on a scale as people would have it, and by their labels alone; on 0 and 1, the rate of ones.
 
     `people` has None where nobody labelled.
     """
@@ -119,7 +119,7 @@ def _estimates(
 
 
 def _raised(found: Estimate, by: int) -> Estimate:
-    """An estimate on the scale from 0, on one from `by`."""
+    """An estimate on a scale from 0, moved to one from `by`."""
     if found.estimate is None or not by:
         return found
     low, high = (None if bound is None else bound + by for bound in (found.low, found.high))
@@ -147,7 +147,7 @@ def _mean(samples: Sequence[_Sample], highest: int, drawing: Drawing) -> Estimat
 
 
 def _rate(samples: Sequence[_Sample], drawing: Drawing) -> Estimate:
-    """Every judged sample is counted, labelled ones included."""
+    """The corrected rate, over all judged samples, labelled ones included."""
     strata = {flagged: [one for one in samples if (one.judge > 0) is flagged] for flagged in (True, False)}
     counted = {
         flagged: Stratum(
@@ -173,7 +173,7 @@ def _rate(samples: Sequence[_Sample], drawing: Drawing) -> Estimate:
 
 
 def _labels_alone(samples: Sequence[_Sample], highest: int, confidence: float, *, is_rate: bool) -> Estimate:
-    """The mean of people's labels, which were drawn by chance: Wilson for shares, Jeffreys for others, by clusters."""
+    """The mean of people's labels, drawn by chance: with Wilson's interval for shares, else Jeffreys'; by clusters."""
     labelled = [(one.people, one.cluster) for one in samples if one.people is not None]
     values = [value for value, _ in labelled]
     if not _clustered(samples):
@@ -196,7 +196,7 @@ def _clustered(samples: Sequence[_Sample]) -> bool:
 def _by_clusters(
     samples: Sequence[_Sample], parts: Sequence[float], found: Estimate, scale: tuple[float, float]
 ) -> Estimate:
-    """The interval, as much wider as clusters make it; `parts` is what each sample adds to the estimate's error."""
+    """The interval, widened for clusters; `parts` has what each sample adds to the estimate's error."""
     n_clusters = len({one.cluster for one in samples})
     if n_clusters == 1:
         basis = Basis(found.n, found.confidence, f"{found.method}_clustered", n_clusters=1)
@@ -238,7 +238,7 @@ class LabelledPair:
 
 
 def bias_of(pairs: Sequence[LabelledPair], drawing: Drawing) -> Bias:
-    """Judge minus people: over all, by slice, and with the length. Holm's correction is over all slices shown."""
+    """Judge minus people: over all, by slice, and by length. Holm's correction is over all slices shown."""
     found = [_slice_bias(name, value, members, drawing) for name, value, members in _slices(pairs)]
     adjusted = adjust_p_values([one.p for one in found]).holm
     errors = [float(pair.judge - pair.people) for pair in pairs]
@@ -289,7 +289,7 @@ def _slices(pairs: Sequence[LabelledPair]) -> Iterator[tuple[str, str, list[Labe
 
 
 def _by_length(pairs: Sequence[LabelledPair]) -> Iterator[tuple[str, list[LabelledPair]]]:
-    """Three groups of about the same size, told apart by length; fewer where lengths are alike."""
+    """Three groups of about the same size, by length; fewer where lengths are alike."""
     lengths = sorted(pair.answer_chars for pair in pairs)
     if not lengths or lengths[0] == lengths[-1]:
         return

@@ -1,4 +1,4 @@
-"""What holding a judge against people says: the shape of it. A number has its interval and n, or a reason for none."""
+"""The results of holding a judge against people. A number has its interval and n, or a reason why it has none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ScoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How sure intervals are to be; `seed` is of those by resampling."""
+    """The confidence of intervals; `seed` is that of resampling."""
 
     confidence: float = 0.95
     seed: int = 0
@@ -58,7 +58,7 @@ class SliceBias(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bias(msgspec.Struct, frozen=True, kw_only=True):
-    """How the judge errs: above 0 it is kinder than people are."""
+    """The bias of the judge: above 0, it is kinder than people are."""
 
     overall: Estimate
     slices: tuple[SliceBias, ...]
@@ -78,7 +78,7 @@ class FieldTrial(msgspec.Struct, frozen=True, kw_only=True):
 class Corrected(msgspec.Struct, frozen=True, kw_only=True):
     """An aggregate over the judged samples as the judge has it, and as people would have it.
 
-    `by_labels_alone` takes no notice of the judge: less sharp, and right where the judge tells nothing, or where people
+    `by_labels_alone` leaves the judge out: less sharp, and right where the judge is uninformative, or where people
     found nothing that a correction could be made from.
     """
 
@@ -116,7 +116,7 @@ class CorrectedDecision(msgspec.Struct, frozen=True, kw_only=True):
     """READY where every gate holds at its worst, NOT_READY where one does not hold at its best, else INCONCLUSIVE."""
 
     decision: DecisionName
-    by_values_alone: DecisionName  # what the values say if they are taken as if they were sure
+    by_values_alone: DecisionName  # the decision if the values were certain
     reasons: tuple[str, ...]
     gates: tuple[CorrectedGate, ...]
     confidence: float

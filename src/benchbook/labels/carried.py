@@ -14,7 +14,7 @@ from benchbook.labels.state import scores_words
 
 
 class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):
-    """The run that the labels were drawn from, where it is another; and how many of its labelled answers this one has.
+    """Another run that the labels were drawn from, and the number of its labelled answers that this one has too.
 
     Both runs have an answer where item, prompt, context, expected answer and text are the same.
     """
@@ -27,9 +27,9 @@ class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class LabelsOfRun:
-    """What people say of a run's answers, by its samples and by criterion; what is in dispute is left out.
+    """People's scores of a run's answers, by sample and criterion, without those in dispute.
 
-    None is that a criterion does not apply to the answer.
+    None says that a criterion does not apply to the answer.
     """
 
     gold: Mapping[int, Mapping[str, int | None]]
@@ -39,8 +39,8 @@ class LabelsOfRun:
 def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:
     """The labels as they hold for a run: the one that they were drawn from, or another with some of its answers.
 
-    Raises: UsageError where people were asked something else than the run was scored by, or no labelled answer is among
-        the run's.
+    Raises: UsageError where people were asked by other criteria than the run was scored by, or no labelled answer is
+        among the run's.
     """
     _same_criteria(book, run)
     started, of_samples = book.started, _gold(book)
@@ -85,7 +85,7 @@ def _gold(book: LabelBook) -> dict[int, dict[str, int | None]]:
 
 
 def _by_answer(book: LabelBook, gold: Mapping[int, Mapping[str, int | None]]) -> dict[str, dict[str, int | None]]:
-    """By the answer's hash. Of one that was drawn twice, in two repeats, what people say differently is left out."""
+    """The labels by the answer's hash. For an answer drawn twice, in two repeats, those that differ are left out."""
     found: dict[str, dict[str, int | None]] = {}
     doubtful: set[tuple[str, str]] = set()
     for sample, labels in gold.items():

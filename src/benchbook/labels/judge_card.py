@@ -30,7 +30,7 @@ class BetweenPeople(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the labels come from. `between_people` is over samples that two people labelled independently."""
+    """The origin of the labels. `between_people` is over samples that two people labelled independently."""
 
     sha256: str
     n_drawn: int
@@ -47,7 +47,7 @@ class LabelSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Validity(msgspec.Struct, frozen=True, kw_only=True):
-    """How often the judge's reply could be read (SPEC R3)."""
+    """The share of the judge's replies that could be read (SPEC R3)."""
 
     n_asked: int
     n_valid: int
@@ -57,7 +57,7 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Retest(msgspec.Struct, frozen=True, kw_only=True):
-    """How the judge scored the same answer to the same item when it saw it again, in another repeat."""
+    """The judge's agreement with itself where it saw the same answer to the same item again, in another repeat."""
 
     n_items: int
     same_scores: Estimate  # the share of items with all scores the same
@@ -83,9 +83,9 @@ class JudgeCard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def has_judge_card(record: Record) -> bool:
-    """Whether a run has all that a judge's card says: a judge whose every word people can say too, and a decision.
+    """True if a run has all that a judge's card needs: a judge whose every score people can give too, and a decision.
 
-    Another has an answer card.
+    Other runs have an answer card.
     """
     return evaluator_of(record).correctable(record.started()) is not None
 
@@ -138,7 +138,7 @@ def judge_card(
 
 
 def _gold(labels: LabelsOfRun, criteria: Sequence[LabelCriterion]) -> GoldScores:
-    """People's scores by the run's criteria, which apply to every answer: that one does not is no score."""
+    """People's scores by the run's criteria. These apply to every answer: a label that one does not is no score."""
     names = {one.name for one in criteria}
     return {
         sample: {name: score for name, score in said.items() if name in names and score is not None}
@@ -178,7 +178,7 @@ def _label_source(book: LabelBook, carried: CarriedFrom | None, as_drawn: bool, 
 
 
 def between_people(book: LabelBook, *, confidence: float = 0.95, seed: int = 0) -> BetweenPeople:
-    """How far two people agree; the labels alone tell, without the run."""
+    """The agreement of two people, by the labels alone, without the run."""
     return _between_people(book, Drawing(confidence, seed))
 
 

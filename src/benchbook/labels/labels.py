@@ -25,8 +25,8 @@ SHEET = "sheet"
 
 
 class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample as whoever labels it sees it. `asked` is what the item asks of it; left out where all items are asked
-    the same."""
+    """One sample as it is shown to the labeller. `asked` is the item's own criterion; left out where all items share
+    theirs."""
 
     sample: int
     item_id: str
@@ -38,7 +38,7 @@ class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answer_sha256(row: SheetRow) -> str:
-    """The hash of an answer and of all that it was shown with: what a label of one run's sample says of another's.
+    """The hash of an answer and of all that it was shown with: a label holds for every sample that has the same.
 
     The same text to another item, or beside another prompt, context or expected answer, is another answer.
     """
@@ -73,7 +73,7 @@ class LabelBook:
         return [(scores[0], scores[1]) for scores in given if len(scores) == 2]
 
     def origins(self, field: str) -> list[GoldOrigin]:
-        """How far people settled what each sample has by a criterion."""
+        """The origin of each sample's gold by a criterion."""
         return [self.state.gold(sample, field).origin for sample in self.started.samples]
 
     def reload(self) -> LabelBook:
@@ -112,7 +112,7 @@ def open_labels(folder: str | Path) -> LabelBook:
 
 
 def give_labels(book: LabelBook, given: Sequence[Given]) -> LabelBook:
-    """Record labels, all of them or none; the labels as they then stand.
+    """Record labels, all of them or none, and return the record as it then stands.
 
     Each is held against what the journal says at that moment, so that two people may label at the same time.
     Raises: UsageError for one that may not stand; RecordLockedError while somebody's label is being written.
@@ -123,7 +123,7 @@ def give_labels(book: LabelBook, given: Sequence[Given]) -> LabelBook:
             if (refusal := writing.state.refusal(one)) is not None:
                 raise UsageError(f"{book.path}: {refusal}")
             fact = _label(writing.state, one)
-            fact.seq = writing.journal.seq + len(facts)  # what the journal will give it
+            fact.seq = writing.journal.seq + len(facts)  # as the journal will number it
             writing.state.add(fact)
             facts.append(fact)
         for fact in facts:
@@ -132,7 +132,7 @@ def give_labels(book: LabelBook, given: Sequence[Given]) -> LabelBook:
 
 
 def take_back(book: LabelBook, labeller: str, *, adjudicated: bool = False) -> Label | None:
-    """Undo this person's last label that stands, and say which one it was; None where there is none."""
+    """Undo this person's last label that stands, and return it; None where there is none."""
     with _Writing(book) as writing:
         last = writing.state.last_by(labeller, adjudicated=adjudicated)
         if last is not None:
@@ -161,7 +161,7 @@ def labeller_name(name: str) -> str:
 
 
 class _Writing:
-    """The journal, open and locked, with the state that it has come to."""
+    """The journal, open and locked, with its current state."""
 
     def __init__(self, book: LabelBook) -> None:
         self.state = LabelState(book.started)

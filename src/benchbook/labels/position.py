@@ -1,4 +1,4 @@
-"""Judges that compared two answers in both orders: does the answer win, or the place in which it was shown?"""
+"""Judges that compared two answers in both orders: does an answer win, or the place in which it is shown?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _WINNERS = ("winner_ab", "winner_ba")
 
 
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Which of two answers a judge preferred with answer 1 shown first (`ab`), and with answer 2 (`ba`).
+    """A judge's preference of two answers, with answer 1 shown first (`ab`), and with answer 2 first (`ba`).
 
     A winner is the answer's number, whatever place it was shown in, or TIE; None where the judge said nothing.
     """

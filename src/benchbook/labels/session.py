@@ -1,4 +1,4 @@
-"""Labelling by keys: which question comes next, and what a key means. Pure; whoever reads keys calls this."""
+"""Labelling by keys: the next question, and the meaning of a key. Pure; the reader of keys calls this."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _LETTERS = "abcdefghijklmoprstvwxyz"  # without those that mean something else
 
 
 def meaning_of(criterion: LabelScale) -> str:
-    """What is asked, in words."""
+    """A criterion's question, in words."""
     return criterion.meaning or _MEANING.get(criterion.name, criterion.name)
 
 
 def keys_of(criterion: LabelScale) -> dict[str, int | None]:
-    """The key of each score: its own digit, or digits and letters in order where a scale has other numbers.
+    """The scores by key: a score's own digit, or digits and letters in order where a scale has other numbers.
 
-    Scores beyond the last letter have none: a sheet takes them. None, of a minus, is that it does not apply.
+    Scores beyond the last letter have no key: a sheet takes them. A minus is None: the criterion does not apply.
     """
     keys: dict[str, int | None] = {}
     if all(0 <= score <= 9 for score in criterion.scores):
@@ -52,9 +52,9 @@ def keys_of(criterion: LabelScale) -> dict[str, int | None]:
 
 
 class LabelChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the things that can be said by a criterion: a score, or null where it does not apply.
+    """A choice that a criterion gives: a score, or null where it does not apply.
 
-    `key` says it, where there is one; `words` say what it means.
+    `key` chooses it, where it has one; `words` are its meaning.
     """
 
     score: int | None
@@ -63,7 +63,7 @@ class LabelChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choices_of(criterion: LabelScale) -> tuple[LabelChoice, ...]:
-    """What can be said, the highest score first."""
+    """The choices that a criterion gives, the highest score first."""
     keys = {score: key for key, score in keys_of(criterion).items()}
     said = dict(zip(criterion.scores, criterion.grades, strict=False)) or _words_of_scores(criterion)
     found = [
@@ -76,14 +76,14 @@ def choices_of(criterion: LabelScale) -> tuple[LabelChoice, ...]:
 
 
 def _words_of_scores(criterion: LabelScale) -> dict[int, str]:
-    """Out of the lines of its meaning that begin with a score."""
+    """The words of scores, from the lines of its meaning that begin with a score."""
     lines = [line.strip().partition(" ") for line in meaning_of(criterion).splitlines()[1:]]
     scores = {str(score): score for score in criterion.scores}
     return {scores[number]: words for number, _, words in lines if number in scores}
 
 
 def asked_of(criterion: LabelScale) -> str:
-    """What is asked, without the criterion's name and without the words for scores, which `choices_of` has."""
+    """A criterion's question without its name and without the words for scores, which `choices_of` has."""
     name = criterion.name.removesuffix("_score")
     first, *others = meaning_of(criterion).splitlines() or [""]
     if first in (name, criterion.name):
@@ -96,7 +96,7 @@ def asked_of(criterion: LabelScale) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One criterion of one sample, to be scored. `opinions` is empty but in adjudication."""
+    """One criterion of one sample, to be scored. `opinions` is empty except in adjudication."""
 
     row: SheetRow
     criterion: LabelScale
@@ -121,7 +121,7 @@ def next_question(book: LabelBook, labeller: str, *, adjudicates: bool = False) 
 
 
 def disputed_questions(book: LabelBook) -> Iterator[Question]:
-    """What two people scored differently and nobody has settled, in the order of the sheet, with both scores."""
+    """The disputes between two people that nobody has settled, in the order of the sheet, with both scores."""
     state = book.state
     for place, sample in enumerate(book.started.samples, start=1):
         for name in state.criteria:
@@ -130,7 +130,7 @@ def disputed_questions(book: LabelBook) -> Iterator[Question]:
 
 
 def _question(book: LabelBook, sample: int, field: str, place: int, opinions: tuple[Label, ...] = ()) -> Question:
-    """By the item's words, where it says what is asked of it."""
+    """The question, in the item's own words where it has some."""
     row, criterion = book.sheet[sample], book.state.criteria[field]
     if not isinstance(row.asked, msgspec.UnsetType):
         criterion = msgspec.structs.replace(criterion, meaning=f"{field}: {row.asked}")
@@ -138,7 +138,7 @@ def _question(book: LabelBook, sample: int, field: str, place: int, opinions: tu
 
 
 def action_of(key: str, question: Question, labeller: str, *, note: str = "", adjudicates: bool = False) -> Action:
-    """What a key asks for. Ctrl-C and Ctrl-D quit."""
+    """The action that a key asks for. Ctrl-C and Ctrl-D quit."""
     match key:
         case "u" | "U":
             return "undo"
@@ -166,7 +166,7 @@ def screen_of(question: Question) -> str:
 
 
 def prompt_of(question: Question) -> str:
-    """What is asked for, and what two people said where they are to be settled."""
+    """The question, and for a dispute the two scores to settle."""
     criterion = question.criterion
     called = "".join(
         f"\n  {score} {visible(grade)}" for score, grade in zip(criterion.scores, criterion.grades, strict=False)
@@ -184,7 +184,7 @@ def _indented(value: object) -> str:
 
 
 class LabelProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """`by_field` counts samples by what people say of them: one person's word, agreed, adjudicated, disputed, none."""
+    """The progress of labelling. `by_field` counts samples: single (one label), agreed, adjudicated, disputed, none."""
 
     n_samples: int
     n_labels_a_person: int

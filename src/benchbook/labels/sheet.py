@@ -1,4 +1,4 @@
-"""From a run to what people label: answers that were scored, drawn by stratum, their scores hidden."""
+"""From a run to a sheet for people to label: answers that were scored, drawn by stratum, their scores hidden."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class LabelledRun:
         return tuple(_whole(getattr(row, one.column)) for one in self.criteria)
 
     def answers(self, worth: Callable[[Any], Worth] | None = None) -> list[ScoredAnswer]:
-        """What the evaluator scored. Answers are in clusters where any has a group, or items have repeats."""
+        """The answers that the evaluator scored. They are in clusters where any has a group, or items have repeats."""
         answers, clusters, clustered = [], [], self.derived.manifest.repeats > 1
         for row in self.scored():
             slices = tuple((name, value) for name in _SLICES if (value := getattr(row, name)) is not None)
@@ -132,7 +132,7 @@ class LabelledRun:
         return [replace(one, cluster=cluster) for one, cluster in zip(answers, clusters, strict=True)]
 
     def sheet(self, answers: Mapping[int, str | None]) -> list[SheetRow]:
-        """What is shown of these samples, in this order, by the items that the record keeps."""
+        """The rows that show these samples, in this order, by the items that the record keeps."""
         n_items = self.started.n_items
         with recorded_evalset(self.record, self.started) as evalset:
             items = {sample: evalset[sample % n_items] for sample in answers}
@@ -150,7 +150,7 @@ class LabelledRun:
 
     @property
     def by_answer(self) -> bool:
-        """Whether one answer may have several rows, so that a label of it holds for all of them."""
+        """True where one answer may have several rows, so that a label of it holds for all of them."""
         return False
 
     def to_draw(self) -> Iterator[Any]:
@@ -158,18 +158,18 @@ class LabelledRun:
         return self.scored()
 
     def asked_of(self, drawn: Sequence[int]) -> list[int]:
-        """The samples about which people are asked, of those that were drawn."""
+        """The samples that people are asked about, for those that were drawn."""
         return list(drawn)
 
     @property
     def stratifiable(self) -> dict[str, str]:
-        """By what a draw can be stratified, with the columns of samples.parquet."""
+        """The names that a draw can be stratified by, with their columns in samples.parquet."""
         own = {one.name: one.column for one in self.criteria}
         return own | {name: name for name in _SLICES} | {"passed": self.columns.passed}
 
     @property
     def hidden(self) -> list[str]:
-        """What whoever labels is not told."""
+        """The names of what is hidden from labellers."""
         columns = self.evaluator.tables(self.started)["samples.parquet"].__struct_fields__
         names = (*(one.name for one in self.criteria), *(name for name in _SAID if name in columns), "passed")
         return [*dict.fromkeys(names), "model_id", "labels of others"]
@@ -177,10 +177,10 @@ class LabelledRun:
 
 @dataclass(frozen=True, slots=True)
 class RunByRows(LabelledRun):
-    """A run whose labels go by other rows than its samples (`contract.LabelRows`).
+    """A run whose labels belong to other rows than its samples (`contract.LabelRows`).
 
-    Of a judged experiment the scores of `judge` are held against people's. Without one its rows are those of all: for a
-    draw, which takes each answer once.
+    In a judged experiment, the scores of `judge` are held against people's. Without a judge, its rows are those of all:
+    for a draw, which takes each answer once.
     """
 
     own: LabelRows
@@ -196,7 +196,7 @@ class RunByRows(LabelledRun):
         return True
 
     def to_draw(self) -> Iterator[Any]:
-        """The first row of each answer as people see it, whoever gave it and judged it."""
+        """The first row of each answer as people see it, whichever model gave or judged it."""
         seen = set[tuple[str, str, str]]()
         for row in replace(self, judge=None).rows():
             if (shown := _shown(row)) not in seen:
@@ -204,7 +204,7 @@ class RunByRows(LabelledRun):
                 yield row
 
     def asked_of(self, drawn: Sequence[int]) -> list[int]:
-        """Of each answer the first row of each thing that is asked, answer by answer."""
+        """The first row of each question about each answer, answer by answer."""
         found: dict[tuple[str, str, str], dict[str, int]] = {}
         for row in replace(self, judge=None).rows():
             found.setdefault(_shown(row), {}).setdefault(row.asked, row.sample)
@@ -225,7 +225,7 @@ class RunByRows(LabelledRun):
 
 
 def _shown(row: Any) -> tuple[str, str, str]:
-    """What tells an answer from others, as people see it."""
+    """The parts by which people see an answer as another one."""
     return row.item_id, row.prompt, row.answer
 
 
@@ -242,14 +242,14 @@ def _sheet_row(row: Any, answer: str) -> SheetRow:
 
 
 def _whole(value: float | None) -> int | None:
-    """A score as people give it; none where it lies between two of theirs."""
+    """A score as people give it; None where it lies between two of theirs."""
     return None if value is None or int(value) != value else int(value)
 
 
 def judge_on_trial(record: Record, judge: str | None) -> str | None:
-    """Whose scores are meant: of a judged experiment with one judge that judge's, without its name.
+    """The judge whose scores are meant: in a judged experiment with a single judge, that one need not be named.
 
-    Raises: UsageError where several could be.
+    Raises: UsageError where several could be meant.
     """
     own = evaluator_of(record).label_rows(record.started())
     if judge is not None or own is None or not own.judges:
@@ -264,9 +264,9 @@ _OWN_ROWS = ComparedColumns(score="passed", passed="passed", answer="answer")  #
 
 @contextmanager
 def derived_anew(record: Record, judge: str | None = None) -> Iterator[LabelledRun]:
-    """A run as people label it, while the block lasts. `judge` is one of an experiment's, whose scores are meant.
+    """A run as people label it, while the block lasts. `judge` is the one of an experiment whose scores are meant.
 
-    Raises: UsageError for a run of whose answers people can say nothing, or for a judge that it does not have.
+    Raises: UsageError for a run whose answers people can't label, or for a judge that it does not have.
     """
     started, evaluator = record.started(), evaluator_of(record)
     own = evaluator.label_rows(started)
@@ -292,8 +292,8 @@ def derived_anew(record: Record, judge: str | None = None) -> Iterator[LabelledR
 def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence[str], seed: int) -> LabelBook:
     """Draw `n` answers that were scored, of a run of any evaluator, into a new record of labels in the folder `out`.
 
-    Raises: ConfigError for a stratum that is none, or an `n` that can't be; UsageError where `out` exists, or the run
-        has no answers that people could label.
+    Raises: ConfigError for an unknown stratum, or an impossible `n`; UsageError where `out` exists, or the run has no
+        answers that people could label.
     """
     with derived_anew(record) as run:
         for field in stratify:
@@ -333,7 +333,7 @@ def _scale(one: LabelCriterion) -> LabelScale:
 
 
 def is_as_drawn(run: LabelledRun, started: LabelsStarted) -> bool:
-    """Whether the labelled samples are those that chance drew: drawn again, from the run."""
+    """True if the labelled samples are those that chance drew: they are drawn again, from the run."""
     n = sum(one.n_drawn for one in started.strata.values())
     try:
         again = draw(_strata(run, started.stratify), n, seed=started.seed, run_sha256=started.run_sha256)

@@ -1,4 +1,4 @@
-"""What a journal of labels says: which labels stand, whose turn it is, and what people agreed on. Pure."""
+"""The state of a journal of labels: the labels that stand, the turn of each person, and the gold. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GoldOrigin = Literal["single", "agreed", "adjudicated", "disputed", "none"]
 
 
 def criteria_of(started: LabelsStarted) -> tuple[LabelScale, ...]:
-    """What people are asked of each sample, in the order in which they are asked."""
+    """The criteria that people label each sample by, in the order in which they are asked."""
     return tuple(started.criteria) or tuple(LabelScale(name=name, scores=SCORES) for name in FIELDS)
 
 
@@ -41,25 +41,25 @@ class Given:
     adjudicates: bool = False
 
 
-NOT_APPLYING = "does not apply"  # what people say in place of a score, where a criterion may not apply
+NOT_APPLYING = "does not apply"  # in place of a score, where a criterion may not apply
 
 
 def said_words(score: int | None) -> str:
-    """What a label says."""
+    """A label's score in words."""
     return NOT_APPLYING if score is None else str(score)
 
 
 def scores_words(scores: Sequence[int]) -> str:
-    """`0, 1 or 2`."""
+    """Scores in words: `0, 1 or 2`."""
     *others, last = map(str, scores)
     return f"{', '.join(others)} or {last}" if others else last
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What people say of one field of a sample.
+    """The outcome of people's labels of one field of a sample.
 
-    `score` is None where nobody did, where two differ and it is open, and where they say that it does not apply.
+    `score` is None where nobody gave one, where two differ and it is open, and where the criterion does not apply.
     """
 
     score: int | None
@@ -67,7 +67,7 @@ class Gold:
 
     @property
     def is_settled(self) -> bool:
-        """Whether people say one thing of it: a score, or that it does not apply."""
+        """True if people say one thing: a score, or that the criterion does not apply."""
         return self.origin not in ("none", "disputed")
 
 
@@ -94,8 +94,8 @@ class LabelState:
     def add(self, label: Label) -> None:
         """Count a fact of the journal.
 
-        Raises: ValueError for one that can't be: another run's, of an unknown sample or criterion, a score that there
-            is not, a label that is not there undone.
+        Raises: ValueError for one that can't be: of another run, an unknown sample, criterion or score, or one that
+            undoes a label that is not there.
         """
         if label.run_sha256 != self.started.run_sha256 or label.sample not in self.samples:
             raise ValueError(f"a label of sample {label.sample}, which was not drawn from this run")
@@ -124,7 +124,7 @@ class LabelState:
 
     @property
     def labellers(self) -> list[str]:
-        """Who has labels that stand and are not adjudications, in the order of their first one."""
+        """The people whose labels stand, adjudications aside, in the order of their first one."""
         return list(dict.fromkeys(one.labeller for one in self.labels() if one.round != "adjudicated"))
 
     def labels(self) -> Iterator[Label]:
@@ -132,7 +132,7 @@ class LabelState:
         yield from self._by_seq.values()
 
     def opinions(self, sample: int, field: str) -> list[Label]:
-        """What people said independently of each other."""
+        """The labels that people gave independently of each other."""
         return [one for one in self._standing.get((sample, field), ()) if one.round != "adjudicated"]
 
     def score_by(self, labeller: str, sample: int, field: str, *, adjudicated: bool = False) -> Label | None:
@@ -150,7 +150,7 @@ class LabelState:
         return mine[-1] if mine else None
 
     def gold(self, sample: int, field: str) -> Gold:
-        """Adjudicated, agreed, or one person's word; nothing where two people differ."""
+        """The adjudicated score, the one agreed on, or one person's; None where two people differ."""
         standing = self._standing.get((sample, field), [])
         settled = [one for one in standing if one.round == "adjudicated"]
         scores = {one.score for one in standing if one.round != "adjudicated"}
@@ -163,11 +163,11 @@ class LabelState:
         return Gold(scores.pop(), "single" if len(standing) == 1 else "agreed")
 
     def disputed(self, field: str) -> list[int]:
-        """The samples on which two people differ and nobody has settled it, in the order in which they are shown."""
+        """The samples on which two people differ and that nobody has settled, in the order in which they are shown."""
         return [sample for sample in self.started.samples if self.gold(sample, field).origin == "disputed"]
 
     def open_fields(self, sample: int, labeller: str) -> list[str]:
-        """What this person may still label of a sample."""
+        """The criteria by which this person may still label a sample."""
         return [
             one
             for one in self.criteria
@@ -175,7 +175,7 @@ class LabelState:
         ]
 
     def refusal(self, given: Given) -> str | None:
-        """Why this label may not stand; None where it may."""
+        """The reason why this label may not stand; None where it may."""
         opinions = self.opinions(given.sample, given.field)
         if given.sample not in self.samples:
             return f"sample {given.sample} was not drawn"
@@ -197,7 +197,7 @@ class LabelState:
         return None
 
     def round_of(self, given: Given) -> LabelRound:
-        """Of a label that may stand."""
+        """The round of a label that may stand."""
         if given.adjudicates:
             return "adjudicated"
         return "second" if self.opinions(given.sample, given.field) else "first"

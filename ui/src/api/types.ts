@@ -64,7 +64,7 @@ export interface Analysis {
   probes: ProbeResult[];
 }
 
-/** All that people's labels say of the scores of one run. What was not answered, or not scored, is not in it. */
+/** All that people's labels say of the scores of one run. Samples without an answer or a score are not in it. */
 export interface AnswerCard {
   spec: string;
   run_id: string;
@@ -99,7 +99,7 @@ export interface Appended {
   sha256: string;
 }
 
-/** Labelled answers by whether the evaluator and people find that a criterion applies to them. */
+/** Labelled answers, counted by whether a criterion applies to them in the evaluator's view and in people's. */
 export interface Applies {
   both: number;
   evaluator_alone: number;
@@ -113,7 +113,7 @@ export interface BetweenPeople {
   agreement: Record<string, Record<string, Agreement>>;
 }
 
-/** How the judge errs: above 0 it is kinder than people are. */
+/** The bias of the judge: above 0, it is kinder than people are. */
 export interface Bias {
   overall: Estimate;
   slices: SliceBias[];
@@ -209,7 +209,7 @@ export interface CardWords {
 }
 
 /**
- * The run that the labels were drawn from, where it is another; and how many of its labelled answers this one has.
+ * Another run that the labels were drawn from, and the number of its labelled answers that this one has too.
  *
  * Both runs have an answer where item, prompt, context, expected answer and text are the same.
  */
@@ -329,7 +329,7 @@ export interface ContainmentCounts {
 /**
  * An aggregate over the judged samples as the judge has it, and as people would have it.
  *
- * `by_labels_alone` takes no notice of the judge: less sharp, and right where the judge tells nothing, or where people
+ * `by_labels_alone` leaves the judge out: less sharp, and right where the judge is uninformative, or where people
  * found nothing that a correction could be made from.
  */
 export interface Corrected {
@@ -1086,9 +1086,9 @@ export interface JudgesOfRun {
 }
 
 /**
- * One of the things that can be said by a criterion: a score, or null where it does not apply.
+ * A choice that a criterion gives: a score, or null where it does not apply.
  *
- * `key` says it, where there is one; `words` say what it means.
+ * `key` chooses it, where it has one; `words` are its meaning.
  */
 export interface LabelChoice {
   score: number | null;
@@ -1123,7 +1123,7 @@ export interface LabelQuestion {
   opinions: Opinion[];
 }
 
-/** Where the labels come from. `between_people` is over samples that two people labelled independently. */
+/** The origin of the labels. `between_people` is over samples that two people labelled independently. */
 export interface LabelSource {
   sha256: string;
   n_drawn: number;
@@ -1616,7 +1616,7 @@ export interface RepeatSummary {
   sd: number | null;
 }
 
-/** How the judge scored the same answer to the same item when it saw it again, in another repeat. */
+/** The judge's agreement with itself where it saw the same answer to the same item again, in another repeat. */
 export interface Retest {
   n_items: number;
   same_scores: Estimate;
@@ -2067,7 +2067,7 @@ export interface Unscoreds {
   n_items: number;
 }
 
-/** How often the judge's reply could be read (SPEC R3). */
+/** The share of the judge's replies that could be read (SPEC R3). */
 export interface Validity {
   n_asked: number;
   n_valid: number;
