@@ -61,7 +61,7 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
 
 
 def _print_findings(findings: Iterable[Finding]) -> set[Code]:
-    """A line each, as they come, and how many of each severity there were; the errors' codes."""
+    """Print a line for each finding, as it comes, and the number of each severity; return the errors' codes."""
     from benchbook.evalsets.findings import as_line
 
     counts: dict[Severity, int] = {"error": 0, "warning": 0}

@@ -1,4 +1,4 @@
-"""`benchbook plan`, `grid` and `experiment`: how many items, which settings, and what came of it."""
+"""`benchbook plan`, `grid` and `experiment`: the number of items, the settings, and the results."""
 
 from __future__ import annotations
 

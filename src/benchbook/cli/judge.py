@@ -1,4 +1,4 @@
-"""`benchbook judge`: make a set of outputs, have them judged, write the archive of what came of it."""
+"""`benchbook judge`: make a set of outputs, have them judged, write the archive of the results."""
 
 from __future__ import annotations
 

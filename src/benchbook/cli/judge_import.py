@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _declarations(given: Mapping[str, Any]) -> Declarations:
-    """Raises: ConfigError, UsageError, InputError for what is none."""
+    """The declarations that the options make. Raises: ConfigError, UsageError, InputError for a faulty one."""
     from benchbook.evaluators.protocol.config import declarations_from, tools_of
 
     for_all = {
@@ -55,7 +55,7 @@ def declared_values(values: Iterable[str]) -> dict[str, list[str]]:
 
 
 def same_model_table(words: Iterable[str]) -> dict[str, str]:
-    """What `--same-model` declares. Raises: ConfigError for a word that is no ALIAS=MODEL."""
+    """The models by alias, as `--same-model` declares them. Raises: ConfigError for a word without ALIAS=MODEL."""
     return dict(name_values(words, "--same-model", "ALIAS=MODEL"))
 
 
@@ -184,7 +184,7 @@ def import_(
 
 
 def _check_together(ctx: click.Context) -> None:
-    """Refuses options of `judge import` that do not go together."""
+    """Refuse options of `judge import` that do not go together."""
     given = ctx.params
     if given["mapping"] and given["pattern"]:
         raise click.UsageError("--mapping and --pattern: one of them")

@@ -1,4 +1,4 @@
-"""`benchbook parse`, `panel`, `position` and `calibrate`: what judges say, and how far they are to be trusted."""
+"""`benchbook parse`, `panel`, `position` and `calibrate`: judges' replies, and how far judges can be trusted."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def parse(spec: str, file: str, as_json: bool) -> None:
 
 
 def _lines(file: str) -> Iterator[tuple[int, bytes]]:
-    """Lines end at LF alone: U+2028 and its kin may stand inside a JSON string."""
+    """The lines of a file, by number. They end at LF alone: U+2028 and its kin may stand inside a JSON string."""
     try:
         with Path(file).open("rb") as stream:
             for number, line in enumerate(stream, start=1):
@@ -92,7 +92,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _finite(digits: str) -> float:
-    """What would come out as Infinity is refused as it comes in."""
+    """A number, refused as it comes in where it would go out as Infinity."""
     value = float(digits)
     if not math.isfinite(value):
         raise ValueError(f"{digits} is too large a number")
@@ -216,7 +216,7 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True)
 class _Forms:
-    """How a card is written."""
+    """The functions that write a card."""
 
     html: Callable[[Any], Iterator[str]]
     markdown: Callable[[Any], Iterator[str]]
@@ -224,7 +224,7 @@ class _Forms:
 
 
 def _card(record: Record, book: LabelBook, judge: str | None, confidence: float, seed: int) -> tuple[Any, _Forms]:
-    """A judge's card where one is made of the run, else that of its evaluator's scores."""
+    """A judge's card where the run has one, else the card of its evaluator's scores."""
     from benchbook.labels.answer_card import answer_card
     from benchbook.labels.judge_card import has_judge_card, judge_card
     from benchbook.views.answer_card import answer_card_html, answer_card_lines, answer_card_markdown

@@ -148,7 +148,7 @@ def status(ctx: click.Context, folder: str, expect: str | None, as_json: bool) -
 
 
 def _by_keys(folder: str, labeller: str, *, adjudicates: bool) -> None:
-    """Ask, read a key, record; until there is no more to ask, or the person quits."""
+    """Ask, read a key and record, until there is no more to ask or the person quits."""
     from benchbook.labels.labels import labeller_name, open_labels
     from benchbook.labels.session import next_question, prompt_of, screen_of
 

@@ -1,6 +1,6 @@
 """The command group. A command's module is imported when it is called, so that the start stays quick.
 
-Standard streams are prepared so that they break nothing: whatever the locale, whoever reads, and where there are none.
+Standard streams are prepared so that nothing breaks: whatever the locale or the reader, and even without any.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def benchbook() -> None:
 
 
 def main() -> None:
-    """The console script. Users' mistakes end in one line on standard error, not in a traceback."""
+    """Run the console script. Users' mistakes end in one line on standard error, not in a traceback."""
     _save_memory()
     prepare_streams()
     try:
@@ -139,7 +139,7 @@ def main() -> None:
 
 
 def _save_memory() -> None:
-    """This process is ours: Arrow gives memory back, and the collector looks less often at what lives long."""
+    """Have Arrow give memory back, and the collector look less often at long-lived objects: this process is ours."""
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     gc.set_threshold(10_000, 20, 50)
 
@@ -152,9 +152,9 @@ def _say(text: str, code: int) -> int:
 
 
 class _DeafPipe(io.FileIO):
-    """A reader that went away (`| head`) is no fault: the rest is not written, and the exit code stays the answer's.
+    """A stream whose reader may go away (`| head`): the rest is not written, and the exit code stays the answer's.
 
-    Anything else (a full disk) is told once; on standard error nobody is left to tell.
+    Any other fault (a full disk) is reported once; on standard error, nobody is left to report it to.
     """
 
     _failed = False
@@ -173,8 +173,8 @@ class _DeafPipe(io.FileIO):
 
 
 def prepare_streams() -> None:
-    """What a terminal can't show is escaped; closed streams (`>&-`) lead nowhere."""
-    # Lowest first: a descriptor that is free would go to the next file that is opened, and be written into.
+    """Escape whatever the streams' encodings lack, and let closed streams (`>&-`) lead nowhere."""
+    # Lowest first: a free descriptor would go to the next file that is opened, and be written into.
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - stays open
     sys.stdout = _prepared(sys.stdout, 1)
     sys.stderr = _prepared(sys.stderr, 2)

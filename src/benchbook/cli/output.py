@@ -1,4 +1,4 @@
-"""What commands print: JSON for programs, and nothing that an encoding can't take."""
+"""The output of commands: JSON for programs, and nothing that an encoding can't take."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Iterable[str]], *, numbers: bool = False) -> None:
-    """Columns as wide as what stands in them; with `numbers`, all but the first end at one edge."""
+    """Print columns as wide as their contents; with `numbers`, all but the first are aligned to the right."""
     cells = [tuple(head), *map(tuple, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for first, *rest in cells:

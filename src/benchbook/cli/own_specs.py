@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _add_init(group: click.Group, kind: SpecKind, files: str, then: str = "") -> None:
-    """`init NAME`: `files` says what it writes, `then` what is to be looked at with it."""
+    """Add `init NAME` to a group: `files` names the files it writes, `then` is the end of the next command to call."""
 
     @group.command("init", help=f"Write NAME@v1/{files}, commented, to start from.")
     @click.argument("name")
@@ -33,9 +33,9 @@ def _add_init(group: click.Group, kind: SpecKind, files: str, then: str = "") ->
 
 
 def _start_spec(name: str, kind: SpecKind) -> tuple[str, list[Path]]:
-    """Writes NAME@v1 with the files that such a spec starts from: what it is called, and where they are.
+    """Write NAME@v1 with the files that such a spec starts from. Return its name, and the paths of the files.
 
-    Raises: ConfigError for what is no name; UsageError where one of the files is there; RecordError.
+    Raises: ConfigError for a faulty name; UsageError where one of the files is there; RecordError.
     """
     from benchbook.specs.fields import NAME
     from benchbook.specs.folders import FROZEN, files_to_start_from

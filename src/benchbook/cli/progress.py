@@ -1,4 +1,4 @@
-"""How a run's progress is shown: a bar on a terminal, a few plain lines elsewhere, on standard error."""
+"""The display of a run's progress on standard error: a bar on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shown_progress(*, quiet: bool) -> Iterator[ProgressHandler | None]:
 class _Lines:
     def __init__(self) -> None:
         self._started = time.monotonic()
-        self._last = -math.inf  # the first sample is told at once: it works
+        self._last = -math.inf  # the first sample is shown at once: it works
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()
@@ -59,7 +59,7 @@ def _bar() -> Iterator[ProgressHandler]:
 
 
 class _Left:
-    """How much longer: by all that this sitting has done. Samples end in bursts, so the last few would mislead."""
+    """The time left, by all that this sitting has done. Samples end in bursts, so the last few would mislead."""
 
     def __init__(self, started: float) -> None:
         self._started = started

@@ -1,4 +1,4 @@
-"""`benchbook runs`, `show`, `verify` and `rescore`: what is recorded, and whether it holds."""
+"""`benchbook runs`, `show`, `verify` and `rescore`: the records, and their verification."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def runs(runs: str, as_json: bool) -> None:
 
 
 def _row(record: Record) -> dict[str, str]:
-    """A record as its derived files have it; of one that is damaged `error` says what is wrong, and nothing more."""
+    """A record as its derived files have it; for a damaged one, `error` says what is wrong, and no more is known."""
     from benchbook.record.derived_files import check_whole, inside
 
     try:
@@ -65,7 +65,7 @@ def _whole_row(record: Record) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A derived file; empty for one that is not there: the run goes on, or its spec has none.
+    """A derived file; empty where there is none: the run still goes on, or its spec has no such file.
 
     Raises: RecordError for one that can't be read.
     """
@@ -140,7 +140,7 @@ def _refuse_without_samples(record: Any) -> None:
 
 
 def _show_run(record: Any, as_json: bool) -> None:
-    """What is on disk, as it was derived; `verify` tells whether it holds, `gate` derives it anew."""
+    """Print the derived files as they are on disk; `verify` checks them, `gate` derives them anew."""
     from benchbook.cli.summary import print_decision
     from benchbook.evaluators.registry import evaluator_of
 
@@ -148,7 +148,7 @@ def _show_run(record: Any, as_json: bool) -> None:
 
 
 def _item_lines(record: Any, row: Any) -> Iterator[str]:
-    """What a sample was asked, where its row does not have it itself."""
+    """The lines of a sample's item, where its row does not have them itself."""
     from benchbook.evaluators.kept import items_of
     from benchbook.specs.folders import as_text
 
@@ -163,7 +163,7 @@ def _item_lines(record: Any, row: Any) -> Iterator[str]:
 
 
 def _sample_lines(row: Any, asked: Iterator[str]) -> Iterator[str]:
-    """Every field of a row, with what was asked before the answer.
+    """Every field of a row, with its item before the answer.
 
     Texts keep their line ends, and hold nothing that a terminal would act upon.
     """

@@ -15,7 +15,7 @@ from benchbook.cli.summary import print_run
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
 
-# Settings of `benchbook run` that go for a model that is asked here. The others have options of their own below.
+# Settings of `benchbook run` that also hold for a model asked here. The others have options of their own below.
 _ASKING = (
     "prompt_template", "benchmark", "model_base_url", "model_api_key_env", "model_path", "model_params",
     "model_reasoning_tags", "model_input_price", "model_output_price", "stream", "max_connections",
@@ -79,7 +79,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _read(options: dict[str, Any]) -> Any:
-    """A record of predictions that were made elsewhere."""
+    """Make a record of predictions that were made elsewhere."""
     from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
     from benchbook.evaluators.settings import ScoreConfig
 
@@ -96,7 +96,7 @@ def _read(options: dict[str, Any]) -> Any:
 
 
 def _ask(options: dict[str, Any]) -> Any:
-    """A record of a model that is asked here, new or resumed."""
+    """Make or resume a record of a model that is asked here."""
     from benchbook.evaluators.registry import answers_evaluator, evaluator_of, scorer_or_name
 
     for name in _OF_PREDICTIONS:

@@ -1,4 +1,4 @@
-"""`benchbook serve`, `token` and `catalog`: the server, who may ask it, and what it lists."""
+"""`benchbook serve`, `token` and `catalog`: the server, the access to it, and the runs that it lists."""
 
 from __future__ import annotations
 

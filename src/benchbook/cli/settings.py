@@ -24,12 +24,12 @@ move_judge_option = click.option(
 
 
 def setting_options(command: _Command) -> _Command:
-    """Add an option for every setting. None of them has a default here: what is not given is not there."""
+    """Add an option for every setting. None of them has a default here: one that is not given is not there."""
     return options_of(RunConfig.__struct_fields__)(command)
 
 
 def options_of(names: Collection[str]) -> Callable[[_Command], _Command]:
-    """Adds an option for each of these settings, in the order of the config file."""
+    """A decorator that adds an option for each of these settings, in the order of the config file."""
     hints = get_type_hints(RunConfig)
 
     def add(command: _Command) -> _Command:
@@ -64,7 +64,7 @@ def _kind(name: str, hint: str) -> dict[str, Any]:
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings among `options` that were given, in the form that a config file has.
 
-    Raises: ConfigError for a NAME=VALUE that is none.
+    Raises: ConfigError for a malformed NAME=VALUE.
     """
     hints = get_type_hints(RunConfig)
     given: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def _judges(models: Sequence[str]) -> dict[str, Any]:
 
 
 def pairs(setting: str, words: Iterable[str]) -> dict[str, Any]:
-    """NAME=VALUE, repeated: a value is JSON where it is any, else the text."""
+    """Repeated NAME=VALUE as a mapping; a value is read as JSON where it is valid, else as text."""
     found: dict[str, Any] = {}
     for name, value in name_values(words, f"--{setting.replace('_', '-')}"):
         try:

@@ -1,4 +1,4 @@
-"""What the commands that ask models have in common: a record is begun or resumed, shown, and says how it ended."""
+"""The steps that commands which ask models share: begin or resume a record, show it, and say how it ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AskedFor = Callable[[dict[str, Any], str], "tuple[Evaluator, SittingSettings]"]
 def begun_or_resumed(
     config: str | None, settings: dict[str, Any], options: dict[str, Any], command: str, asked_for: AskedFor
 ) -> RunResult[Any] | None:
-    """What `--resume`, `--move-judge` and `--dry-run` ask for; None where nothing was asked, and that was told.
+    """Begin a record, or what `--resume`, `--move-judge` and `--dry-run` ask for; None after a dry run, once shown.
 
     Raises: UsageError for options that do not go together, and what beginning or resuming raises.
     """
@@ -54,7 +54,7 @@ def begun_or_resumed(
 
 
 def values_of(config: str | None, settings: dict[str, Any]) -> dict[str, Any]:
-    """What a config file says, and the settings, which win over it."""
+    """The values of a config file, overridden by the settings."""
     from benchbook.evaluators.settings import read_config_file
 
     return (read_config_file(config) if config is not None else {}) | settings
@@ -90,12 +90,12 @@ def print_result(result: RunResult[Any], settings: dict[str, Any], options: dict
 
 
 def resumable(result: RunResult[Any], command: str) -> str:
-    """Why a run was stopped, and how it is resumed."""
+    """The reason why a run was stopped, and the command that resumes it."""
     return f"{sentences(result.stop.reason or '')} Resume: benchbook {command} --resume {result.record.path}"
 
 
 def say_stopped(result: RunResult[Any], command: str) -> None:
-    """Say why, and with which `command` it is resumed; nothing for a run that was not stopped.
+    """Say why a run was stopped, and which `command` resumes it; nothing for one that was not.
 
     Raises: RunStoppedError, or UsageError where it was set up wrong, unless a person interrupted it.
     """

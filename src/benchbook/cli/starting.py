@@ -115,7 +115,7 @@ def demo(runs: str, reports: str, repeats: int, as_json: bool) -> None:
         judge_params={"max_tokens": 256},
         runs=runs,
         reports=reports,
-        timeout_ms=180_000,  # on a busy machine the model is slow, and the demo shows that it is judged so
+        timeout_ms=180_000,  # the model is slow on a busy machine, and the demo is to show its answers judged
     )
     if as_json:
         with shown_progress(quiet=True) as on_progress:
@@ -159,7 +159,7 @@ def _verification_json(record: Record) -> dict[str, Any]:
 
 
 def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
-    """Where a byte of a copy was changed, and what `verify` says of that."""
+    """The place of a byte changed in a copy, and the findings of `verify` on it."""
     from benchbook.evaluators.verify import verify
 
     with tempfile.TemporaryDirectory(prefix="benchbook-demo-") as folder:

@@ -1,4 +1,4 @@
-"""What a run's commands print at their end: the same summary, or the same JSON."""
+"""The output of a run's commands at their end: the same summary, or the same JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def print_run(
 
 
 def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[Path]:
-    """Write the reports into `reports`/RUN_ID, and say which to read. Raises: RecordError."""
+    """Write the reports into `reports`/RUN_ID, and return their paths. Raises: RecordError."""
     view, report = _view(record, derived)
     return view.write(report, _reports_folder(record, reports))
 
@@ -63,7 +63,7 @@ def _reports_folder(record: Record, reports: str) -> Path:
 
 
 def print_dry_run(prepared: Prepared, *, as_json: bool) -> None:
-    """What would be asked of whom, and what it would cost."""
+    """Print the calls that a run would make of each model, and their cost."""
     from benchbook.text import visible
 
     found = prepared.forecast()
@@ -94,7 +94,7 @@ def _model_words(one: AskedModel) -> str:
 
 
 def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool, gated_by: GatedBy | None = None) -> None:
-    """The decision alone, with its gates; of a gate, what its exit goes by."""
+    """Print the decision alone, with its gates; for `benchbook gate`, also the basis of its exit code."""
     if as_json:
         print_json(run_json(record, derived) | ({} if gated_by is None else {"gated_by": gated_by}))
         return
@@ -104,14 +104,14 @@ def print_decision(record: Record, derived: DerivedFiles, *, as_json: bool, gate
 
 
 def say_gated_by(decision: Decision | RunVerdict | None, gated_by: GatedBy) -> None:
-    """Which of the two the exit goes by, where it goes by the rule."""
+    """Say that the exit code goes by the rule, where it does."""
     if gated_by == "rule" and decision is not None:
         holds = "holds" if passes_gate(decision, by_rule=True) else "does not hold"
         click.echo(f"Gated by the rubric's rule, the values alone (--by-rule): it {holds}.")
 
 
 def passes_gate(decision: Decision | RunVerdict | None, *, by_rule: bool) -> bool:
-    """READY, or with `by_rule` release-ready by the values alone (R6.4), those of a whole run."""
+    """True if READY, or with `by_rule` if release-ready by the values alone (R6.4), those of a whole run."""
     if not isinstance(decision, Decision):  # refused, or of a dry run
         return False
     if not by_rule:
@@ -130,7 +130,7 @@ def run_json(record: Record, derived: DerivedFiles) -> dict[str, Any]:
 
 
 def rows_of(record: Record) -> Callable[[], Iterator[Any]]:
-    """Starts a pass over a record's rows each time it is called."""
+    """A function that starts a pass over a record's rows each time it is called."""
     from benchbook.record.tables import read_rows
 
     row_type = samples_type(record)
