@@ -117,7 +117,7 @@ class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The agreement of people with each other and with the judge, as `benchbook calibrate` computes it.
 
     `card` is of a judge; of an evaluator without one, or whose criteria need not apply, `answers` stands in its place.
-    `words` is null where the labels can't be held against the run, for `reason`. `between_people` is said in either
+    `words` is null where the labels can't be held against the run, for `reason`. `between_people` is there in either
     case; `between_people_table` has it as it is shown.
     """
 
