@@ -372,7 +372,7 @@ export interface CorrectedGate {
   reason: string | null;
 }
 
-/** aggregates.json: the scorecard of A4, and beside it how sure the score is and why items missed (A7). */
+/** aggregates.json: the scorecard of A4, with the score's interval and the reasons why items missed (A7). */
 export interface CorrectnessAggregates {
   n_items: number;
   n_scored: number;
@@ -1883,8 +1883,8 @@ export interface ScorerManifest {
 }
 
 /**
- * The scorer: what it is called, from which score on it passes an answer, and the hash of its source, which is
- * among the inputs. `python` are the versions that it ran under.
+ * The scorer: its name, the least score at which it passes an answer, and the hash of its source, which is among
+ * the inputs. `python` are the versions that it ran under.
  */
 export interface ScorerSaid {
   name: string;
@@ -2061,7 +2061,7 @@ export interface Unanswered {
   advice: string;
 }
 
-/** Answers without a score, by why: what the scorer raised, or returned instead of one. */
+/** Answers without a score, by reason: what the scorer raised, or returned instead of one. */
 export interface Unscoreds {
   why: string;
   n_items: number;

@@ -158,7 +158,7 @@ class PreparedAnswers:
 def identity_of(
     metric: Metric, plan: CandidatePlan, evalset: EvalSet, project: Mapping[str, Any], **told: Any
 ) -> dict[str, Any]:
-    """What a first fact says of a run beside its plan; `told` is what is otherwise than of a model that is asked."""
+    """The identity in a run's first fact, beside its plan; `told` overrides the values for a model that is asked."""
     return {
         **set_identity(evalset),
         "prediction_form": None,
@@ -177,19 +177,19 @@ def identity_of(
 
 
 def roles_of_answers(config: RunConfig, plan: CandidatePlan) -> Roles:
-    """Whom it asks: the candidate alone."""
+    """The models that it asks: the candidate alone."""
     return {"candidate": (model_settings(config), plan.candidate)}
 
 
 def check_set(metric: Metric, evalset: EvalSet) -> None:
-    """Looks whether a set, or what was chosen of it, can be asked or scored. Raises: InputError, ConfigError."""
+    """Check that a set, or the chosen part of it, can be asked and scored. Raises: InputError, ConfigError."""
     metric.check_items(evalset)
     if len(evalset) > MAX_SAMPLES:
         raise ConfigError("evalset", f"{len(evalset)} items", f"at most {MAX_SAMPLES} in one run")
 
 
 def opened_for(metric: Metric, path: Path) -> EvalSet:
-    """An eval set with what the metric needs of it. Raises: InputError, UsageError."""
+    """An eval set with the fields that the metric needs. Raises: InputError, UsageError."""
     needs, keeps = metric.needs_expected_answer, metric.keeps_fields
     return open_evalset(path, needs_expected_answer=needs, keeps_fields=keeps)
 

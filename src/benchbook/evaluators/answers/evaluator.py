@@ -1,4 +1,4 @@
-"""An evaluator that scores answers without a judge: what it asks, and what follows from its records."""
+"""An evaluator that scores answers without a judge: its questions, and the files derived from its records."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class AnswersEvaluator(Evaluator):
     @property
     @abstractmethod
     def metric(self) -> Metric:
-        """What scores an item. Raises: UsageError for a user's own with faults."""
+        """The metric that scores an item. Raises: UsageError for a user's own with faults."""
 
     def opened(self, path: Path) -> EvalSet:
-        """An eval set whose items have all that a score needs, to be closed by whoever asks for it.
+        """An eval set whose items have all that a score needs, to be closed by the caller.
 
         Raises: InputError naming the line, UsageError.
         """
@@ -65,7 +65,7 @@ class AnswersEvaluator(Evaluator):
         return evalset
 
     def score(self, config: ScoreConfig, on_progress: ProgressHandler | None = None) -> RunResult[AnswersDerived]:
-        """A new record of predictions that were made elsewhere, whole; or none, where anything is wrong.
+        """Make a whole record of predictions that were made elsewhere, or none where anything is wrong.
 
         Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
         """
@@ -216,5 +216,5 @@ def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
 
 
 def _content(fact: Reply | Failure) -> Reply | Failure:
-    """A fact without what binds it to its place in the journal."""
+    """A fact without its ties to its place in the journal."""
     return msgspec.structs.replace(fact, seq=-1, prev="", at="")

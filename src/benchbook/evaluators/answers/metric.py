@@ -1,4 +1,4 @@
-"""What scores answers: the little in which evaluators without a judge differ."""
+"""Metrics that score answers: the little in which evaluators without a judge differ."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ UNSCORED = "unscored"  # of an item that was answered and has no score: in `Coun
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a metric says of one item. `score_nano` is in billionths; `reason` says why it did not pass.
+    """A metric's score of one item. `score_nano` is in billionths; `reason` says why it did not pass.
 
-    `columns` are those of the row that are the metric's own, `measured` what else it adds up, by name: 0 or 1 of a
+    `columns` are those of the row that are the metric's own, `measured` its further numbers by name: 0 or 1 for a
     share, else billionths. `missed`: where the metric has several parts, the reason of each that is not full.
     """
 
@@ -53,7 +53,7 @@ class Metric(ABC):
     """A frozen spec, or a user's own, that scores an item by its expected answer and the text that was predicted.
 
     `is_rate`: a score is 0 or 1. `rates` says of each name that is `measured` whether it is, `columns` are those of its
-    row beside score and passing. `identity` is what a record's first fact says more, `inputs` which files it keeps.
+    row beside score and passing. `identity` is added to a record's first fact, `inputs` are the files that it keeps.
     """
 
     id: str
@@ -75,42 +75,42 @@ class Metric(ABC):
 
     @abstractmethod
     def row_type(self, derivation: int) -> type[msgspec.Struct]:
-        """What a row of samples.parquet is: the columns of `rows.shared_values`, and its own."""
+        """The type of a row of samples.parquet: the columns of `rows.shared_values`, and its own."""
 
     @abstractmethod
     def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
-        """Scores one item; `fields` is what its line holds, where the metric keeps that.
+        """Score one item; `fields` is the content of its line, where the metric keeps that.
 
         Raises: UsageError where the item lacks what is needed: an error in the eval set, not a score (A3).
         """
 
     def of_run(self, state: JournalState) -> Metric:
-        """The metric of one run, where what it says of an item stands in the journal."""
+        """The metric of one run, where its scores of items stand in the journal."""
         del state
         return self
 
     def score_sample(
         self, sample: int, item: Item, fields: Mapping[str, Any], predicted: str | None
     ) -> Scored | Unscored:
-        """Scores one sample of a run; raises as `score`."""
+        """Score one sample of a run; raises as `score`."""
         del sample
         return self.score(item, fields, predicted)
 
     def add_facts(self, record: Record, journal: JournalWriter, tell: Tell) -> None:  # noqa: B027 - most need none
-        """Appends what is a fact, too, once all predictions are in the journal, and tells how far it is."""
+        """Append further facts once all predictions are in the journal, and tell the progress."""
 
     async def add_facts_of_sitting(self, record: Record, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
-        """The same once a sitting has asked what it could; tells whether nothing is left, unless `stop` interrupted."""
+        """The same once a sitting has asked what it could. True if nothing is left, False if `stop` interrupted."""
         del record, journal, stop, tell
         return True
 
     def unanswered(self) -> Scored:
-        """What an item counts that no answer came for, once its run was ended as it is (A3)."""
+        """The score of an item that no answer came for, once its run was ended as it is (A3)."""
         return Scored(0, passed=False, reason=UNANSWERED, has_prediction=False, measured=dict.fromkeys(self.rates, 0))
 
     def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
-        """Its columns of a row. `scored` is None where an item is not answered yet; of a run that failed, the score
-        is 0.0 whatever its texts (A3)."""
+        """Its columns of a row. `scored` is None where an item is not answered yet; in a failed run, the score is 0.0
+        whatever its texts (A3)."""
         columns: dict[str, Any] = dict.fromkeys(self.columns)
         if scored is None:
             return columns | {"score": None, "passed": None}
@@ -118,7 +118,7 @@ class Metric(ABC):
         return columns | {**scored.columns, "score": score, "passed": scored.passed and not failed}
 
     def check_items(self, evalset: EvalSet) -> None:  # noqa: B027 - most need nothing beyond what opening a set asks
-        """Looks whether every item has what it needs. Raises: InputError naming the line."""
+        """Check that every item has what it needs. Raises: InputError naming the line."""
 
     def tally(self, *, asked: bool = False) -> ScorecardTally:
         """Counts of items, none yet. `asked`: a model was asked, so items may be unanswered."""
@@ -126,15 +126,15 @@ class Metric(ABC):
         return ScorecardTally(self.name, self.reasons, shows_all=shows_all, asked=asked, may_lack=may_lack)
 
     def first_warnings(self, counted: Any) -> Iterable[str]:
-        """What stands before any number, of a `tables.Counted`."""
+        """The warnings to show before any number, for a `tables.Counted`."""
         del counted
         return ()
 
     @abstractmethod
     def aggregates(self, values: Mapping[str, Any], counted: Any) -> msgspec.Struct:
-        """aggregates.json: `values` are those that all have, `counted` is the `tables.Counted` of a run."""
+        """aggregates.json: `values` are those that all metrics have, `counted` is the `tables.Counted` of a run."""
 
     def decision(self, verdict: Verdict, reason: str | None, aggregates: Any, counted: Any) -> Decision | RunVerdict:
-        """decision.json: whether the run itself held (A3); where there are gates, what follows from the aggregates."""
+        """decision.json: the verdict on the run itself (A3); where there are gates, the decision by the aggregates."""
         del aggregates, counted
         return RunVerdict(verdict=verdict, reason=reason)

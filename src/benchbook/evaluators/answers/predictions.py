@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 def record_predictions(
     config: ScoreConfig, metric: Metric, on_progress: ProgressHandler | None = None
 ) -> RunResult[AnswersDerived]:
-    """A new record of the predictions, whole; or none, where anything is wrong.
+    """Make a whole record of the predictions, or none where anything is wrong.
 
-    `on_progress` is told how far a function of the user's own is; what takes no time of its own tells nothing.
+    `on_progress` gets the progress of a function of the user's own; other metrics are too quick to report any.
 
     Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
     """
@@ -160,7 +160,7 @@ def _storable(config: ScoreConfig) -> dict[str, Any]:
 def prediction_replies(predictions: Predictions, evalset: EvalSet) -> Iterator[Reply]:
     """A reply for each item that the file has something for, in the order of the eval set; nobody was asked.
 
-    Raises: InputError for an id that the eval set does not have, one that is there twice, another expected answer.
+    Raises: InputError for an id that the eval set does not have or that is there twice, or another expected answer.
     """
     import polars as pl
 

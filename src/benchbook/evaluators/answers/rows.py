@@ -1,4 +1,4 @@
-"""The derived files of a record of answers: what their shared columns and fields are (SPEC A3 to A5)."""
+"""The derived files of a record of answers: their shared columns and fields (SPEC A3 to A5)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from benchbook.text import storable
 
 
 class AnswerRow(Made, frozen=True, kw_only=True):
-    """One row of samples.parquet and samples.jsonl: an item, asked or not (A5). What is each evaluator's own stands
-    between these columns (`answer_row`)."""
+    """One row of samples.parquet and samples.jsonl: an item, asked or not (A5). Each evaluator's own columns stand
+    between these (`answer_row`)."""
 
     sample: int  # its place in the plan, from 0: repeat * items + item
     item_id: str
@@ -83,7 +83,7 @@ _ERROR_OF_RUN = {"crashed": "provider_error", "timed_out": "timeout"}
 
 @dataclass(frozen=True, slots=True)
 class RunOfItems:
-    """What is true of all items of a run."""
+    """The facts that hold for all items of a run."""
 
     metric: Metric
     plan: CandidatePlan
@@ -93,7 +93,7 @@ class RunOfItems:
 
     @property
     def asks_a_model(self) -> bool:
-        """Whether a model was asked here; predictions that were made elsewhere are there or missing."""
+        """True if a model was asked here; predictions that were made elsewhere are there or missing."""
         return bool(self.plan.prompt_template_id)
 
     @property
@@ -122,7 +122,7 @@ def item_outcome(
     run: RunOfItems,
     row_type: type[msgspec.Struct],
 ) -> ItemOutcome:
-    """Everything that is known of one item. A run that failed scores 0.0 in all of them, whatever its texts (A3).
+    """All that is known of one item. A run that failed scores 0.0 on every item, whatever its texts (A3).
 
     Raises: UsageError where the item lacks what its score needs.
     """
@@ -165,7 +165,7 @@ def item_outcome(
 
 
 def why_unanswered(facts: Sequence[Reply | Failure]) -> str | None:
-    """Why no answer came to an item that a model was asked, where that is not the model's (R1.3a): the cause.
+    """The cause for which an item that a model was asked has no answer, where it is not the model's (R1.3a).
 
     None for an item that was answered, and for one whose time limit the model let pass.
     """
@@ -179,7 +179,7 @@ def why_unanswered(facts: Sequence[Reply | Failure]) -> str | None:
 
 
 def _failure(facts: Sequence[Reply | Failure], unanswered: str | None) -> Failure | None:
-    """The failure that was the item's end, or that it stands at until it is asked again.
+    """The failure that ended the item, or the last one before it is asked again.
 
     One that ended an attempt or the run leaves the item to be asked again: before derivation 3 it was none.
     """
@@ -190,7 +190,7 @@ def _failure(facts: Sequence[Reply | Failure], unanswered: str | None) -> Failur
 
 
 def _eval_time_ms(reply: Reply | None, failure: Failure | None) -> int | None:
-    """How long the answer took, or the time that the model let pass; none where it was not reached (R1.3a)."""
+    """The time that the answer took, or that the model let pass; None where the model was not reached (R1.3a)."""
     return reply.latency_e2e_ms if reply else failure.latency_ms if failure else None
 
 

@@ -37,10 +37,10 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     `stddev` is of correctness over the items, ddof = 1, null for fewer than two (C4). `misses` counts, for each
     reason of A7, the items that have it. Slices stand in the frozen spec's order, other values after it, null last.
 
-    Every item is in one of `n_scored`, `n_skipped`, `n_unanswered` and `n_unscored`. Unanswered are those of a model
-    that no answer came from, for a reason that is not its own (R1.3a): of no mean while the run may go on, and 0.0 with
-    a reason of their own once it was ended as it is (A3). Unscored are those that have an answer, and no score by no
-    fault of the model's: of no mean.
+    Every item is in one of `n_scored`, `n_skipped`, `n_unanswered` and `n_unscored`. Unanswered are those that a model
+    gave no answer to, for a reason that is not its own (R1.3a): in no mean while the run may go on, and 0.0 with a
+    reason of their own once it was ended as it is (A3). Unscored are those that have an answer, but no score, by no
+    fault of the model's: in no mean.
     """
 
     n_items: int
@@ -81,7 +81,7 @@ class _Counts:
 
     @property
     def n_counted(self) -> int:
-        """Those that are in the mean."""
+        """The number of items that are in the mean."""
         return self.n_items - self.n_left_out - self.n_unscored
 
 
@@ -90,8 +90,8 @@ class ScorecardTally:
     """Counts and exact sums, and nothing else, so no order or partition of the items can matter (C2).
 
     `metric` is the score's name among the scorecard's `metrics`; `reasons` are the metric's, in their order.
-    `shows_all`: those that no item has are shown, too. `asked`: a model was asked, so items may be unanswered; that is
-    said where there are none, too. So is, with `may_lack`, how many have an answer and no score.
+    `shows_all`: reasons that no item has are shown, too. `asked`: a model was asked, so items may be unanswered; their
+    number is shown even if it is 0. So is, with `may_lack`, the number of those with an answer and no score.
     """
 
     metric: str
@@ -114,8 +114,8 @@ class ScorecardTally:
     ) -> None:
         """Count items that share `values` (section, category, difficulty) and their reason; None: they pass.
 
-        `score_nano` is each one's score; by default all or nothing, by the reason. `n_scored`: how many of them have a
-        prediction; by default all, but for those with the reason that says the contrary.
+        `score_nano` is the score of each; by default all or nothing, by the reason. `n_scored`: the number with a
+        prediction; by default all, or none where the reason says so.
         """
         if score_nano is None:
             score_nano = NANO if why is None else 0
@@ -194,7 +194,7 @@ class ScorecardTally:
 def failed_scorecard(card: Scorecard) -> Scorecard:
     """The scorecard of a run that crashed or timed out: the same counts, and 0.0 in every mean (SPEC A3).
 
-    `misses` still tells what its texts were like.
+    `misses` still shows what its texts were like.
     """
 
     def failed(slices: tuple[ScoreSlice, ...]) -> tuple[ScoreSlice, ...]:
@@ -216,7 +216,7 @@ MOCK_JUDGE = "MockJudge"
 
 
 class Unavailable(msgspec.Struct, frozen=True, kw_only=True):
-    """In the place of a per-item table that does not exist."""
+    """The reason why there is no per-item table."""
 
     status: Literal["unavailable"] = "unavailable"
     reason: str
@@ -266,7 +266,7 @@ class Sums:
         return as_float(mean(self.total * (NANO if self.is_rate else 1), self.n))
 
     def interval(self, derivation: int) -> Interval:
-        """Of a share Wilson's, of other means Jeffreys'; by clusters where there are some."""
+        """The interval: Wilson's for a share, Jeffreys' for other means; by clusters where there are some."""
         if self.is_rate:
             pairs = [(size, total) for size, total, _ in self.clusters.values()]
             return rate_interval(self.total, self.n, pairs, CONFIDENCE, derivation)

@@ -61,7 +61,7 @@ class AnswersDerived:
 
 
 def dry_run_reason(started: RunStarted) -> str | None:
-    """Why a dry run has no per-item table (A6); None for a real one."""
+    """The reason why a dry run has no per-item table (A6); None for a real one."""
     return MockJudge(started.spec).predictions().reason if started.identity["dry_run"] else None
 
 
@@ -158,7 +158,7 @@ class Counted:
 
     @property
     def failed(self) -> bool:
-        """Whether the run itself did: it scores 0.0 in all items (A3)."""
+        """True if the run itself failed: it scores 0.0 on all items (A3)."""
         return self.run_status != "completed"
 
     def rows(self, evalset: EvalSet, check: SampleCheck | None) -> Iterator[msgspec.Struct]:
@@ -228,22 +228,22 @@ class Counted:
         return failed_scorecard(card) if self.failed else card
 
     def interval(self, sums: Sums) -> Interval:
-        """Of a measure; without bounds where the run failed."""
+        """The interval of a measure; without bounds where the run failed."""
         found = sums.interval(self.derivation)
         return msgspec.structs.replace(found, low=None, high=None, reason="run_failed") if self.failed else found
 
     @property
     def sums(self) -> dict[str, Sums]:
-        """Of each mean, by its name among the aggregates."""
+        """The sums behind each mean, by its name among the aggregates."""
         return {"primary_score": self.score, **self.measured}
 
     def mean(self, name: str) -> float | None:
-        """Of one of `sums`; 0.0 where the run failed (A3)."""
+        """The mean of one of `sums`; 0.0 where the run failed (A3)."""
         sums = self.sums[name]
         return 0.0 if self.failed and sums.n else sums.mean
 
     def passing(self) -> dict[str, Any]:
-        """What aggregates have of a metric that measures `pass_rate`, and the intervals of all its means."""
+        """The aggregates of a metric that measures `pass_rate`, and the intervals of all its means."""
         return {
             "n_passed": 0 if self.failed else self.measured["pass_rate"].total,
             "pass_rate": self.mean("pass_rate"),
@@ -290,7 +290,7 @@ class Counted:
         return self.metric.decision(*self._verdict(), aggregates, self)
 
     def _verdict(self) -> tuple[Verdict, str | None]:
-        """Whether the run itself held, and why not (A3)."""
+        """The verdict on the run itself, and the reason where it failed (A3)."""
         if (dry := dry_run_reason(self.state.started)) is not None:
             return "unavailable", dry
         if self.derivation >= 3 and self.state.ended is None:
@@ -312,7 +312,7 @@ class Counted:
         return None if whole.n_scored else "no item has a prediction"
 
     def _how_it_stands(self) -> str:
-        """Of a run that was not ended."""
+        """The state of a run that was not ended, in words."""
         detail = f" ({self.state.interrupted.reason})" if self.state.interrupted else ""
         whole = self.tally.whole
         has = f"{whole.n_scored + whole.n_unscored} of {whole.n_items} items have a prediction"
@@ -323,7 +323,7 @@ class Counted:
 def _with_the_missing(
     found: Iterator[tuple[int, list[Reply | Failure]]], n_samples: int
 ) -> Iterator[tuple[int, list[Reply | Failure]]]:
-    """`found`, with the samples between that have no fact: A4 counts every item."""
+    """`found`, and the samples in between that have no fact: A4 counts every item."""
     following = 0
     for sample, facts in found:
         yield from ((missing, []) for missing in range(following, sample))

@@ -1,7 +1,7 @@
 """checks: evaluators without a judge. A spec of deterministic checks is data; scoring an item is a pure function.
 
-compared        which part of an answer is looked at
-kind, kinds     what a check may ask (equals, contains, number, choice, …), and what it says of an answer
+compared        the part of an answer that is looked at
+kind, kinds     the kinds of checks (equals, contains, number, choice, …), and their results
 spec            an evaluator's checks, weights and gates; one item: the score, whether it passes
 reading         the same read from a folder's `spec.toml`, with every fault
 rows, gates     a run: columns, aggregates, the decision by gates

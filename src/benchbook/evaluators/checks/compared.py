@@ -1,4 +1,4 @@
-r"""Which part of an answer is compared.
+r"""The part of an answer that is compared.
 
 whole       all of it
 last_line   the last line that is not blank
@@ -19,7 +19,7 @@ Otherwise = Literal["whole", "nothing"]
 
 PARTS: tuple[PartName, ...] = get_args(PartName)
 
-# What is compared where the mark is not there. A2 takes the whole text; whoever asks for a tag or a box asks for form.
+# The part compared where the mark is missing. A2 takes the whole text; to ask for a tag or a box is to ask for form.
 OTHERWISE: dict[PartName, Otherwise] = {"after": "whole", "tag": "nothing", "boxed": "nothing"}
 
 
@@ -27,7 +27,7 @@ OTHERWISE: dict[PartName, Otherwise] = {"after": "whole", "tag": "nothing", "box
 class AnswerPart:
     """`mark` is the text of `after` or the name of `tag`, else empty.
 
-    `otherwise` says what is compared where the mark is not there: the whole answer, or nothing, which counts as no
+    `otherwise` says what is compared where the mark is missing: the whole answer, or nothing, which counts as no
     prediction. `whole` and `last_line` are always there.
     """
 
@@ -68,7 +68,7 @@ def _after(answer: str, mark: str) -> str | None:
 
 
 def _without(line: str, folded_mark: str) -> str | None:
-    """`line` behind the mark that it starts with, in any case; None where it starts with something else.
+    """`line` after the mark that it starts with, in any case; None where it starts with something else.
 
     Folding may make a text longer (`ß` is `ss`), so the mark's length in the line is found out, not assumed.
     """
@@ -105,7 +105,7 @@ _BRACES = re.compile(r"\\(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
 
 
 def _inside_box(answer: str) -> str | None:
-    """Of boxes within boxes the innermost: it opens last. One pass, however many are never closed."""
+    """The text in a box; of boxes within boxes, the innermost: it opens last. One pass, however many stay open."""
     opened: list[int | None] = []
     start, end = -1, -1
     for found in _BRACES.finditer(answer):

@@ -1,4 +1,4 @@
-"""What a spec of checks asks, for `benchbook checks check`: its checks and gates, and what an item is held against."""
+"""The description of a spec of checks, for `benchbook checks check`: its checks and gates, and a first item's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchbook.text import one_line
 
 
 def described_checks(evaluator: Evaluator, evalset: str | None) -> dict[str, Any]:
-    """The checks of an evaluator that is made of them; with an eval set, what its first item is held against.
+    """The checks of an evaluator that is made of them; with an eval set, those of its first item too.
 
     Raises: ConfigError for another evaluator; InputError for an item.
     """
@@ -47,7 +47,7 @@ def _fields(metric: ChecksMetric) -> dict[str, Any]:
 
 
 def _first_item(metric: ChecksMetric, evalset: str) -> dict[str, Any]:
-    """What each check holds an answer to the first item against. Raises: InputError for an item with a fault."""
+    """The expectations of each check from an answer to the first item. Raises: InputError for an item with a fault."""
     with opened_for(metric, evalset_path(evalset)) as opened:
         metric.check_items(opened)
         item = opened[0]

@@ -1,6 +1,6 @@
 """Evaluators that are made of checks: those that are shipped, a user's own, and the one that a record keeps.
 
-What scores their answers is a metric: items, columns, aggregates, the decision by gates.
+A metric scores their answers: items, columns, aggregates, the decision by gates.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def evaluator_in(folder: str | Path) -> ChecksEvaluator:
 def evaluator_kept_in(record: Record, started: RunStarted) -> ChecksEvaluator:
     """The evaluator that a record was made under, by the files that it keeps: the user's folder may be gone.
 
-    Its hash is that of the files which the first fact names; whether they have still those bytes, `verify` tells.
+    Its hash is that of the files that the first fact names; `verify` checks that they still have those bytes.
     """
     return ChecksEvaluator(started.spec, partial(_kept, record, started), kept_sha256(started))
 
@@ -135,7 +135,7 @@ _NAMED_LINES = 10  # of items with faults
 
 
 class ChecksMetric(Metric):
-    """`sha256` is the hash of the spec's files; `inputs` are those that a record keeps, of a user's own."""
+    """A spec as a metric. `sha256` is the hash of its files; `inputs` are those of a user's own, for records."""
 
     reasons = tuple(REASONS)
     shows_all_reasons = False
@@ -211,7 +211,7 @@ class ChecksMetric(Metric):
         return {**fields, **own} if self.keeps_fields else own
 
     def _why_missed(self, found: ItemScore) -> str | None:
-        """The reason of the first check that must pass and does not."""
+        """The reason of the first check that must pass and does not; None if there is none."""
         for check in self.spec.checks:
             result = found.results[check.name]
             if check.must_pass and not passes(check, result):
@@ -219,7 +219,7 @@ class ChecksMetric(Metric):
         return None
 
     def compares(self, item: Item, fields: Mapping[str, Any]) -> dict[str, str]:
-        """What each check would hold an answer to this item against, in words."""
+        """The expectation of each check from an answer to this item, in words."""
         known = self._item_fields(item, fields)
 
         def words(check: CheckSpec) -> str:

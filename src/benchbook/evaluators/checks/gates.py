@@ -1,4 +1,4 @@
-"""The gates of a spec of checks, and the decision by them: what the evidence allows, or by the values alone."""
+"""The gates of a spec of checks, and the decision by them: by what the evidence shows, or by the values alone."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def thresholds_of(gates: tuple[GateSpec, ...]) -> tuple[Threshold, ...]:
 
 
 def least_by_gate(thresholds: Sequence[Threshold], confidence: float) -> dict[str, int]:
-    """How many items it takes at least to show that each aggregate keeps its limits. Left out is one that asks for the
-    best value there is: of no number of items it follows that all others are as good."""
+    """The least number of items that can show that each aggregate keeps its limits. A limit at the best possible value
+    is left out: no number of items shows that all others are as good."""
     least: dict[str, int] = {}
     for one in thresholds:
         share = one.limit if one.direction == "at_least" else 1 - one.limit
@@ -55,7 +55,7 @@ def least_by_gate(thresholds: Sequence[Threshold], confidence: float) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What gates are decided by: the sums and intervals of each aggregate, and the items that have no answer, by
+    """The data that gates are decided by: the sums and intervals of each aggregate, and the items without an answer, by
     cluster. `are_counted`: those count 0 in the sums, since the run was ended without them (A3).
 
     A run that failed scores 0 throughout, whatever its texts were like.
@@ -68,8 +68,8 @@ class Gated:
     failed: bool
 
     def data(self, one: Threshold) -> GateData | None:
-        """With every item that has no answer at its worst and at its best. None where the run failed: its zeros are no
-        sample of anything."""
+        """The data of a gate, with every item that has no answer at its worst and at its best. None where the run
+        failed: its zeros are no sample of anything."""
         sums = self.sums[one.aggregate]
         if self.failed and one.aggregate != "no_prediction_rate" and sums.n:
             return None
@@ -79,7 +79,7 @@ class Gated:
         return GateData(high, low, "high", one.limit, self.open.total())
 
     def gate(self, one: Threshold, data: GateData | None) -> Gate:
-        """By its value, and by the worst and the best of its `data`."""
+        """The gate, by its value and by the worst and the best of its `data`."""
         interval = self.intervals[one.aggregate]
         if data is None:
             return one.gate(0.0, 0.0, 0.0, interval)
@@ -108,8 +108,8 @@ class Gated:
 
 
 def decision_of(thresholds: Sequence[Threshold], gated: Gated, held: RunVerdict, confidence: Confidence) -> Decision:
-    """The decision, its reasons and its gates: by what is shown at `confidence`, or by the values ("none"). `held` says
-    whether the run itself did."""
+    """The decision, its reasons and its gates: by what is shown at `confidence`, or by the values ("none"). `held` is
+    the verdict on the run itself."""
     data = [gated.data(one) for one in thresholds]
     points = tuple(gated.gate(one, shown_by) for one, shown_by in zip(thresholds, data, strict=True))
     caps = _caps(held)
@@ -143,7 +143,7 @@ def _caps(held: RunVerdict) -> list[Cap]:
 def _by_rule(
     thresholds: Sequence[Threshold], data: Sequence[GateData | None], confidence: float, *, holds: bool
 ) -> Reason:
-    """What the values alone come to, and what keeps that from being shown: too few items, or clusters of them."""
+    """The decision by the values alone, and the reason why it is not shown: too few items, or clusters of them."""
     least = max(least_by_gate(thresholds, confidence).values(), default=1)
     counts = [(one.worst.n_clusters or one.worst.n, one.worst.n_clusters is not None) for one in data if one]
     n, are_clusters = min(counts, default=(least, False))

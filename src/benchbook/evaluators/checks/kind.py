@@ -1,7 +1,7 @@
-"""What every kind of check is: its settings as data, and a pure function of an answer and an item.
+"""The base of every kind of check: its settings as data, and a pure function of an answer and an item.
 
-What it holds an answer against is expected: texts of the spec's own, or a field of the item. What it says is a result:
-a score, why that is not full, and what was found.
+An answer is held against what is expected: texts of the spec's own, or a field of the item. The outcome is a result: a
+score, the reason why it is not full, and what was found.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Reader = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind(ABC):
-    """A kind's settings are its fields; their defaults are the defaults of `spec.toml`.
+    """A kind of check. Its fields are its settings; their defaults are the defaults of `spec.toml`.
 
-    `SETTINGS` has for each setting what reads it from TOML (raises `WrongValueError`); `NEEDED` those that must be
-    there; `FROM_FILE` those whose value may be the name of a JSON file beside the spec. `IS_GRADED`: its score may lie
-    between 0 and 1.
+    `SETTINGS` has for each setting its reader from TOML (raises `WrongValueError`); `NEEDED` those that must be there;
+    `FROM_FILE` those whose value may be the name of a JSON file beside the spec. `IS_GRADED`: its score may lie between
+    0 and 1.
     """
 
     SETTINGS: ClassVar[Mapping[str, Reader]]
@@ -37,13 +37,13 @@ class Kind(ABC):
 
     @abstractmethod
     def judge(self, answer: str, item: Mapping[str, Any], /) -> CheckResult:
-        """What the check says of the compared part of an answer, which is not blank.
+        """The result for the compared part of an answer, which is not blank.
 
         Raises: ItemError, as `check_item`.
         """
 
     def check_item(self, item: Mapping[str, Any]) -> None:  # noqa: B027 - most kinds that need nothing of it say so by this
-        """Finds out whether the item has what this check needs. Raises: ItemError."""
+        """Check that the item has what this check needs. Raises: ItemError."""
 
     @property
     def item_fields(self) -> frozenset[str]:
@@ -53,7 +53,7 @@ class Kind(ABC):
 
     @property
     def passes_at(self) -> Fraction | None:
-        """The score from which on the check passes; None where nobody said."""
+        """The least score at which the check passes; None where none was set."""
         return Fraction(1)
 
 
@@ -171,7 +171,7 @@ _SHOWN_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check says. `score` lies in 0 to 1 and is exact; `reason` is None where it is 1.
+    """The result of one check. `score` lies in 0 to 1 and is exact; `reason` is None where it is 1.
 
     `found` is what was compared, in a few words for people: on one line, nothing in it that a terminal acts upon.
     """

@@ -1,4 +1,4 @@
-"""Reads a spec of checks, and finds every fault in it before anything is scored.
+"""Reading a spec of checks, and finding every fault in it before anything is scored.
 
 Its files stand in a folder of the user's, or as a record keeps them: `spec.toml`, and those that it names. Each
 `[[checks]]` table has a kind, the kind's settings, the part that is compared, weight and must_pass.
@@ -90,7 +90,7 @@ def read_checks(text: str, path: str | Path = "spec.toml", files: Mapping[str, b
 
 
 def _compare_checks(tables: list[SpecTable], checks: list[CheckSpec | None], faults: Faults) -> None:
-    """What no check shows alone: names that meet in a column, and a spec that everything passes."""
+    """Add the faults that no check shows alone: names that meet in a column, and a spec that everything passes."""
     taken: dict[str, str] = {}
     for table in tables:
         name = table.raw("name")
@@ -147,14 +147,14 @@ def _read_kind(value: Any) -> type[Kind]:
 
 
 def _read_check(table: SpecTable, files: Mapping[str, bytes]) -> CheckSpec | None:
-    """The check of one table; None where it has a fault, which the table was told."""
+    """The check of one table; None where it has a fault, which the table then holds."""
     name = table.read("name", read_name, needed=NAME_WORDS)
     kind = table.read("kind", _read_kind, needed=near("", tuple(KINDS)))
     weight = table.read("weight", read_weight)
     must_pass = table.read("must_pass", read_truth)
     part = table.read("compare", _read_part)
     if kind is None:
-        return None  # which keys it may have nobody knows
+        return None  # nobody knows which keys it may have
     settings = _read_kind_settings(table, kind, files, must_pass=must_pass is not False)
     if name is None or settings is None:
         return None

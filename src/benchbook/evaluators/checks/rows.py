@@ -1,4 +1,4 @@
-"""The derived files of a record of checks: what each column and field is (SPEC A3 to A5)."""
+"""The derived files of a record of checks: their columns and fields (SPEC A3 to A5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchbook.evaluators.intervals import Interval
 
 def row_type_of(checks: tuple[CheckSpec, ...]) -> type[AnswerRow]:
     """The row of an evaluator with these checks. Each adds three columns: `<check>`, its score; `<check>_reason`, why
-    that is not full; `<check>_found`, what was compared, in a few words."""
+    it is not full; `<check>_found`, what was compared, in a few words."""
     columns: list[tuple[str, Any]] = []
     for check in checks:
         columns += zip(column_names(check.name), (float | None, str | None, str | None), strict=True)

@@ -1,4 +1,4 @@
-"""An evaluator that is made of checks, as data; and one item under it: what each check says, and the score."""
+"""An evaluator that is made of checks, as data; and one item under it: the results of the checks, and the score."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_ALL = ("primary_score", "pass_rate", "no_prediction_rate")
 
 
 def aggregate_names(checks: Iterable[str]) -> tuple[str, ...]:
-    """What a gate may be set on: the run's own aggregates, and the mean of each check's scores."""
+    """The names that a gate may be set on: the run's own aggregates, and the mean of each check's scores."""
     return (*_OF_ALL, *(f"{name}_mean" for name in checks))
 
 
@@ -68,7 +68,7 @@ class ChecksSpec:
 
 @dataclass(frozen=True, slots=True)
 class ItemScore:
-    """`results` has each check's by its name, in the spec's order; `score_nano` is in billionths."""
+    """An item's score. `results` has each check's by its name, in the spec's order; `score_nano` is in billionths."""
 
     results: Mapping[str, CheckResult]
     score_nano: int
@@ -76,7 +76,7 @@ class ItemScore:
 
 
 def item_faults(spec: ChecksSpec, item_fields: Mapping[str, Any]) -> tuple[ItemError, ...]:
-    """What in an item keeps it from being scored, each fault once: errors in the eval set, for a validator."""
+    """The faults that keep an item from being scored, each once: errors in the eval set, for a validator."""
     faults: dict[tuple[Any, ...], ItemError] = {}
     for check in spec.checks:
         try:
@@ -109,12 +109,12 @@ def _weighed(spec: ChecksSpec, results: Mapping[str, CheckResult]) -> int:
 def _result(check: CheckSpec, item_fields: Mapping[str, Any], answer: str | None) -> CheckResult:
     compared = None if answer is None else part_of(answer, check.part)
     if compared is None or not compared.strip():
-        check.kind.check_item(item_fields)  # what the item lacks is told whatever the answer
+        check.kind.check_item(item_fields)  # what the item lacks is reported whatever the answer
         return miss("no_prediction")
     return check.kind.judge(compared, item_fields)
 
 
 def passes(check: CheckSpec, result: CheckResult) -> bool:
-    """Whether a check passes by its result; one that found no answer to look at passes at no limit."""
+    """True if a check passes by its result; one that found no answer to look at passes at no limit."""
     limit = check.kind.passes_at
     return limit is not None and result.score >= limit and result.reason != "no_prediction"

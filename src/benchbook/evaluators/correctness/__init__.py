@@ -1,1 +1,1 @@
-"""correctness: answers held against those that were expected, without a judge (SPEC A)."""
+"""correctness: answers held against expected ones, without a judge (SPEC A)."""

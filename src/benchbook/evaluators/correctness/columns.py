@@ -25,7 +25,7 @@ from benchbook.text import shorten
 if TYPE_CHECKING:
     import polars
 
-# What str.strip takes (a test goes through all of Unicode). Polars' own default knows nothing of U+001C to U+001F.
+# The characters that str.strip takes (a test goes through all of Unicode). Polars' default leaves out U+001C to U+001F.
 WHITE_SPACE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
@@ -37,7 +37,7 @@ def score_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """`correctness` (0.0 or 1.0) and `reason` (null where correct), a row for each row of `frame` in its order.
 
     `frame` has the texts `expected` and `predicted` (null: no prediction), and maybe `answer_format`; further columns
-    are passed over.
+    are ignored.
 
     Raises: UsageError naming the row (from 1) where `expected` is null or blank, or an `answer_format` is unknown.
     """
@@ -69,7 +69,7 @@ def _compared(frame: pl.DataFrame) -> pl.Series:
     if unknown.any():
         row = unknown.arg_true()[0]
         raise UsageError(f"row {row + 1}: answer_format {formats[row]!r} is not known; expected {known} or nothing")
-    # Case folds to ASCII from outside it (U+017F is an s), so only an ASCII text can be told to have no prefix.
+    # Some characters fold to ASCII from outside it (U+017F is an s), so only an ASCII text surely has no prefix.
     may_have = pl.col("predicted").str.contains_any(["answer:"], ascii_case_insensitive=True) | ~_is_ascii("predicted")
     rows = pl.DataFrame({"predicted": predicted}).select(has=may_have)["has"] & formats.is_not_null()
     places = rows.arg_true()
@@ -91,7 +91,7 @@ def _is_ascii(column: str) -> pl.Expr:
 
 
 def _ascii_normalized(column: str) -> pl.Expr:
-    """`normalize`, right for ASCII alone."""
+    """`normalize`, right only for ASCII."""
     return pl.col(column).str.strip_chars(WHITE_SPACE).str.to_lowercase()
 
 
@@ -117,7 +117,7 @@ def _ascii_reasons(missed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _reference_reasons(missed: pl.DataFrame) -> pl.DataFrame:
-    """Row by row; the reason is null where the texts turn out to be the same once folded."""
+    """The reasons, row by row; null where the texts turn out to be the same once folded."""
     reasons: list[MissReason | None] = [
         reason(expected, compared)
         for expected, compared in zip(missed["expected"].to_list(), missed["compared"].to_list(), strict=True)
@@ -132,7 +132,7 @@ _NAMES = {"item_id": ("item_id", "id"), "expected": ("expected", "expected_answe
 def score_table(
     evalset: str | Path, predictions: str | Path, target: Path, *, columns: Mapping[str, str] | None = None
 ) -> Scorecard:
-    """Score `predictions` and write a row an item to `target`, a Parquet file; returns the scorecard of A4.
+    """Score `predictions` and write a row for each item to `target`, a Parquet file; return the scorecard of A4.
 
     `evalset` is JSONL, `@NAME`, or Parquet with the columns item_id (or id) and expected (or expected_answer), and
     maybe section, category, difficulty and answer_format. `columns` is as in `score_predictions`. Nothing is recorded:
@@ -191,7 +191,7 @@ def _parquet_items(path: Path) -> polars.DataFrame:
 
 
 def _refuse_texts(path: Path, items: polars.DataFrame) -> None:
-    """What the scorer refuses by its row alone, with the file's name and the field."""
+    """Refuse a row that the scorer would refuse by its number alone, with the file's name and the field."""
     import polars as pl
 
     blank = pl.col("expected").is_null() | (pl.col("expected").str.strip_chars(WHITE_SPACE) == "")

@@ -1,4 +1,4 @@
-"""`answer_correctness@v1`: what scores an item, and the evaluator over it (SPEC A1 to A3, A7)."""
+"""`answer_correctness@v1`: the metric of an item, and the evaluator over it (SPEC A1 to A3, A7)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ METRIC = CorrectnessMetric()
 
 
 class CorrectnessEvaluator(AnswersEvaluator):
-    """Answers held against those that were expected, without a judge (SPEC A)."""
+    """Answers held against expected ones, without a judge (SPEC A)."""
 
     id = SPEC_ID
     view = "benchbook.views.answers.terms:CORRECTNESS"

@@ -1,4 +1,4 @@
-"""The derived files of an `answer_correctness@v1` record: what each column and field is (SPEC A3 to A5, A7)."""
+"""The derived files of an `answer_correctness@v1` record: their columns and fields (SPEC A3 to A5, A7)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AskedCorrectnessRow = answer_row(_OWN | {"fact_seq": [CAUSE]}, {"expected": str}
 
 
 class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):
-    """aggregates.json: the scorecard of A4, and beside it how sure the score is and why items missed (A7)."""
+    """aggregates.json: the scorecard of A4, with the score's interval and the reasons why items missed (A7)."""
 
     spec: str
     n_correct: int

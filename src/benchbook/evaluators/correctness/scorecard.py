@@ -21,7 +21,7 @@ METRIC_NAME = "answer_correctness"
 
 
 class ItemAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What one item's score is computed from. `predicted` is None where the run has no prediction (SPEC A3)."""
+    """The data of one item's score. `predicted` is None where the run has no prediction (SPEC A3)."""
 
     expected: str
     predicted: str | None
@@ -50,7 +50,7 @@ def scorecard(answers: Iterable[ItemAnswer]) -> Scorecard:
 
 
 def tally_columns(frame: polars.DataFrame) -> ScorecardTally:
-    """The same counts out of a table of scored items: `reason`, and those of GROUPINGS that it has.
+    """The same counts from a table of scored items: `reason`, and those of GROUPINGS that it has.
 
     `reason` is what `score_columns` gives: null where the item is correct.
     """
@@ -67,7 +67,7 @@ def tally_columns(frame: polars.DataFrame) -> ScorecardTally:
 
 
 def floor_warning(card: Scorecard) -> str | None:
-    """What to say where a run is at the floor because of form (SPEC A7); None where it is not.
+    """The warning that a run is at the floor because of form (SPEC A7); None where it is not.
 
     It stands beside the score and changes nothing in it.
     """

@@ -1,6 +1,6 @@
-"""`answer_correctness@v1` for one item: whether the answer is right, and why not (SPEC A1 to A3, A7).
+"""`answer_correctness@v1` for one item: its correctness, and the reason for a miss (SPEC A1 to A3, A7).
 
-The reference. `answer_correctness_columns` computes the same over whole columns.
+The reference. `columns` computes the same over whole columns.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def correctness(expected: str | None, predicted: str | None, answer_format: Answ
 
 
 def reason(expected: str | None, predicted: str | None, answer_format: AnswerFormat | None = None) -> MissReason | None:
-    """Why an item is not correct: the first reason that fits (SPEC A7); None for one that is.
+    """The first reason that fits why an item is not correct (SPEC A7); None for one that is.
 
     Raises: UsageError where `expected` is missing or blank.
     """
@@ -66,7 +66,7 @@ def reason(expected: str | None, predicted: str | None, answer_format: AnswerFor
 
 
 def has_prediction(why: MissReason | None) -> bool:
-    """Whether an item has a prediction (A4), by its reason: one whose compared text is blank has none (A7)."""
+    """True if an item has a prediction (A4), by its reason: one whose compared text is blank has none (A7)."""
     return why != "no_prediction"
 
 

@@ -24,7 +24,7 @@ from benchbook.record.state import JournalState
 
 class ScorerEvaluator(AnswersEvaluator):
     """Answers scored by a Python function of the user's own. The function is called when answers are scored, and never
-    by whatever reads a record (F8)."""
+    when a record is read (F8)."""
 
     view = "benchbook.views.answers.terms:SCORER"
 
@@ -94,7 +94,7 @@ def evaluator_kept_in(record: Record, started: RunStarted) -> ScorerEvaluator:
 def evaluator_to_resume(record: Record, scorer: Scorer) -> ScorerEvaluator:
     """The evaluator that goes on with a record (F7).
 
-    Raises: UsageError for another scorer than the record's, and for one that was changed.
+    Raises: UsageError for another scorer than the record's, or one that was changed.
     """
     started = record.started()
     if started.identity.get("evaluator") != SOURCE:
@@ -115,7 +115,7 @@ def evaluator_to_resume(record: Record, scorer: Scorer) -> ScorerEvaluator:
 
 
 def _spec_kept_in(record: Record, started: RunStarted) -> ScorerSpec:
-    """Raises: RecordError where the first fact does not say what scored, or says it of another."""
+    """The scorer that the first fact names. Raises: RecordError where it names none, or keeps another's source."""
     try:
         spec = msgspec.convert(started.identity.get("scorer"), ready(ScorerSpec))
     except msgspec.ValidationError:

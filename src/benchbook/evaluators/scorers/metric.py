@@ -1,4 +1,4 @@
-"""A user's function as what scores answers: while it runs, and from the outcomes that a journal has of it."""
+"""A user's function as a metric: while it runs, and from the outcomes that a journal has of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MOST_NAMES = 50  # of numbers that are added up
 
 
 class ScorerMetric(Metric):
-    """`scorer` is None where a record is read: what it said is there, and it need not be."""
+    """The metric over a scorer. `scorer` is None where a record is read: its outcomes are there, and it need not be."""
 
     name = "score"
     reasons = (NO_PREDICTION, NOT_PASSED)
@@ -87,7 +87,7 @@ class ScorerMetric(Metric):
         return _OfRun(self, state)
 
     def score(self, item: Item, fields: Mapping[str, Any], predicted: str | None) -> Scored:
-        """Calls the function. Raises: UsageError where it gives no score, or is to be awaited."""
+        """Call the function. Raises: UsageError where it gives no score, or is to be awaited."""
         if predicted is None or not has_text(predicted):
             return _without_text()
         scorer = self._here()
@@ -110,7 +110,7 @@ class ScorerMetric(Metric):
         )
 
     def first_warnings(self, counted: Counted) -> Iterator[str]:
-        """Each reason that answers have no score: it is the scorer's, and they are left out."""
+        """The reasons why answers have no score: a fault of the scorer, so they are left out."""
         missed, n_items = counted.missed[UNSCORED], counted.plan.n_samples
         faults = {why: n for why, n in missed.items() if why != NOT_SCORED}
         if n := sum(faults.values()):
@@ -137,7 +137,7 @@ class ScorerMetric(Metric):
 
 
 class _OfRun(ScorerMetric):
-    """The same with the outcomes of one run. A score is 0 or 1 where each was told as true or false."""
+    """The same with the outcomes of one run. A score is 0 or 1 where each was given as true or false."""
 
     def __init__(self, metric: ScorerMetric, state: JournalState) -> None:
         super().__init__(metric.spec, metric.scorer)
@@ -174,7 +174,7 @@ class _OfRun(ScorerMetric):
 
 
 def _without_text() -> Scored:
-    """Of an item that no text came for, or nothing but white space (A3, A7): the function is not called."""
+    """The score of an item without a text, or with nothing but white space (A3, A7): the function is not called."""
     return Scored(0, passed=False, reason=NO_PREDICTION, has_prediction=False, measured={"pass_rate": 0})
 
 
@@ -205,5 +205,5 @@ class _Named:
 
 
 def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The most frequent first, else by name."""
+    """The counts by name, the most frequent first, then by name."""
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))

@@ -1,4 +1,4 @@
-"""What a scorer returned or raised, as an outcome: its faults are its own, and no score of the model's (F3, F4)."""
+"""The outcome of what a scorer returned or raised: its faults are its own, and no score of the model's (F3, F4)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Number: TypeAlias = bool | int | float
 
 
 class _WrongError(Exception):
-    """What was returned is no score: `what` was found, and what would be right."""
+    """A returned value that is no score: what was found, and what would be right."""
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__(f"returned {found}; expected {expected}")
 
 
 def outcome_of(sample: int, returned: Any) -> Outcome:
-    """The outcome of a sample by what the function returned, which may be anything."""
+    """The outcome of a sample by the value that the function returned, which may be anything."""
     try:
         return _read(sample, returned)
     except _WrongError as wrong:
@@ -95,7 +95,7 @@ def _value(name: str, value: Any) -> Number | str | None:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy or of a tensor as Python's own; anything else as it is."""
+    """A number from NumPy or a tensor as Python's own; anything else as it is."""
     if type(value) in (bool, int, float, str, type(None)):
         return value
     if callable(item := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:
@@ -107,7 +107,7 @@ def _plain(value: Any) -> Any:
 
 
 def _said(value: Any) -> str:
-    """What was found, in a few words: a number or a text itself, of anything else its type."""
+    """A value in a few words: a number or a text itself, for anything else its type."""
     if value is None:
         return "None"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The derived files of a record that a user's function scored: what each column and field is (A3 to A5, F4, F5)."""
+"""The derived files of a record that a user's function scored: their columns and fields (A3 to A5, F4, F5)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NamedMean(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unscoreds(msgspec.Struct, frozen=True, kw_only=True):
-    """Answers without a score, by why: what the scorer raised, or returned instead of one."""
+    """Answers without a score, by reason: what the scorer raised, or returned instead of one."""
 
     why: str
     n_items: int
@@ -53,8 +53,8 @@ class ScorerAggregates(Scorecard, frozen=True, kw_only=True):
 
 
 class ScorerSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """The scorer: what it is called, from which score on it passes an answer, and the hash of its source, which is
-    among the inputs. `python` are the versions that it ran under."""
+    """The scorer: its name, the least score at which it passes an answer, and the hash of its source, which is among
+    the inputs. `python` are the versions that it ran under."""
 
     name: str
     version: int

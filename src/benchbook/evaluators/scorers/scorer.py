@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 
 
 class ScorerSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What tells one scorer from another. `source_sha256` is of the text that `source.whole_source` makes."""
+    """The identity of a scorer. `source_sha256` is of the text that `source.whole_source` makes."""
 
     name: str
     version: int
@@ -41,7 +41,7 @@ class ScorerSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sha256(self) -> str:
-        """The hash of all that defines it."""
+        """The hash of everything that defines it."""
         return hashlib.sha256(canonical_json(self)).hexdigest()
 
 
@@ -100,7 +100,7 @@ class Scorer:
 
     @cached_property
     def source(self) -> str:
-        """What the record keeps. Raises: UsageError where something in it looks like a key."""
+        """The source that the record keeps. Raises: UsageError where something in it looks like a key."""
         return whole_source(self.function, self._own_source, f"scorer {self.id}")
 
     @cached_property
@@ -114,7 +114,7 @@ class Scorer:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process gets it by importing it, as it would the function: trainers send rewards to workers."""
+        """Pickle it as its import, as the function would be: trainers send rewards to workers."""
         return _imported, (self.function.__module__, self.function.__qualname__)
 
     def __call__(self, item: Any, answer: str) -> Any:
@@ -173,13 +173,13 @@ def _said(value: Any) -> str:
 
 
 def is_scorer_in_file(spec: str) -> bool:
-    """Whether the command line names an evaluator as `FILE.py:function`."""
+    """True if the command line names an evaluator as `FILE.py:function`."""
     return spec.partition(":")[0].endswith(".py")
 
 
 def scorer_in_file(spec: str) -> Scorer:
-    """The scorer that is `FILE.py:function`. The file is run, as it is when it is imported: whoever names it asks for
-    that, so nothing that comes from a record or over a network may.
+    """The scorer that is `FILE.py:function`. The file is run, as by an import: to name it is to ask for that, so
+    nothing that comes from a record or over a network may name one.
 
     Raises: UsageError for a file that can't be imported, and where it has no scorer of that name.
     """

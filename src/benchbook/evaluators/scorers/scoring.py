@@ -1,4 +1,4 @@
-"""A record's answers that a scorer has said nothing of: they are scored, and it is appended as facts (F2, F6)."""
+"""Scoring a record's answers that have no outcome yet, and appending the outcomes as facts (F2, F6)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import read_state
 
-# A fact holds so many outcomes at most, or so many characters of them, or those of so long: a kill loses no more of the
+# The most outcomes in a fact, their most characters, and the longest time that it covers: a kill loses no more of the
 # scorer's work than that.
 CHUNK = 256
 CHUNK_CHARACTERS = 64 << 10
 CHUNK_SECONDS = 1.0
 AT_ONCE = 32  # calls of a scorer that is awaited
-SCORED = "scored"  # what is told of samples
-TELL_SECONDS = 0.2  # between two times that it is told how far it is
+SCORED = "scored"  # the step that progress names
+TELL_SECONDS = 0.2  # between two reports of progress
 
 
 class _Asked(NamedTuple):
@@ -44,12 +44,12 @@ class _Asked(NamedTuple):
 
 
 def has_text(answer: str | None) -> bool:
-    """Whether there is an answer to score: one that is blank is none (A7)."""
+    """True if there is an answer to score: a blank one is none (A7)."""
     return answer is not None and bool(answer.strip())
 
 
 def score_answers(scorer: Scorer, record: Record, journal: JournalWriter, tell: Tell) -> None:
-    """Score every answer that has no outcome yet. One that is awaited gets an event loop, beside any that runs here."""
+    """Score every answer that has no outcome yet. An async scorer gets an event loop, beside any that runs here."""
     if not scorer.is_async:
         with _lacking(scorer, record, journal, tell) as (lacking, facts):
             for one in lacking:
@@ -67,7 +67,7 @@ def score_answers(scorer: Scorer, record: Record, journal: JournalWriter, tell: 
 async def score_answers_of_sitting(
     scorer: Scorer, record: Record, journal: JournalWriter, stop: Stop, tell: Tell
 ) -> bool:
-    """The same within an event loop; whether all are scored, which they aren't where a person interrupts it."""
+    """The same within an event loop. True if all are scored, False where a person interrupted it."""
     outcomes = _awaited if scorer.is_async else _called
     with _lacking(scorer, record, journal, tell) as (lacking, facts):
         async with aclosing(outcomes(scorer, lacking, stop)) as found:
@@ -82,8 +82,8 @@ async def score_answers_of_sitting(
 def _lacking(
     scorer: Scorer, record: Record, journal: JournalWriter, tell: Tell
 ) -> Iterator[tuple[Iterator[_Asked], _Facts]]:
-    """The answers without an outcome, in the order of the plan, of items as the record keeps them; and what takes
-    their outcomes: at the block's end, whatever ends it, all of them are appended."""
+    """The answers without an outcome, in the order of the plan, with items as the record keeps them; and a collector of
+    their outcomes, all of which are appended at the block's end, whatever ends it."""
     state = read_state(record.journal)
     plan, derivation = candidate_plan_of(state.started), derivation_of(state.started)
 
@@ -108,18 +108,18 @@ def _lacking(
 
 
 def outcome_by(scorer: Scorer, sample: int, item: ScoredItem, answer: str) -> Outcome:
-    """What a scorer that is not awaited says of one answer."""
+    """The outcome of one answer by a scorer that is not async."""
     try:
         returned = scorer.function(item, answer)
         if inspect.iscoroutine(returned):
-            returned.close()  # nobody awaits it; that it came is told as what it is
+            returned.close()  # nobody awaits it; the outcome says that it came
     except Exception as error:
         return raised_outcome(sample, error)
     return outcome_of(sample, returned)
 
 
 async def _called(scorer: Scorer, lacking: Iterator[_Asked], stop: Stop) -> AsyncGenerator[Outcome, None]:
-    """One after the other, in a thread: meanwhile a person can interrupt it."""
+    """Score one after the other, in a thread: meanwhile a person can interrupt it."""
     while not stop.interrupted:
         outcomes = await asyncio.to_thread(_some, scorer, lacking)
         if not outcomes:
@@ -129,7 +129,7 @@ async def _called(scorer: Scorer, lacking: Iterator[_Asked], stop: Stop) -> Asyn
 
 
 def _some(scorer: Scorer, lacking: Iterator[_Asked]) -> list[Outcome]:
-    """As many as belong in one fact; none where none are left."""
+    """As many outcomes as belong in one fact; none where no answers are left."""
     outcomes: list[Outcome] = []
     until = time.monotonic() + CHUNK_SECONDS
     for one in islice(lacking, CHUNK):
@@ -140,7 +140,7 @@ def _some(scorer: Scorer, lacking: Iterator[_Asked]) -> list[Outcome]:
 
 
 async def _awaited(scorer: Scorer, lacking: Iterator[_Asked], stop: Stop) -> AsyncGenerator[Outcome, None]:
-    """Many at once, their outcomes in the order of the plan, whichever came first."""
+    """Score many at once; their outcomes come in the order of the plan, whichever was ready first."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def outcome(one: _Asked) -> Outcome:

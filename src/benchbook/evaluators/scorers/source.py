@@ -1,4 +1,4 @@
-"""What a scorer is, as it is written: its own source, and that of what it uses of its own module (F1)."""
+"""A scorer as it is written: its own source, and that of the functions and classes of its module it uses (F1)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def own_source(function: Callable[..., Any], called: str) -> str:
 
 
 def whole_source(function: Callable[..., Any], source: str, called: str) -> str:
-    """`source`, the function's own, and after it that of each function and class of its module that it names, and that
-    these name, in the order of their names. A record keeps this text, and its hash is what tells two scorers apart.
+    """`source`, the function's own, followed by that of each function and class of its module that it names, and that
+    these name, in the order of their names. A record keeps this text, and its hash tells two scorers apart.
 
-    Other modules, constants and data are not in it. What Python has no source of, such as a named tuple, is left out.
+    Other modules, constants and data are not in it. Things that Python has no source of, such as a named tuple, are
+    left out.
 
     Raises: UsageError where something in it looks like a key.
     """
@@ -89,7 +90,7 @@ def _names_in(code: CodeType) -> set[str]:
 
 
 def _refuse_keys(text: str, called: str) -> None:
-    """Keys end nowhere: a record keeps the source."""
+    """Refuse a source that has a key in it: a record keeps the source, and keys end nowhere."""
     for number, line in enumerate(text.splitlines(), start=1):
         if redact(line) != line:
             raise UsageError(

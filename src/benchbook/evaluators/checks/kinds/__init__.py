@@ -1,4 +1,4 @@
-"""The kinds of checks, by the name that a `spec.toml` calls them."""
+"""The kinds of checks, by their names in a `spec.toml`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 r"""The kind `choice`: the answer names the expected one of several options.
 
-Which options it names is found by rules, in this order; the first that finds anything decides. Where it finds more than
-one option, the answer names several.
+The options that it names are found by rules, in this order; the first that finds anything decides. Where it finds more
+than one option, the answer names several.
 
 1. The whole text is an option's text.
 2. A statement: `Answer: B`, `the answer is (B)`, `I choose option B`. The last one counts.
@@ -10,7 +10,7 @@ one option, the answer names several.
 5. A capital letter that stands alone: `I think B fits`.
 6. The text of an option, as whole words.
 
-A letter right behind `not`, or called wrong (`A is wrong`), is not counted; nor are `A` and `I` where they are words:
+A letter right after `not`, or called wrong (`A is wrong`), is not counted; nor are `A` and `I` where they are words:
 `A dog`, `I think`.
 """
 
@@ -58,7 +58,7 @@ def _read_options(value: Any) -> Expected:
 
 
 def _fault_of(options: tuple[str, ...]) -> str | None:
-    """What would be right of options that are not."""
+    """The right form of options, for those that do not have it; None for the others."""
     if not 2 <= len(options) <= len(string.ascii_uppercase):
         return "a list of 2 to 26 options"
     folded = {_folded(one) for one in options}
@@ -126,7 +126,7 @@ class Choice(Kind):
         return {self._place(text, letters, options) for text in self.expected.texts(item)}
 
     def _place(self, text: str, letters: str, options: tuple[str, ...]) -> int:
-        """Which option an expected text is: by its text first, then by its letter. Raises: ItemError."""
+        """The place of the option that a text expects: by its text first, then by its letter. Raises: ItemError."""
         place = _holds_option(options, text)
         if place is None:
             letter = text.strip().strip("().").upper()
@@ -153,7 +153,7 @@ class Choice(Kind):
 # ── options in an answer ─────────────────────────────────────────────────────────────────────────────────────
 
 
-# What may stand around a letter: `**(B)**`, `$\\boxed{B}$`, `"B"`.
+# Marks that may stand around a letter: `**(B)**`, `$\\boxed{B}$`, `"B"`.
 _OPENING = r"(?:\*{1,3}|_{1,2}|[(\[{<\"'“‘«`$]|\\\(|\\(?:boxed|text|textbf|mathrm|mathbf)\{){0,4}"
 
 _CLOSING = r"(?:\*{1,3}|_{1,2}|[)\]}>\"'”’»`$]|\\\)){0,4}"
@@ -172,7 +172,7 @@ _CALLED_WRONG = re.compile(
     r"[)\]*_.:\"'”]{0,4}\s+(?:is|was|would\s+be|must\s+be)\s+(?:not|wrong|incorrect|false)\b", re.IGNORECASE
 )
 
-# Behind `A` or `I` a word in small letters makes it a word as well, but for these.
+# After `A` or `I`, a word in small letters makes it a word as well, except for these.
 _IS_LETTER_STILL = re.compile(r"\s+(?!(?:is|was|and|or|because|since|seems|but)\b)[a-zà-ÿ]")
 
 
@@ -225,7 +225,7 @@ def choices_in(text: str, letters: str, options: Sequence[str]) -> list[int]:
 
 
 def _holds_option(options: Sequence[str], text: str) -> int | None:
-    """The place of the option whose text this is; None where it is none's."""
+    """The place of the option that has this text; None where none has it."""
     folded = _folded(text)
     return options.index(folded) if folded in options else None
 
@@ -239,7 +239,7 @@ def _stated(patterns: _Patterns, text: str) -> list[str]:
 
 
 def _opening(patterns: _Patterns, text: str) -> Iterator[str]:
-    """The letters that open lines, and, where no sentence ends behind one, those that go on: `(A) and (C)`."""
+    """The letters that open lines, and, where no sentence ends after one, those that go on: `(A) and (C)`."""
     for found in _counted(patterns.opening, text):
         yield found["letter"]
         if found.group()[-1] not in ".:":
@@ -255,7 +255,7 @@ def _alone(patterns: _Patterns, text: str) -> Iterator[str]:
 
 
 def _further(patterns: _Patterns, text: str, end: int) -> Iterator[str]:
-    """The letters that go on behind one, on its line: the `C` and `D` of `A, C or D`."""
+    """The letters that go on after one, on its line: the `C` and `D` of `A, C or D`."""
     while further := patterns.further.match(text, end):
         if _counts(text, further.start("letter"), further.end("letter")):
             yield further["letter"]
@@ -271,7 +271,7 @@ def _counted(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _counts(text: str, start: int, end: int) -> bool:
-    """Whether a letter names an option: it is not denied, and no word."""
+    """True if a letter names an option: it is not denied, and no word."""
     if text[start:end] in "AaIi" and _IS_LETTER_STILL.match(text, end):
         return False
     return not (_NEGATED.search(text[max(0, start - 24) : start]) or _CALLED_WRONG.match(text, end))
@@ -279,7 +279,7 @@ def _counts(text: str, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _any_of(options: tuple[str, ...]) -> re.Pattern[str]:
-    """Longest first, so that `not toxic` is not taken for `toxic`; literal, so nothing is tried twice."""
+    """The options as a pattern, longest first: `not toxic` is never `toxic`. Literal, so nothing is tried twice."""
     longest_first = sorted(options, key=len, reverse=True)
     return re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in longest_first))
 

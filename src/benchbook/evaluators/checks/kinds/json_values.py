@@ -42,7 +42,7 @@ def read_schema(value: Any) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """TOML's value as JSON's; numbers with a fraction are doubles. Raises: ValueError for what JSON has not."""
+    """A TOML value as JSON; numbers with a fraction are doubles. Raises: ValueError for a type that JSON lacks."""
     match value:
         case dict():
             return {name: _as_json(one) for name, one in value.items()}
@@ -95,9 +95,9 @@ class JsonValue(Kind):
 
 
 def _fault(parsed: Any, schema: str) -> str | None:
-    """Where a value first breaks its schema, and by which keyword; None where it holds.
+    """The place where a value first breaks its schema, and the keyword that it breaks; None where it holds.
 
-    Said in our own words: the validator's may change with its version, and a record must be derived to the same bytes.
+    In our own words: the validator's may change with its version, and a record must be derived to the same bytes.
     """
     if not _is_finite(parsed):
         return "a number beyond a double"

@@ -2,8 +2,8 @@ r"""The kind `number`: the number in the compared part is the expected one, with
 
 Numbers are read exactly: as fractions, never as floats. Read are digits of any script with a sign, thousands
 separators, a decimal mark, an exponent (`1.5e3`, `1.5 × 10^3`), and fractions (`3/4`, `1 3/4`, `1½`, `\frac{3}{4}`).
-Left aside are currency signs, per cent signs and units: `50 %` is 50. Not read is what is no number of its own: digits
-that go on a word or a name (`x2`, `GPT-4`), versions and addresses (`1.2.3`), powers (`2^10`).
+Left aside are currency signs, per cent signs and units: `50 %` is 50. Not read are digits that are no number of their
+own: those that end a word or a name (`x2`, `GPT-4`), versions and addresses (`1.2.3`), powers (`2^10`).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Number(Kind):
 
 
 def _chosen(numbers: Iterator[_ReadNumber], which: _Which) -> _ReadNumber | list[_ReadNumber] | None:
-    """The number that counts; None where there is none; a list where there should be one value, and are more."""
+    """The number that counts; None where there is none; a list where there should be one value and there are more."""
     first = last = next(numbers, None)
     if first is None or which == "first":
         return first
@@ -122,7 +122,7 @@ class _ReadNumber:
 
 
 def numbers_in(text: str, decimal_mark: _DecimalMark = ".") -> Iterator[_ReadNumber]:
-    """The numbers in the order in which they stand; in linear time."""
+    """The numbers of a text, in its order; in linear time."""
     plain = text if text.isascii() else text.translate(_PLAIN)
     for found in _pattern(decimal_mark).finditer(plain):
         if found["version"] or found["power"] or _goes_on_a_word(plain, found):
@@ -134,7 +134,7 @@ def numbers_in(text: str, decimal_mark: _DecimalMark = ".") -> Iterator[_ReadNum
 
 
 class _Plain(dict[int, str | None]):
-    """Digits of every script as ASCII's, minus signs as `-`; what nobody sees (zero-width, direction) goes."""
+    """Digits of every script as ASCII's, minus signs as `-`; invisible characters (zero-width, direction) go."""
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
@@ -161,7 +161,7 @@ _FROM_RAISED = str.maketrans(_RAISED, "-0123456789")
 
 @lru_cache(maxsize=2)
 def _pattern(decimal_mark: _DecimalMark) -> re.Pattern[str]:
-    """Possessive where it repeats: digits that were taken are not looked at again.
+    """The pattern of a number, possessive where it repeats: digits that were taken are not looked at again.
 
     A hyphen is a sign where nothing ends before it: `10-20` and `GPT-4` have none.
     """
@@ -196,7 +196,7 @@ def _pattern(decimal_mark: _DecimalMark) -> re.Pattern[str]:
 
 
 def _goes_on_a_word(text: str, found: re.Match[str]) -> bool:
-    """Whether digits follow a letter of a script that has case, or a letter and a hyphen: `H2O`, `GPT-4`."""
+    """True if digits follow a letter of a script that has case, or a letter and a hyphen: `H2O`, `GPT-4`."""
     start = found.start()
     if not start or found["currency"]:
         return False
@@ -207,7 +207,7 @@ def _goes_on_a_word(text: str, found: re.Match[str]) -> bool:
 
 
 def _over(found: re.Match[str], *, is_chain: bool) -> Iterator[_ReadNumber]:
-    """`3/4` is a fraction; in a date, and over zero, each number is one of its own."""
+    """The numbers of a match such as `3/4`: a fraction; in a date, and over zero, two numbers."""
     above, below = _value(found), _scaled(found["below"], "", 0)
     if not is_chain and below != 0:
         yield _ReadNumber(found.group(), None if above is None or below is None else above / below)
@@ -217,7 +217,7 @@ def _over(found: re.Match[str], *, is_chain: bool) -> Iterator[_ReadNumber]:
 
 
 def _value(found: re.Match[str]) -> Fraction | None:
-    """The value of a match, without what it may stand over."""
+    """The value of a match, without a denominator below it."""
     signs = (found["sign"], found["late_sign"], found["inner_sign"])
     sign = -1 if "-" in signs else 1
     if found["alone"]:
@@ -244,7 +244,7 @@ def _times(sign: int, value: Fraction | None) -> Fraction | None:
 
 
 def _vulgar(character: str) -> Fraction:
-    """`½` and its like; Unicode's own value is a double, whose denominator is at most 10."""
+    """The value of `½` and its like; Unicode has it as a double, with a denominator of at most 10."""
     return Fraction(unicodedata.numeric(character)).limit_denominator(10)
 
 
@@ -254,7 +254,7 @@ def _quotient(top: str, bottom: str) -> Fraction | None:
 
 
 def _exponent(digits: str) -> int | None:
-    """None for one of more digits than anyone has use for, and for `-` or `2⁻` alone."""
+    """An exponent; None for one of uselessly many digits, and for `-` or `2⁻` alone."""
     return int(digits) if re.fullmatch("[+-]?[0-9]{1,9}", digits) else None
 
 

@@ -63,7 +63,7 @@ class _TextRules:
 
 
 def _without_punctuation(text: str) -> str:
-    """Without the characters of Unicode's categories P; runs of white space are one space then."""
+    """A text without the characters of Unicode's categories P, and with single spaces for runs of white space."""
     kept = "".join(one for one in text if not _is_punctuation(one))
     words = " ".join(kept.split())
     before, after = kept[:1].isspace(), kept[-1:].isspace()
@@ -89,7 +89,7 @@ _TEXT_SETTINGS: Mapping[str, Reader] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfTexts(_TextRules, Kind):
-    """What the kinds share that hold an answer against expected texts."""
+    """The base of kinds that hold an answer against expected texts."""
 
     SETTINGS: ClassVar[Mapping[str, Reader]] = _TEXT_SETTINGS
 
@@ -147,7 +147,7 @@ class ContainsAll(_OfPieces):
 
 
 def _holds_words(text: str, wanted: str) -> bool:
-    """Whether `wanted` stands in `text` with no letter, digit or mark of another word right beside it."""
+    """True if `wanted` stands in `text` with no letter, digit or mark of another word right beside it."""
     start = text.find(wanted)
     while start >= 0:
         end = start + len(wanted)
@@ -167,7 +167,7 @@ def _word_end(text: str, start: int) -> int:
 
 
 def _is_word(character: str) -> bool:
-    """Whether a character is part of a word: a letter, digit, mark (an accent) or `_`."""
+    """True if a character is part of a word: a letter, digit, mark (an accent) or `_`."""
     return character == "_" or unicodedata.category(character)[:1] in ("L", "N", "M")
 
 
@@ -195,14 +195,14 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 
 def _tokens(text: str) -> list[str]:
-    """Lower case, ASCII punctuation taken out, articles taken out, split at white space: in this order."""
+    """The tokens of a text: lower case, ASCII punctuation out, articles out, split at white space, in this order."""
     return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
 
 
 def token_f1(one: str, other: str) -> Fraction:
     """The harmonic mean of precision and recall over _tokens, each counted as often as it stands in both; exact.
 
-    Two texts that both have no _tokens are alike; one that has none shares nothing with one that has some.
+    Two texts without _tokens are alike; one without shares nothing with one that has some.
     """
     first, second = Counter(_tokens(one)), Counter(_tokens(other))
     n_tokens = first.total() + second.total()
@@ -211,7 +211,7 @@ def token_f1(one: str, other: str) -> Fraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenF1(Kind):
-    """The score is the token F1 with the expected text, of several the best. It passes from `at_least` on."""
+    """The score is the token F1 with the expected text, the best of several. It passes from `at_least` on."""
 
     SETTINGS: ClassVar[Mapping[str, Reader]] = {"expected": read_expected, "at_least": read_share}
     IS_GRADED: ClassVar[bool] = True
@@ -249,7 +249,7 @@ _NEEDS_LINEAR = re.compile(r"look-around|backreferences")
 
 
 def first_match(pattern: str, text: str) -> str | None:
-    """What the pattern matches first; None where it matches nowhere. A lone surrogate is matched as its escape.
+    """The first match of the pattern; None where it matches nowhere. A lone surrogate is matched as its escape.
 
     Raises: ValueError for what is no pattern, with the reason.
     """
@@ -284,7 +284,7 @@ def _read_pattern(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regex(Kind):
-    """The pattern matches somewhere in the compared part. Case counts, but where the pattern says `(?i)`."""
+    """The pattern matches somewhere in the compared part. Case counts, unless the pattern says `(?i)`."""
 
     SETTINGS: ClassVar[Mapping[str, Reader]] = {"pattern": _read_pattern}
     NEEDED: ClassVar[tuple[str, ...]] = ("pattern",)
