@@ -1,6 +1,6 @@
 """A record of people's labels: a folder of its own, with a journal, and the sheet that people see among its inputs.
 
-The sheet holds what is labelled and nothing of what the judge said: whoever labels needs this folder alone.
+The sheet holds the answers to label and nothing that the judge said: a labeller needs this folder alone.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ _NAMED_LINES = 10  # of items with faults
 
 
 class ChecksMetric(Metric):
-    """A spec as a metric. `sha256` is the hash of its files; `inputs` are those of a user's own, for records."""
+    """A spec as a metric. `sha256` is the hash of its files; `inputs` are those of a user's own, to be kept."""
 
     reasons = tuple(REASONS)
     shows_all_reasons = False
