@@ -39,7 +39,7 @@ def compare(
 ) -> None:
     """Say what changed from run A to run B, item by item, and whether it may be chance.
 
-    With more runs, each is compared with A, and each item's history over all of them is told: give checkpoints in
+    With more runs, each is compared with A, and each item's history over all of them is shown: give checkpoints in
     their order. Always ends with 0: `benchbook gate --baseline` says yes or no.
     """
     from benchbook.library.comparing import compare_records

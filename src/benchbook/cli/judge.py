@@ -118,7 +118,7 @@ def init(
     md, json, pdf); all else in it is literal, and nothing is guessed. --value question_id=Q1 says what a placeholder
     may be, or what holds for all files. A TABLE (JSONL, CSV, Parquet) has these four columns, and file or text.
 
-    A set holds no prompts: `judge run` is told what the targets were asked.
+    A set holds no prompts: say to `judge run` what the targets were asked.
 
     Gaps and doubles in the grid are listed. With either nothing is written, and the command ends with 1.
     """

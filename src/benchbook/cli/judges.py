@@ -40,7 +40,7 @@ def parse(spec: str, file: str, as_json: bool) -> None:
     {"id", "ok": true, "accuracy_score", "faithfulness_score", "rationale"}, or
     {"id", "ok": false, "parse_error_reason", "detail"}. Under judge_protocol@v1:
     {"id", "valid", "flags", "verdict", "located", "details"}; the details say of each flag what was found, and where. A
-    line that is no such object is told with a detail that names it, and does not stop the rest; the command then ends
+    line that is no such object is reported with a detail that names it, and does not stop the rest; the command then ends
     with 2.
     """
     from benchbook.evaluators.registry import evaluator_asked_for
@@ -111,7 +111,7 @@ _WIDTH = 160
 def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool) -> None:
     """Show RUN's panel of judges: each judge alone, how they agree, and the samples that they split on.
 
-    Those come in the order in which a person should look at them: first where pass or fail hangs on whom one asks.
+    Those come in the order in which a person should look at them: first where pass or fail depends on the judge.
     """
     from benchbook.cli.summary import rows_of
     from benchbook.evaluators.registry import evaluator_of
