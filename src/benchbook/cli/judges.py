@@ -40,8 +40,8 @@ def parse(spec: str, file: str, as_json: bool) -> None:
     {"id", "ok": true, "accuracy_score", "faithfulness_score", "rationale"}, or
     {"id", "ok": false, "parse_error_reason", "detail"}. Under judge_protocol@v1:
     {"id", "valid", "flags", "verdict", "located", "details"}; the details say of each flag what was found, and where. A
-    line that is no such object is reported with a detail that names it, and does not stop the rest; the command then ends
-    with 2.
+    line that is no such object is reported with a detail that names it, and does not stop the rest; the command then
+    ends with 2.
     """
     from benchbook.evaluators.registry import evaluator_asked_for
 
