@@ -152,6 +152,7 @@ def test_nothing_scored_is_no_number() -> None:
         ("tone_score", "Tone"),
         ("well_put_score", "Well put"),
         ("GDPR", "GDPR"),
+        ("FORMAT_COMPLIANCE", "Format compliance"),
         ("Right_score", "Right"),
         ("names_the_GDPR", "names the GDPR"),
         ("_", ""),

@@ -181,9 +181,11 @@ def _rounded(kind: Kind, text: str) -> str:
 
 def criterion_word(name: str) -> str:
     """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`. A name that has
-    capitals keeps them: `GDPR`."""
-    word = one_line(name.removesuffix("_score").replace("_", " "))
-    return word.capitalize() if word == word.lower() else word
+    capitals keeps them, as `GDPR` does, but for a constant: `FORMAT_COMPLIANCE` is `Format compliance`."""
+    name = name.removesuffix("_score")
+    word = one_line(name.replace("_", " "))
+    is_constant = "_" in name and name == name.upper()
+    return word.capitalize() if is_constant or word == word.lower() else word
 
 
 def listed(words: Sequence[str]) -> str:
