@@ -153,6 +153,7 @@ def test_nothing_scored_is_no_number() -> None:
         ("well_put_score", "Well put"),
         ("GDPR", "GDPR"),
         ("FORMAT_COMPLIANCE", "Format compliance"),
+        ("COMPLETENESS_score", "Completeness"),
         ("Right_score", "Right"),
         ("names_the_GDPR", "names the GDPR"),
         ("_", ""),

@@ -179,13 +179,16 @@ def _rounded(kind: Kind, text: str) -> str:
     return _VALUE_AND_LIMIT.sub(as_shown, text)
 
 
+_ABBREVIATION = 5  # letters: a longer name in capitals is a word
+
+
 def criterion_word(name: str) -> str:
     """A criterion's name, or what its score is called, at the head of a column: `tone_score` as `Tone`. A name that has
-    capitals keeps them, as `GDPR` does, but for a constant: `FORMAT_COMPLIANCE` is `Format compliance`."""
+    capitals keeps them, but for one that is no abbreviation: `GDPR`, and `Completeness` of `COMPLETENESS`."""
     name = name.removesuffix("_score")
     word = one_line(name.replace("_", " "))
-    is_constant = "_" in name and name == name.upper()
-    return word.capitalize() if is_constant or word == word.lower() else word
+    is_loud = name == name.upper() and ("_" in name or len(name) > _ABBREVIATION)
+    return word.capitalize() if is_loud or word == word.lower() else word
 
 
 def listed(words: Sequence[str]) -> str:
