@@ -22,6 +22,7 @@ from benchbook.evalsets.requirements import ItemCriterion, criteria_faults
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.registry import evaluator_asked_for, evaluator_of
+from benchbook.evaluators.rubric.outcomes import outcome_in
 from benchbook.evaluators.rubric.plan import JudgePrompt, reply_schema
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.rubric.reply import Judged, Met, Parsed, met_by_panel, parse_reply, score_of
@@ -453,6 +454,13 @@ def test_a_panel_scores_them_criterion_by_criterion(panel: Any) -> None:
     assert rows["rationale"].to_list() == [None, "It is so.", "It is so."]  # of a nobody says what the panel does
     assert panel.derived.aggregates.aggregates.item_criteria_negative_met == 0
     assert verify(panel.record).holds
+
+
+def test_the_outcome_in_a_row_has_the_scores_that_it_was_scored_by(panel: Any) -> None:
+    """The share of a, b and c is 1: in billionths, as out of the facts."""
+    evaluator = evaluator_of(panel.record)
+    rows = read_rows(panel.record.samples, evaluator.tables(panel.record.started())["samples.parquet"])
+    assert [outcome_in(row, evaluator.spec).scores for row in rows] == [(NANO,)] * 3
 
 
 def test_what_a_panel_over_them_says(panel: Any) -> None:

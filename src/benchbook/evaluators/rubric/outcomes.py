@@ -83,12 +83,7 @@ def outcome_in(row: RubricRow, spec: RubricSpec) -> SampleOutcome:
     scores = exact_scores_of(row, spec)
     cost = row.cost_usd if spec.measures_cost else None
     return SampleOutcome(
-        scores=tuple(
-            [
-                round(score * NANO) if one.by_item and score is not None else score
-                for one, score in zip(spec.criteria, scores, strict=True)
-            ]
-        ),
+        scores=scores,
         evaluator_error=cast("EvaluatorError | None", row.evaluator_error),
         score_origin=row.score_origin,
         latency_e2e_ms=row.latency_e2e_ms,
