@@ -126,7 +126,9 @@ def test_a_book_is_too_large(tmp_path: Path) -> None:
     [
         pytest.param(["outputs"], "say how its files are named", id="no-pattern"),
         pytest.param(["outputs", "--pattern", "{model}"], "found {model}", id="no-placeholder"),
-        pytest.param(["outputs", "--pattern", PATTERN, "--value", "q1"], "found 'q1'; expected NAME=", id="no-sign"),
+        pytest.param(
+            ["outputs", "--pattern", PATTERN, "--value", "q1"], "found 'q1'; expected NAME=VALUE", id="no-sign"
+        ),
         pytest.param(["outputs", "--pattern", "x/" + PATTERN], "no output found", id="none"),
         pytest.param(["absent.jsonl"], "can't be read", id="no-file"),
         pytest.param(["outputs/acme/q1_a.md", "--pattern", PATTERN], "is no folder", id="a-file"),
