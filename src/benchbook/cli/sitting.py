@@ -46,18 +46,13 @@ def begun_or_resumed(
         if options["move_judge"]:
             changes["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
         return resume_shown(evaluator_of(record), record, changes, command, quiet=quiet)
+    from benchbook.evaluators.settings import values_of
+
     evaluator, checked = asked_for(values_of(config, settings), config or "options")
     if options["dry_run"]:
         print_dry_run(evaluator.prepare(checked), as_json=options["as_json"])
         return None
     return start_shown(evaluator, checked, config, quiet=quiet)
-
-
-def values_of(config: str | None, settings: dict[str, Any]) -> dict[str, Any]:
-    """The values of a config file, overridden by the settings."""
-    from benchbook.evaluators.settings import read_config_file
-
-    return (read_config_file(config) if config is not None else {}) | settings
 
 
 def start_shown(evaluator: Evaluator, checked: SittingSettings, source: str | None, *, quiet: bool) -> RunResult[Any]:

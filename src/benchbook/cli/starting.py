@@ -225,8 +225,8 @@ def _providers() -> dict[str, str]:
 
 
 async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    from benchbook.cli.sitting import values_of
     from benchbook.evaluators.registry import settings_asked_for
+    from benchbook.evaluators.settings import values_of
 
     evaluator, checked = settings_asked_for(values_of(config, given), config or "options")
     prepared = evaluator.prepare(checked)

@@ -143,12 +143,6 @@ def answers_evaluator(spec: str | Path | Scorer) -> AnswersEvaluator:
     return evaluator
 
 
-def derived_types() -> tuple[DerivedTypes, ...]:
-    """The types of the derived files under each evaluator that Benchbook has, a kind at a time."""
-    modules = (_RUBRIC, _CORRECTNESS, _CHECKS, _SCORERS, _PROTOCOL)
-    return tuple(import_module(module).derived_types() for module in modules)
-
-
 def answers_metric(spec: str | Path | Scorer) -> Metric:
     """The metric that scores one answer at once. Raises: as `answers_evaluator`; UsageError for an awaited function."""
     if not isinstance(spec, str | Path) and spec.is_async:
@@ -166,7 +160,13 @@ def scorer_or_name(words: str) -> str | Scorer:
     return scorer_in_file(words) if is_scorer_in_file(words) else words
 
 
-# ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── records and runs ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def derived_types() -> tuple[DerivedTypes, ...]:
+    """The types of the derived files under each evaluator that Benchbook has, a kind at a time."""
+    modules = (_RUBRIC, _CORRECTNESS, _CHECKS, _SCORERS, _PROTOCOL)
+    return tuple(import_module(module).derived_types() for module in modules)
 
 
 def samples_type(record: Record) -> type[Any]:
@@ -199,7 +199,10 @@ async def start_run(
 
 
 async def resume_run(
-    record: Record, changes: Mapping[str, Any] | None = None, on_progress: ProgressHandler | None = None
+    record: Record,
+    changes: Mapping[str, Any] | None = None,
+    on_progress: ProgressHandler | None = None,
+    scorer: Scorer | None = None,
 ) -> RunResult[Any]:
-    """Go on with a record of any evaluator where its journal ends. Raises: as `ask.starting.resume`."""
-    return await resume(evaluator_of(record), record, changes, on_progress)
+    """Go on with a record of any evaluator where its journal ends. Raises: as `evaluator_of`, `ask.starting.resume`."""
+    return await resume(evaluator_of(record, scorer), record, changes, on_progress)

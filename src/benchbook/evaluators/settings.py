@@ -284,6 +284,11 @@ _PATHS = (
 )  # fmt: skip
 
 
+def values_of(config: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a config file, if there is one, overridden by the given ones. Raises: as `read_config_file`."""
+    return {**(read_config_file(config) if config is not None else {}), **given}
+
+
 def read_config_file(path: str | Path) -> dict[str, Any]:
     """The settings of a TOML file, of any evaluator; its paths are relative to its folder.
 

@@ -9,16 +9,15 @@ from typing import Any, TypeVar
 
 from benchbook.ask.providers.in_process import lend
 from benchbook.ask.starting import RunResult
-from benchbook.ask.starting import resume as resume_with
 from benchbook.ask.starting import start as start_with
 from benchbook.ask.work import ProgressHandler
 from benchbook.ask.work import run_async as run_in_loop
 from benchbook.errors import UsageError
 from benchbook.evalsets.opening import as_file, path_in_memory
 from benchbook.evaluators.grid import begin_cell, cells_of
-from benchbook.evaluators.registry import answers_evaluator, evaluator_of, settings_asked_for
+from benchbook.evaluators.registry import answers_evaluator, resume_run, settings_asked_for
 from benchbook.evaluators.scorers.scorer import Scorer
-from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, read_config_file
+from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, values_of
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify import verify as verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
@@ -45,8 +44,7 @@ async def run_async(
     config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any
 ) -> RubricRun:
     """As `run`, inside an event loop."""
-    values = read_config_file(config) if config is not None else {}
-    with _as_settings(values | settings) as given:
+    with _as_settings(values_of(config, settings)) as given:
         evaluator, checked = settings_asked_for(given, str(config or "run"), "run")
         return _loaded(await start_with(evaluator, checked, on_progress, config), RubricRun)
 
@@ -60,7 +58,7 @@ def grid(config: str | Path | None = None, *, on_progress: ProgressHandler | Non
 
     Raises: ConfigError; UsageError where a record of that name was begun with another plan; else as `run`.
     """
-    values = (read_config_file(config) if config is not None else {}) | settings
+    values = values_of(config, settings)
     done = []
     for cell in cells_of(values, str(config or "grid")):
         done.append(_loaded(run_in_loop(begin_cell(cell, on_progress, config)), Run))
@@ -87,7 +85,7 @@ async def resume_async(
     """As `resume`, inside an event loop."""
     record = open_record(path)
     with _as_settings(settings) as given:
-        return _loaded(await resume_with(evaluator_of(record, scorer), record, given, on_progress), Run)
+        return _loaded(await resume_run(record, given, on_progress, scorer), Run)
 
 
 def load(path: str | Path) -> Run:
@@ -258,7 +256,7 @@ async def judge_async(
     """As `judge`, inside an event loop."""
     from benchbook.evaluators.protocol.evaluator import judging_asked_for
 
-    values = (read_config_file(config) if config is not None else {}) | settings
+    values = values_of(config, settings)
     given = {name: str(one) if isinstance(one, Path) else one for name, one in values.items()}
     evaluator, checked = judging_asked_for(given, str(config or "judge"))
     return _loaded(await start_with(evaluator, checked, on_progress, config), Run)
