@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import Roles
 from benchbook.record.facts import Role
 from benchbook.text import plural
@@ -67,6 +68,11 @@ def asked_models(roles: Roles, names: Iterable[str] = ()) -> tuple[AskedModel, .
     )
 
 
+def longest_answer(plan: RolePlan) -> int:
+    """The most tokens that a model may answer with."""
+    return int(plan.params.get("max_tokens", _MAX_TOKENS))
+
+
 def most_cost(roles: Roles, asked: Mapping[str, Workload]) -> str | None:
     """The cost in dollars if every answer is as long as allowed; None if no price is set."""
     prices = [price for role, _ in roles.values() for price in (role.config.input_price, role.config.output_price)]
@@ -74,7 +80,7 @@ def most_cost(roles: Roles, asked: Mapping[str, Workload]) -> str | None:
         return None
     cost = Decimal(0)
     for name, (role, plan) in roles.items():
-        answers = int(plan.params.get("max_tokens", _MAX_TOKENS)) * asked[name].calls
+        answers = longest_answer(plan) * asked[name].calls
         config = role.config
         cost += (config.input_price or 0) * asked[name].input_tokens + (config.output_price or 0) * answers
     return f"{cost / _MILLION:.2f}"

@@ -63,14 +63,18 @@ def items_of(record: Record, samples: Collection[int]) -> Iterator[tuple[int, It
             yield sample, evalset[sample % len(evalset)]
 
 
-def contents_words(contents: SetContents | None, *, judge_sees: Collection[str]) -> tuple[list[str], list[str]]:
-    """Sentences to stand before anything else (columns that nobody reads though a field of ours is lacking, references
-    that judges will not see), and others that may come after it (contexts that they will not see, doubtful prompts).
+def words_of_set(
+    part: SetPart | msgspec.UnsetType, contents: SetContents | None, *, judge_sees: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Sentences to stand before anything else (a part that was asked, columns that nobody reads though a field of ours
+    is lacking, references that judges will not see), and others that may come after it (contexts that they will not
+    see, doubtful prompts).
 
     `judge_sees` are the fields of an item that a judge is shown; none where nobody judges.
     """
+    words = [] if part is msgspec.UNSET else [_part_words(part)]
     if contents is None:
-        return [], []
+        return words, []
     first, later = [reason for _, reason in unread(contents)], list(doubtful(contents))
     if (unseen := lacking(contents, judge_sees)) is not None:
         # Contexts alone are lacking in many a set, and by no mistake.
@@ -78,20 +82,17 @@ def contents_words(contents: SetContents | None, *, judge_sees: Collection[str])
             later.insert(0, unseen)
         else:
             first.append(unseen)
-    return [_sentence(one) for one in first], [_sentence(one) for one in later]
+    return [*words, *map(_sentence, first)], [*map(_sentence, later)]
 
 
 def set_warnings(started: RunStarted, *, judge_sees: Collection[str]) -> tuple[list[str], list[str]]:
-    """The same by a record's first fact, a part that was asked before all; nothing where it does not say."""
-    part = candidate_plan_of(started).part
-    words = [] if part is msgspec.UNSET else [part_words(part)]
+    """The same by a record's first fact; nothing where it does not say."""
     noted = started.identity.get("evalset_contents")
     contents = None if noted is None else msgspec.convert(noted, ready(SetContents))
-    first, later = contents_words(contents, judge_sees=judge_sees)
-    return words + first, later
+    return words_of_set(candidate_plan_of(started).part, contents, judge_sees=judge_sees)
 
 
-def part_words(part: SetPart) -> str:
+def _part_words(part: SetPart) -> str:
     """A sentence for readers of the numbers of a part."""
     return f"Only a part of the eval set was asked, {part.words}. It is no benchmark, and no run of the whole set."
 

@@ -13,7 +13,7 @@ from typing import Any
 from benchbook.canonical import canonical_json
 from benchbook.errors import UsageError
 from benchbook.evalsets import Item
-from benchbook.evaluators.answers.asking import opened_for
+from benchbook.evaluators.answers.asking import opened_checked
 from benchbook.evaluators.answers.metric import NO_FIELDS
 from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, ScorecardTally
 from benchbook.evaluators.registry import answers_metric
@@ -82,8 +82,7 @@ class CheckpointEvaluation:
         if batch_size < 1:
             raise UsageError(f"batch_size: found {batch_size}; expected 1 or more")
         self._metric = answers_metric(spec)
-        self._evalset = opened_for(self._metric, Path(evalset))
-        self._metric.check_items(self._evalset)
+        self._evalset = opened_checked(self._metric, Path(evalset))
         self._out = Path(out)
         self._log = None if tensorboard is None else ScalarLog(tensorboard)
         self._batch_size = batch_size

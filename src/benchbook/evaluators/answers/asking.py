@@ -41,7 +41,7 @@ from benchbook.evaluators.candidate import (
     template_of,
 )
 from benchbook.evaluators.derivation import DERIVATION
-from benchbook.evaluators.kept import contents_words, part_words, set_identity
+from benchbook.evaluators.kept import set_identity, words_of_set
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Record
@@ -139,10 +139,7 @@ class PreparedAnswers:
             plan_sha256=plan_sha256(plan),
             plan=msgspec.to_builtins(plan),
             first_request=example,
-            warnings=(
-                *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
-                *chain(*contents_words(self.evalset.contents, judge_sees=())),
-            ),
+            warnings=tuple(chain(*words_of_set(plan.part, self.evalset.contents, judge_sees=()))),
             most_cost_usd=most_cost(roles, {"candidate": Workload(plan.n_samples, bodies // BYTES_PER_TOKEN)}),
         )
 
@@ -192,6 +189,20 @@ def opened_for(metric: Metric, path: Path) -> EvalSet:
     """An eval set with the fields that the metric needs. Raises: InputError, UsageError."""
     needs, keeps = metric.needs_expected_answer, metric.keeps_fields
     return open_evalset(path, needs_expected_answer=needs, keeps_fields=keeps)
+
+
+def opened_checked(metric: Metric, path: Path) -> EvalSet:
+    """An eval set whose items have all that a score needs, to be closed by the caller.
+
+    Raises: InputError naming the line, UsageError.
+    """
+    evalset = opened_for(metric, path)
+    try:
+        metric.check_items(evalset)
+    except BaseException:
+        evalset.close()
+        raise
+    return evalset
 
 
 def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:

@@ -16,7 +16,13 @@ from benchbook.ask.work import ProgressHandler
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets import EvalSet, Item
-from benchbook.evaluators.answers.asking import AnswerQuestions, PreparedAnswers, opened_for, prepare, roles_of_answers
+from benchbook.evaluators.answers.asking import (
+    AnswerQuestions,
+    PreparedAnswers,
+    opened_checked,
+    prepare,
+    roles_of_answers,
+)
 from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions
 from benchbook.evaluators.answers.scorecard import Scorecard
@@ -56,13 +62,7 @@ class AnswersEvaluator(Evaluator):
 
         Raises: InputError naming the line, UsageError.
         """
-        evalset = opened_for(self.metric, path)
-        try:
-            self.metric.check_items(evalset)
-        except BaseException:
-            evalset.close()
-            raise
-        return evalset
+        return opened_checked(self.metric, path)
 
     def score(self, config: ScoreConfig, on_progress: ProgressHandler | None = None) -> RunResult[AnswersDerived]:
         """Make a whole record of predictions that were made elsewhere, or none where anything is wrong.

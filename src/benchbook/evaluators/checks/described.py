@@ -6,7 +6,7 @@ from typing import Any
 
 from benchbook.errors import ConfigError
 from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.answers.asking import opened_for
+from benchbook.evaluators.answers.asking import opened_checked
 from benchbook.evaluators.checks.evaluator import ChecksEvaluator, ChecksMetric
 from benchbook.evaluators.checks.kinds import KINDS
 from benchbook.evaluators.contract import Evaluator
@@ -48,8 +48,7 @@ def _fields(metric: ChecksMetric) -> dict[str, Any]:
 
 def _first_item(metric: ChecksMetric, evalset: str) -> dict[str, Any]:
     """The expectations of each check from an answer to the first item. Raises: InputError for an item with a fault."""
-    with opened_for(metric, evalset_path(evalset)) as opened:
-        metric.check_items(opened)
+    with opened_checked(metric, evalset_path(evalset)) as opened:
         item = opened[0]
         compared = metric.compares(item, opened.fields(0) if metric.keeps_fields else {})
     return {

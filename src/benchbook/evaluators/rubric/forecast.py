@@ -6,13 +6,13 @@ from itertools import chain
 
 import msgspec
 
-from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_models, most_cost
+from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_models, longest_answer, most_cost
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.roles import Roles
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.conversations import Message
 from benchbook.evaluators.claims import DEFAULT_CONFIDENCE
-from benchbook.evaluators.kept import contents_words, part_words
+from benchbook.evaluators.kept import words_of_set
 from benchbook.evaluators.rubric.needed import least_for_ready
 from benchbook.evaluators.rubric.plan import Plan, Requests, UntilDecided
 from benchbook.evaluators.rubric.spec import RubricSpec
@@ -74,8 +74,7 @@ def forecast_of(
         judge_prompt = requests.judge_prompt(first, "(the model's answer)")
         ready = _ready(config, spec, evalset)
     n, read = plan.n_samples, bodies * plan.repeats // BYTES_PER_TOKEN
-    longest = int(plan.candidate.params.get("max_tokens", 1024))
-    judged = Workload(n, read + (longest + _PROMPT_TOKENS) * n)
+    judged = Workload(n, read + (longest_answer(plan.candidate) + _PROMPT_TOKENS) * n)
     return RubricForecast(
         samples=n,
         calls=len(roles) * n,
@@ -85,10 +84,7 @@ def forecast_of(
         first_request=example,
         first_judge_prompt=judge_prompt,
         ready=ready,
-        warnings=(
-            *([] if plan.part is msgspec.UNSET else [part_words(plan.part)]),
-            *chain(*contents_words(whole.contents, judge_sees=spec.judge_sees)),
-        ),
+        warnings=tuple(chain(*words_of_set(plan.part, whole.contents, judge_sees=spec.judge_sees))),
         stops=_stops(plan, config.against),
         most_cost_usd=most_cost(roles, dict.fromkeys(roles, judged) | {"candidate": Workload(n, read)}),
     )
