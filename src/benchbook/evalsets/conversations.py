@@ -7,12 +7,13 @@ word of them is sent unchanged, so unknown fields are refused.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from benchbook.text import quoted, shorten
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 Message: TypeAlias = dict[str, Any]
+_Message = TypeVar("_Message", bound=Mapping[str, Any])
 
 _ROLES: tuple[str, ...] = get_args(Role)
 _FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
@@ -122,10 +123,14 @@ def turn_text(message: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, [said(message.get("content")), *map(_call, message.get("tool_calls") or ())]))
 
 
+def as_messages(asked: str | Sequence[_Message]) -> Sequence[_Message | Message]:
+    """The messages of a request: a prompt is one user message (SPEC R2.3), messages are themselves."""
+    return [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+
+
 def with_answer(messages: Sequence[Message] | None, prompt: str, answer: str) -> list[Message]:
     """A conversation with the model's answer as its last turn; for an item without messages, its prompt and answer."""
-    asked = [{"role": "user", "content": prompt}] if messages is None else messages
-    return [*asked, {"role": "assistant", "content": answer}]
+    return [*as_messages(prompt if messages is None else messages), {"role": "assistant", "content": answer}]
 
 
 def said(content: str | list[dict[str, Any]] | None) -> str:

@@ -15,6 +15,7 @@ from benchbook.ask.providers.calls import Answer, CallFailed, ToolCalls, is_faul
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, failed_without_status
 from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.evalsets.conversations import as_messages
 
 # A number that no server can mean counts as missing; it would not fit into a table.
 _MAX_COUNT = 10**12
@@ -207,8 +208,7 @@ def chat_body(
 
     So are `params`; `json_schema` asks for JSON of that schema.
     """
-    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    body: dict[str, Any] = {"model": model, "messages": messages, **params}
+    body: dict[str, Any] = {"model": model, "messages": as_messages(asked), **params}
     if json_schema is not None:
         schema = {"name": "reply", "strict": True, "schema": json_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchbook.evalsets.conversations import as_messages
 from benchbook.evaluators.protocol.folders import protocol_asked_for
 from benchbook.evaluators.protocol.requests import render_prompt
 from benchbook.evaluators.protocol.spec import OVERALL, MethodPrompt, Protocol, form
@@ -46,15 +48,14 @@ def _is_fenced(prompt: MethodPrompt) -> bool:
     return "{{fence}}" in prompt.text
 
 
-def _asked(found: Protocol) -> dict[str, list[dict[str, str]]]:
+def _asked(found: Protocol) -> dict[str, Sequence[Mapping[str, Any]]]:
     """The messages by prompt that ask a judge about an output of which nothing is known."""
     cell = {name: f"({name})" for name in ("judge_model", *form().identifiers)}
-    asked = {}
+    asked: dict[str, Sequence[Mapping[str, Any]]] = {}
     for prompt in found.prompts:
         about = cell | {"method": prompt.methods[0]}
         rendered = render_prompt(
             found, task="(the task)", output_text="(the judged text)", asked=about, date="2026-01-01"
         )
-        messages = [{"role": "user", "content": rendered}] if isinstance(rendered, str) else rendered
-        asked[prompt.name] = [{"role": one["role"], "content": one["content"]} for one in messages]
+        asked[prompt.name] = as_messages(rendered)
     return asked

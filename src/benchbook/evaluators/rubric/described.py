@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchbook.evalsets import open_evalset
+from benchbook.evalsets.conversations import as_messages
 from benchbook.evalsets.opening import evalset_path
+from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.criteria import Measure
 from benchbook.evaluators.rubric.needed import never_shown
@@ -35,7 +38,7 @@ def _fields(spec: RubricSpec) -> dict[str, Any]:
                 "question": one.question,
                 "scale": [0, 1] if one.by_item else [one.lowest, one.highest],
                 "weight": one.weight,
-                "at_least": one.at_least / 10**9 if one.by_item and one.at_least is not None else one.at_least,
+                "at_least": as_float(one.at_least) if one.by_item else one.at_least,
                 "quote": one.quote,
                 "quote_from": one.quote and ("transcript" if one.from_transcript else "answer"),
             }
@@ -59,22 +62,20 @@ def _fields(spec: RubricSpec) -> dict[str, Any]:
 
 def _amount(measure: Measure, value: int | None) -> float | int | None:
     """As spec.toml has it: milliseconds, tokens, dollars."""
-    return value / 10**9 if measure.name == "cost" and value is not None else value
+    return as_float(value) if measure.name == "cost" else value
 
 
 def _passing(spec: RubricSpec) -> dict[str, Any]:
     """When a sample passes, by the keys of [pass]."""
     rule = spec.pass_rule
     if rule is not None and rule.min_score_nano is not None:
-        return {"min_score": rule.min_score_nano / 10**9}
+        return {"min_score": as_float(rule.min_score_nano)}
     return {"rule": "all"} if rule is None or rule.at_least is None else {"at_least": rule.at_least}
 
 
-def _first_messages(spec: RubricSpec, evalset: str) -> list[dict[str, str]]:
+def _first_messages(spec: RubricSpec, evalset: str) -> Sequence[Mapping[str, Any]]:
     """The messages that ask a judge about an answer to the first item."""
     with open_evalset(evalset_path(evalset)) as opened:
         if spec.by_item:
             check_item_criteria(opened, spec)
-        asked = JudgePrompt(spec).render(opened[0], "(the model's answer)")
-    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    return [{"role": one["role"], "content": one["content"]} for one in messages]
+        return as_messages(JudgePrompt(spec).render(opened[0], "(the model's answer)"))
