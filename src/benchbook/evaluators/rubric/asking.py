@@ -266,7 +266,7 @@ class _RubricSteps:
 
     @property
     def is_finished(self) -> bool:
-        return isinstance(next_step(self._history), Done)
+        return is_finished(self._history)
 
     def add(self, fact: Reply | Failure) -> None:
         self._history.add(fact)

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchbook.evaluators.candidate import DEFAULT_GENERATION
 from benchbook.evaluators.costs import known_prices
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Direction, Threshold
@@ -103,9 +104,6 @@ def kept_rubric(record: Record, started: RunStarted) -> RubricSpec:
 # ── a user's own: spec.toml and the judge's prompt ───────────────────────────────────────────────────────────
 
 
-_GENERATION = {"temperature": 0, "top_p": 1, "max_tokens": 1024, "seed": 42}  # R2.3
-
-
 def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256: str = "") -> RubricSpec:
     """The rubric of these files. `path` names spec.toml in messages. Raises: SpecError with every fault."""
     values, lines = parsed(spec_text(files[SPEC_FILE], path), path)
@@ -136,7 +134,7 @@ def read_rubric(files: Mapping[str, bytes], path: str | Path = SPEC_FILE, sha256
         max_rationale_words=_read_max_words(table),
         messages=_read_messages(table, files, faults, criteria),
         prompt_sha256="",
-        generation=read_generation(table, _GENERATION),
+        generation=read_generation(table, DEFAULT_GENERATION),
         item_rationales=by_item is not None and by_item[2],
         pass_rule=_read_pass(table, criteria),
     )

@@ -28,6 +28,7 @@ from benchbook.evaluators.exact import RepeatSummary
 from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.kept import items_of
 from benchbook.evaluators.panels import PanelAnalysis
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.reading import rubric_of
 from benchbook.evaluators.rubric.row import row_type
@@ -38,7 +39,6 @@ from benchbook.evaluators.rubric.rows import (
     PairedStop,
     PanelManifest,
 )
-from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.folder import Record
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
@@ -279,17 +279,9 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
-    spec = rubric_of(record)
     known = (derived.manifest, derived.aggregates, derived.decision)
-    return RunReport(*known, rows, partial(items_of, record), _panel_of(derived, rows, spec), spec)
-
-
-def _panel_of(derived: DerivedFiles, rows: Rows, spec: RubricSpec) -> PanelAnalysis | None:
-    if not isinstance(derived.manifest.panel, PanelManifest):
-        return None
-    from benchbook.evaluators.rubric.panel import panel_analysis
-
-    return panel_analysis(derived.manifest, derived.aggregates, rows(), spec)
+    panel = evaluator_of(record).panel(derived, rows())
+    return RunReport(*known, rows, partial(items_of, record), panel, rubric_of(record))
 
 
 def _first_words(derived: DerivedFiles) -> Opening:
