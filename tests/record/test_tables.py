@@ -162,6 +162,17 @@ def test_row_groups_are_bounded_in_rows_and_bytes(tmp_path: Path, count: int, te
     assert [row.n for row in read_rows(path, Row)] == list(range(count))
 
 
+def test_long_texts_end_a_batch_and_its_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the texts are, no more of them is held at once than a batch and one row."""
+    monkeypatch.setattr(tables, "BATCH_BYTES", 1_000)
+    monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 1_000)
+    path = tmp_path / "rows.parquet"
+    write_table(path, Row, (Row(n=n, text="x" * 400) for n in range(7)))
+    metadata = pq.read_metadata(path)
+    assert [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)] == [3, 3, 1]
+    assert [row.n for row in read_rows(path, Row)] == list(range(7))
+
+
 def test_a_surrogate_in_one_batch_leaves_the_others(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     write_table(path, Row, (Row(n=n, text="\ud800" if n == 1_500 else "x") for n in range(3_000)))

@@ -22,7 +22,7 @@ from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_segment, segment_files, segment_number
 from benchbook.record.state import JournalState, read_state
-from benchbook.record.tables import read_rows, writer_version
+from benchbook.record.tables import read_rows, written_alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,15 +257,26 @@ def _compare(name: str, found: Path, derived: Path, tables: Tables) -> list[Disc
 
 
 def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
-    """Take the hashes of the tables that are there, where another version of their writer made them: it gives other
-    bytes for the same rows, which are compared by themselves (below)."""
+    """Take the hashes of the tables that are there, where their writer gives other bytes for the same rows than ours:
+    the rows are compared by themselves (below)."""
     found, derived = _manifest(record.path), _manifest(again)
-    if found is None or derived is None or found.derived_by.get("tables") == writer_version():
+    if found is None or derived is None:
+        return
+    by = found.derived_by.get("tables")
+    others = [name for name in tables if not _written_alike(record.path / name, again / name, by)]
+    if not others:
         return
     again_manifest = msgspec.json.decode((again / "manifest.json").read_bytes(), type=dict[str, Any])
-    hashes = derived.derived | hashes_of(record.path, [name for name in tables if name in derived.derived])
-    by = derived.derived_by | {"tables": found.derived_by.get("tables", "")}
-    write_manifest(again, again_manifest | {"derived": hashes, "derived_by": by})
+    hashes = derived.derived | hashes_of(record.path, [name for name in others if name in derived.derived])
+    write_manifest(again, again_manifest | {"derived": hashes, "derived_by": derived.derived_by | {"tables": by or ""}})
+
+
+def _written_alike(found: Path, derived: Path, by: str | None) -> bool:
+    """`written_alike`; True of a table that can't be read, which `_compare` reports."""
+    try:
+        return written_alike(found, derived, by=by)
+    except BenchbookError:
+        return True
 
 
 def _same_bytes(one: Path, other: Path) -> bool:
@@ -290,7 +301,7 @@ def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspe
     except BenchbookError as error:
         return [Discrepancy(name, None, f"was changed: {error}")]
     manifest = _manifest(found.parents[name.count("/")])
-    if manifest is not None and manifest.derived_by.get("tables") != writer_version():
+    if manifest is not None and not written_alike(found, derived, by=manifest.derived_by.get("tables")):
         return []
     return [Discrepancy(name, None, "its rows are right, but its bytes were changed")]
 
