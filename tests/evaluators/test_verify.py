@@ -92,7 +92,9 @@ def test_verifying_changes_no_byte(record: Record) -> None:
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_of(record)} == before
 
 
-def test_a_table_of_long_texts_from_before_they_ended_a_batch_holds(copy: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_long_texts_from_before_they_ended_a_batch_holds(
+    copy: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It has the rows that are derived today in other row groups; a change of its bytes is still found."""
     for limit in ("BATCH_BYTES", "ROW_GROUP_BYTES"):
         monkeypatch.setattr(tables, limit, 1_000)

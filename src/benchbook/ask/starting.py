@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from benchbook.ask.asking import Asker
+from benchbook.ask.bytes_in_flight import check_address_space
 from benchbook.ask.forecast import Forecast
 from benchbook.ask.identity import code_version, environment, new_run_id, storable_config
 from benchbook.ask.limits import Budget, RateLimit, Stop, two_step_interrupt
@@ -104,6 +105,7 @@ async def start(
 
     Raises: UsageError and its kin before anything is written; RecordError.
     """
+    check_address_space()
     prepared = evaluator.prepare(config)
     run_id = config.run_id or new_run_id()
     async with _means(config, prepared) as means:  # a missing key is reported before a record exists
@@ -123,6 +125,7 @@ async def resume(
 
     Raises: UsageError for a change to the plan, and for a record in which nobody is asked; RecordError.
     """
+    check_address_space()
     started = record.started()
     if (why := evaluator.nothing_to_resume(started)) is not None:
         raise UsageError(f"{record.path}: {why}; there is nothing to resume")

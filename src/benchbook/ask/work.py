@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from benchbook.ask.asking import Asker, Call
+from benchbook.ask.bytes_in_flight import SHORT, bytes_in_flight
 from benchbook.ask.model_id import PinCheck
 from benchbook.record.facts import Failure, Reply, SampleFact
 from benchbook.record.journal import JournalWriter
@@ -219,7 +220,7 @@ class Work:
         """Ask whatever this sample lacks, one step after the other; return True if it is finished."""
         facts = list(self._resume.begun.pop(sample, ()))
         steps = self._questions.begin(sample, facts)
-        cost = Decimal(0)
+        cost, n_kept = Decimal(0), 0
         fact: Reply | Failure | None = None
         try:
             while (call := steps.next_call()) is not None:
@@ -229,12 +230,15 @@ class Work:
                 steps.add(fact)
                 facts.append(fact)
                 if isinstance(fact, Reply):
+                    n_kept += _keep(fact)
                     cost += self._asker.cost_of(call, fact)
                     self._pins.look_at(call.endpoint, fact, self._asker.stop)
                 elif fact.ends == "run":
                     return False
         finally:
             self._asker.budget.end(cost)
+            if n_kept:
+                bytes_in_flight().drop(n_kept)
         if steps.is_finished:
             self._asker.stop.note_answer()
             return True
@@ -242,6 +246,18 @@ class Work:
             self._may_pass.append(sample)
         self._resume.begun[sample] = facts
         return False
+
+
+_COPIES = 4  # of a long answer: its text, and the request that shows it to a judge as text, as JSON and as it is sent
+
+
+def _keep(reply: Reply) -> int:
+    """Count a long answer among the bytes in flight, since later calls of its sample need it; return their number."""
+    length = len(reply.text or "")
+    if length <= SHORT:
+        return 0
+    bytes_in_flight().keep(length * _COPIES)
+    return length * _COPIES
 
 
 def is_answered(facts: Sequence[Reply | Failure]) -> bool:

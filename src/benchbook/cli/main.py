@@ -135,6 +135,8 @@ def main() -> None:
         code = error.exit_code
     except KeyboardInterrupt:
         code = _say("interrupted", EXIT_BROKEN)
+    except MemoryError:
+        code = _say("out of memory. What was recorded is whole: go on with more memory or fewer at once", EXIT_BROKEN)
     sys.exit(code if isinstance(code, int) else EXIT_GOOD)
 
 

@@ -183,7 +183,7 @@ class JournalWriter:
         try:
             self.sync()
             lines = full.read_bytes()
-            packed = zstandard.ZstdCompressor(level=3).compress(lines)
+            packed = _packed(lines)
             _write_whole(full.with_suffix(".jsonl.zst"), packed)
             with self._file_change:
                 os.close(self._fd)
@@ -225,6 +225,14 @@ class JournalWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _packed(lines: bytes) -> bytes:
+    """Raises: MemoryError."""
+    try:
+        return zstandard.ZstdCompressor(level=3).compress(lines)
+    except zstandard.ZstdError as error:  # the one fault that compressing can have
+        raise MemoryError(str(error)) from None
 
 
 def _lock_folder(journal: Path) -> int:

@@ -41,7 +41,7 @@ def writer_version() -> str:
 def written_alike(one: Path, other: Path, *, by: str | None) -> bool:
     """True if two tables with the same rows must have the same bytes: this writer made both, in the same row groups.
 
-    `by` is the version that made `one`. Before texts ended a batch, BATCH rows went into a group however long they were:
+    `by` is the version that made `one`. Before texts ended a batch, BATCH rows went into a group, however long:
     such tables keep their bytes, and differ from those that are made today.
     """
     if by != writer_version():
@@ -106,7 +106,7 @@ def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:
         yield pa.Table.from_batches(batches, schema)
 
 
-def _batches(rows: Iterator[msgspec.Struct]) -> Iterator[bytes]:
+def _batches(rows: Iterator[msgspec.Struct]) -> Iterator[bytearray]:
     """The JSON lines of BATCH rows at a time, or of as many as come to BATCH_BYTES."""
     lines, n_rows = bytearray(), 0
     for row in rows:

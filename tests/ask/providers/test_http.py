@@ -296,7 +296,6 @@ ENDLESS = [
     pytest.param(HEAD + b"Content-Length: 101\r\n\r\n", b"", id="a-length-that-is-too-large"),
     pytest.param(HEAD + b"\r\n", KIB, id="a-body-without-a-length"),
     pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"400\r\n" + KIB + b"\r\n", id="chunks"),
-    pytest.param(b"HTTP/1.1 500 X\r\n\r\n", KIB, id="a-body-of-an-error"),
     pytest.param(HEAD, b"X: y\r\n" * 100, id="headers"),
     pytest.param(HEAD + b"X: ", KIB, id="one-header"),
     pytest.param(b"HTTP/1.1 200 ", KIB, id="a-status-line"),
@@ -330,6 +329,35 @@ def test_what_has_no_end_is_refused_and_the_server_sees_it(run: Run, start: byte
             await asyncio.wait_for(gone.wait(), HANGS_S)
 
     run(main())
+
+
+ERROR = b"HTTP/1.1 503 X\r\n"
+REFUSALS = [
+    pytest.param(ERROR + b"Content-Length: 17000000\r\n\r\nwhy", True, b"why", id="a-length-that-is-too-large"),
+    pytest.param(ERROR + b"\r\nwhy" + KIB, True, b"why" + KIB[:97], id="a-body-without-an-end"),
+    pytest.param(ERROR + b"Content-Length: 50\r\n\r\nwhy", False, b"why", id="cut"),
+    pytest.param(ERROR + b"Transfer-Encoding: chunked\r\n\r\n3\r\nwhy\r\nzz", True, b"why", id="no-chunk"),
+    pytest.param(ERROR + b"Content-Encoding: gzip\r\nContent-Length: 50\r\n\r\n\x1f\x8b", False, b"", id="half-a-gzip"),
+    pytest.param(ERROR + b"Content-Length: 50\r\n\r\nwhy", True, b"why", id="a-body-that-stalls"),
+]
+
+
+@pytest.mark.parametrize(("reply", "stays", "body"), REFUSALS)
+def test_a_status_that_refuses_stands_whatever_becomes_of_its_body(
+    run: Run, reply: bytes, stays: bool, body: bytes
+) -> None:
+    """It is no lost connection, no broken reply, and no time-out of the model."""
+
+    async def main() -> Response:
+        for limit_s in LIMITS_S:
+            served = Silent(reply) if stays else sends(reply)
+            async with serving(served) as port, client(port, max_body=100, timeout_s=limit_s) as one:
+                with contextlib.suppress(TimeoutError, HttpError):  # the limit was met before the reply began
+                    return await one.post(b"x")
+        raise AssertionError("no limit was long enough")
+
+    response = run(main())
+    assert (response.status, response.body[:100]) == (503, body)
 
 
 @pytest.mark.parametrize("framing", ["length", "chunks"])
@@ -638,7 +666,7 @@ def test_a_limit_after_the_reply_does_not_fire(run: Run) -> None:
                 async with client(port, timeout_s=limit_s) as one:
                     try:
                         await one.post(b"x")
-                    except TimeoutError:
+                    except (TimeoutError, HttpError):
                         continue
                     await asyncio.sleep(2 * limit_s)  # which a limit that still ran would cancel
                     return

@@ -129,6 +129,7 @@ class HttpClient:
         limit = _Limit(task, loop.time() + self._timeout_s)
         timer = loop.call_at(limit.at_s, limit.reach, loop)
         phase: Phase | None = None
+        connection: Connection | None = None
         try:
             connection = self._idle_connection()
             if connection is None:
@@ -138,9 +139,9 @@ class HttpClient:
             request = b"%b%d\r\n\r\n%b" % (self._head, len(body), body)
             response = await connection.exchange(request, self._max_body, on_body)
         except asyncio.CancelledError:
-            if limit.reached and task.uncancel() <= cancelling:
-                raise limit.error(phase) from None
-            raise
+            if not limit.reached or task.uncancel() > cancelling:
+                raise
+            return limit.outcome(phase, connection)
         finally:
             timer.cancel()
         if connection.usable:
@@ -237,13 +238,23 @@ class _Limit:
         self.late_s = loop.time() - self.at_s
         self._task.cancel()
 
-    def error(self, phase: Phase | None) -> Exception:
-        """The error by whose fault it is: a timeout only if the server was asked and this process was running."""
+    def outcome(self, phase: Phase | None, connection: Connection | None) -> Response:
+        """The reply as far as it came, if that is a refusal.
+
+        Raises: the error by whose fault it is: TimeoutError only if the server was asked and this process was reading.
+        """
         if self.late_s > _HELD_UP_S:
-            return HttpError(f"this process was held up for {self.late_s:.0f} s at least", cause="local")
-        if phase is not None:
-            return HttpError(f"no connection within the time limit ({phase.words})", cause=phase.blamed)
-        return TimeoutError()
+            raise HttpError(f"this process was held up for {self.late_s:.0f} s at least", cause="local")
+        if phase is not None or connection is None:
+            words, blamed = (phase.words, phase.blamed) if phase is not None else ("none was made", "connection")
+            raise HttpError(f"no connection within the time limit ({words})", cause=blamed)
+        if (refusal := connection.refusal()) is not None:
+            return refusal
+        if connection.was_held_back:
+            raise HttpError(
+                "not read whole within the time limit, for want of memory: ask fewer at once", cause="local"
+            )
+        raise TimeoutError
 
 
 def _head(first_line: str, headers: dict[str, str]) -> bytes:

@@ -7,12 +7,14 @@ import errno
 import re
 import socket
 import ssl
+import time
 import zlib
 from collections.abc import Callable
 
 import httptools
 import msgspec
 
+from benchbook.ask.bytes_in_flight import SHORT, BytesInFlight, bytes_in_flight
 from benchbook.record.facts import FailureCause
 
 # Faults of this machine: no more files, memory, disk or ports.
@@ -49,6 +51,7 @@ BodyHandler = Callable[[bytes], bool]
 
 _STATUS = re.compile(rb"HTTP/1\.\d (\d{3})\b")
 MAX_HEAD = 1 << 16  # bytes between two pieces of a body: status lines, headers, chunk sizes, trailers
+_MAX_REFUSAL = 1 << 20  # bytes of the body beside a status from 400: more are not read
 _MAX_SURPLUS = 1 << 10  # bytes of a body after the end of the answer: line ends, comments
 
 
@@ -69,11 +72,12 @@ class BodyTooLargeError(HttpError):
 
 class Response(msgspec.Struct):
     """A whole reply. Header names are in lower case; a repeated header has its last value. `body` is empty if its
-    pieces were handed on as they came."""
+    pieces were handed on as they came; beside a status from 400 it may be cut. For `held_back_s` we did not read."""
 
     status: int
     headers: dict[str, str]
     body: bytes
+    held_back_s: float = 0.0
 
 
 class Connection(asyncio.Protocol):
@@ -87,6 +91,7 @@ class Connection(asyncio.Protocol):
         self._on_body: BodyHandler | None = None
         self._tunnel_head = b""
         self._max_body = 0
+        self._in_flight: BytesInFlight | None = None
         self._reset()
         self.usable = True  # another request may follow
         self.on_end: Callable[[Connection], None] | None = None  # called when a body ends after its reply was whole
@@ -102,6 +107,8 @@ class Connection(asyncio.Protocol):
         self._whole = False  # by what the handler says, though the body may not have ended
         self._can_end = False  # the body's own end can be seen, so that the connection may be used again
         self._ended = False
+        self._paused_at: float | None = None
+        self._held_back_s = 0.0
 
     @property
     def ending(self) -> bool:
@@ -125,6 +132,7 @@ class Connection(asyncio.Protocol):
         self._reset()
         self._max_body = max_body
         self._on_body = on_body
+        self._in_flight = bytes_in_flight()
         self._waiter = asyncio.get_running_loop().create_future()
         transport.write(request)
         try:
@@ -134,6 +142,19 @@ class Connection(asyncio.Protocol):
             raise
         finally:
             self._waiter = None
+            if self._size > SHORT:
+                self._in_flight.has_read(self)
+
+    @property
+    def was_held_back(self) -> bool:
+        """True if the reply under way was not read for a while, for want of memory."""
+        return self._held_back_s > 0 or self._paused_at is not None
+
+    def refusal(self) -> Response | None:
+        """The reply so far, if its status is one from 400: that stands, whatever becomes of the body."""
+        if self._in_head or (status := self._parser.get_status_code()) < 400:
+            return None
+        return Response(status, self._headers, b"" if self._encoded else b"".join(self._pieces))
 
     async def connect_through(self, request: bytes) -> int:
         """Send a CONNECT to a proxy and return its status. After a 200 the transport leads to the other side.
@@ -156,6 +177,20 @@ class Connection(asyncio.Protocol):
         self.usable = False
         if self._transport is not None:
             self._transport.abort()
+
+    # ── for the bytes in flight ──────────────────────────────────────────────────────────────────────────
+
+    def pause(self) -> None:
+        if self._paused_at is None and self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+            self._paused_at = time.monotonic()
+
+    def go_on(self) -> None:
+        if self._paused_at is not None and self._transport is not None:
+            self._held_back_s += time.monotonic() - self._paused_at
+            self._paused_at = None
+            if not self._transport.is_closing():
+                self._transport.resume_reading()
 
     # ── from the event loop ──────────────────────────────────────────────────────────────────────────────
 
@@ -231,13 +266,18 @@ class Connection(asyncio.Protocol):
     def _fail(self, error: Exception) -> None:
         self.usable = False
         self._can_end = False
-        if self._waiter is not None and not self._waiter.done():
+        if self._waiter is None or self._waiter.done():
+            return
+        refusal = self.refusal()
+        if refusal is None:
             self._waiter.set_exception(error)
+        else:
+            self._waiter.set_result(refusal)
 
     def _finish(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             status = self._parser.get_status_code()
-            self._waiter.set_result(Response(status, self._headers, b"".join(self._pieces)))
+            self._waiter.set_result(Response(status, self._headers, b"".join(self._pieces), self._held_back_s))
 
     # ── from the parser ──────────────────────────────────────────────────────────────────────────────────
 
@@ -250,15 +290,21 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._encoded = self._headers.get("content-encoding", "identity").lower() != "identity"
+        if self._parser.get_status_code() >= 400:
+            self._max_body = min(self._max_body, _MAX_REFUSAL)
+            return
         length = self._headers.get("content-length", "")
         if length.isdigit() and int(length) > self._max_body:
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
-        self._encoded = self._headers.get("content-encoding", "identity").lower() != "identity"
 
     def on_body(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._max_body:
+            self._pieces.append(piece[: self._max_body - self._size])  # of a refusal, what there is room for
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
+        if self._size > SHORT and self._in_flight is not None:
+            self._in_flight.read(self, len(piece))
         if self._whole:
             self._surplus += len(piece)
             if self._surplus > _MAX_SURPLUS:

@@ -73,7 +73,7 @@ class OpenAIProvider:
             raise self._without_key(failed) from None
         except (HttpError, OSError, MemoryError, RuntimeError) as error:
             raise _broken(error, _since(started)) from None
-        latency_ms = _since(started)
+        latency_ms = max(0, _since(started) - round(response.held_back_s * 1000))
         try:
             return self._read(response, stream, body, latency_ms)
         except CallFailed as failed:
