@@ -18,11 +18,18 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, RecordLockedError
 from benchbook.record.facts import FIRST_PREV, Fact, Sealed
 from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
+from benchbook.writing import cant_be_written, replacing, sync_folder, write_all
 
 SEGMENT_BYTES = MAX_SEGMENT_BYTES
 _SYNC_SECONDS = 0.05
 _SYNC_FACTS = 256
 
+# What is said of a journal that can't be written.
+_WHOLE = "what was recorded is whole. Make room or mend the folder"
+_TAKEN_BACK = (
+    "the disk did not keep the last facts that it was given, which were taken back: what was recorded before them is "
+    "whole. Mend the disk"
+)
 
 LineHandler = Callable[[JournalLine], None]  # called with each line that is there when a journal is opened
 
@@ -37,28 +44,31 @@ class JournalWriter:
     """Appends facts to `journal`, alone: a second writer is refused until this one or its process is gone.
 
     A fact's bytes go to the operating system at once (they outlive the process) and to the disk in groups: at most
-    50 ms or 256 facts later (they outlive the machine). A torn last line is cut off when the journal is opened;
-    `cut` is the number of its bytes.
+    50 ms or 256 facts later (they outlive the machine). `sync` and `close` return once all of them are there. A torn
+    last line is cut off when the journal is opened; `cut` is the number of its bytes.
 
-    Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full or read-only. After that
-    nothing more is written, and what is there is whole.
+    Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full, read-only or failing, at the latest
+    by `close`. After that nothing more is written, and what is there is whole: after a failed fsync nobody knows what
+    the disk has of the facts since the last one (the system may forget them, and a second fsync says nothing of
+    them), so these are taken back.
     """
 
     def __init__(self, journal: Path, *, on_line: LineHandler | None = None, segment_bytes: int | None = None):
         self._journal = journal
         self._segment_bytes = min(segment_bytes or SEGMENT_BYTES, MAX_SEGMENT_BYTES)
         self._lock = _lock_folder(journal)
-        self._file_change = threading.Lock()
-        self._failed: OSError | None = None
+        self._syncing = threading.Lock()  # one fsync at a time: the system tells of a failure only once
+        self._unsynced: OSError | None = None  # an fsync failed
+        self._stopped: str | None = None  # why nothing more is written; it has been told
         self._at_second = -1
         self._at_prefix = ""
+        self._fd = -1
         try:
             self._recover(on_line)
-        except OSError as error:
-            os.close(self._lock)
-            raise _write_error(journal, error) from None
-        except BaseException:
-            os.close(self._lock)
+        except BaseException as error:
+            self._let_go()
+            if isinstance(error, OSError):
+                raise _write_error(journal, error) from None
             raise
         self._pending = 0
         self._wake = threading.Event()
@@ -92,11 +102,11 @@ class JournalWriter:
         path = self._path(self._segment)
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         size = os.fstat(self._fd).st_size
-        self._size = _end_of_line(self._fd, end, size) if size else 0
+        self._size = self._synced = _end_of_line(self._fd, end, size) if size else 0
         self.cut = size - self._size
         if self.cut:
             os.ftruncate(self._fd, self._size)
-        _sync_folder(self._journal)
+        sync_folder(self._journal)
         self._settle_sealing(sealed)
 
     def _settle_sealing(self, sealed: set[int]) -> None:
@@ -113,8 +123,7 @@ class JournalWriter:
 
     def append(self, fact: Fact) -> str:
         """Write one fact and return its hash."""
-        if self._failed is not None:
-            raise _write_error(self._journal, self._failed)
+        self._check()
         if self._size >= self._segment_bytes:
             self._roll()
         return self._write(fact)
@@ -124,23 +133,33 @@ class JournalWriter:
         raw = canonical_json(fact)
         data = raw + b"\n"
         try:
-            written = os.write(self._fd, data)
-            if written != len(data):
-                os.write(self._fd, data[written:])
+            write_all(self._fd, data)
         except OSError as error:
-            self._failed = error
-            with suppress(OSError):  # a torn line is cut off when the journal is opened again
-                os.ftruncate(self._fd, self._size)
-            raise _write_error(self._journal, error) from None
+            raise self._stop(error, self._size) from None
         self._size += len(data)
         self.seq += 1
         self.last_sha256 = hashlib.sha256(raw).hexdigest()
         self._pending += 1
-        if self._pending == 1:
+        if not self._wake.is_set():
             self._wake.set()
-        elif self._pending >= _SYNC_FACTS:
+        if self._pending >= _SYNC_FACTS:
             self._hurry.set()
         return self.last_sha256
+
+    def _check(self) -> None:
+        if self._stopped is not None:
+            raise RecordError(self._stopped)
+        if self._unsynced is not None:
+            raise self._stop(self._unsynced, self._synced, _TAKEN_BACK)
+
+    def _stop(self, error: OSError, end: int, words: str = _WHOLE) -> RecordError:
+        """Write nothing from here on, and cut off what follows `end`: a torn line, or facts that nobody can vouch for.
+        Where that fails, too, a torn line is cut off when the journal is opened again."""
+        with suppress(OSError):
+            os.ftruncate(self._fd, end)
+        told = _write_error(self._journal, error, words)
+        self._stopped = str(told)
+        return told
 
     def _now(self) -> str:
         now = time.time()
@@ -158,20 +177,25 @@ class JournalWriter:
             self._wake.clear()
             self._hurry.clear()
             self._pending = 0
-            try:
-                with self._file_change:
-                    os.fsync(self._fd)
-            except OSError as error:
-                self._failed = self._failed or error
+            if not self._fsync():
                 return
+
+    def _fsync(self) -> bool:
+        """Put what was written on the disk; False where this fails, or has failed before."""
+        with self._syncing:
+            if self._unsynced is None:
+                size = self._size
+                try:
+                    os.fsync(self._fd)
+                    self._synced = size
+                except OSError as error:
+                    self._unsynced = error
+            return self._unsynced is None
 
     def sync(self) -> None:
         """Return once every fact so far is on the disk."""
-        try:
-            os.fsync(self._fd)
-        except OSError as error:
-            self._failed = error
-            raise _write_error(self._journal, error) from None
+        self._fsync()
+        self._check()
 
     def _roll(self) -> None:
         """Seal this segment and continue in the next.
@@ -180,18 +204,18 @@ class JournalWriter:
         in between loses nothing.
         """
         full, number = self._path(self._segment), self._segment
+        self.sync()
         try:
-            self.sync()
             lines = full.read_bytes()
             packed = _packed(lines)
-            _write_whole(full.with_suffix(".jsonl.zst"), packed)
-            with self._file_change:
-                os.close(self._fd)
-                self._fd = os.open(self._path(number + 1), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            with replacing(full.with_suffix(".jsonl.zst")) as file:
+                file.write(packed)
+            following = os.open(self._path(number + 1), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
-            self._failed = error
-            raise _write_error(self._journal, error) from None
-        self._segment, self._size = number + 1, 0
+            raise self._stop(error, self._size) from None
+        with self._syncing:
+            os.close(self._fd)
+            self._fd, self._segment, self._size, self._synced = following, number + 1, 0, 0
         self._write(
             Sealed(
                 segment=number,
@@ -200,11 +224,17 @@ class JournalWriter:
             )
         )
         self.sync()
-        _sync_folder(self._journal)
-        full.unlink()
+        try:
+            sync_folder(self._journal)
+            full.unlink()
+        except OSError as error:
+            raise self._stop(error, self._size) from None
 
     def close(self) -> None:
-        """Put everything on the disk and release the lock. Safe to call twice."""
+        """Put everything on the disk and release the lock. Safe to call twice.
+
+        Raises: RecordError where something did not come to the disk, unless that was told before.
+        """
         if self._closing:
             return
         self._closing = True
@@ -212,13 +242,15 @@ class JournalWriter:
         self._hurry.set()
         self._syncer.join()
         try:
-            os.fsync(self._fd)
-        except OSError as error:
-            if self._failed is None:
-                raise _write_error(self._journal, error) from None
+            if self._stopped is None:
+                self.sync()
         finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._fd >= 0:
             os.close(self._fd)
-            os.close(self._lock)
+        os.close(self._lock)
 
     def __enter__(self) -> JournalWriter:
         return self
@@ -255,26 +287,5 @@ def _end_of_line(descriptor: int, offset: int, size: int) -> int:
     return offset + data.rfind(b"\n") + 1
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write `data` to `path`, whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _write_error(journal: Path, error: OSError) -> RecordError:
-    return RecordError(
-        f"{journal.parent}: can't be written ({error.strerror}); what was recorded is whole. "
-        "Make room or mend the folder, then resume"
-    )
+def _write_error(journal: Path, error: OSError, words: str = _WHOLE) -> RecordError:
+    return RecordError(f"{cant_be_written(journal.parent, error)}; {words}, then resume")
