@@ -6,11 +6,13 @@ may be empty, and whoever reads it must see that.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,6 +41,15 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def write_file(path: Path, data: bytes, *, synced: bool = True, refuse: type[BenchbookError] = RecordError) -> None:
+    """Write `data` to `path`, whole, or leave what was there before."""
+    with written_whole(path, synced=synced, refuse=refuse) as file:
+        file.write(data)
+
+
 @contextmanager
 def written_whole(
     path: Path, *, synced: bool = True, mode: int = 0o666, refuse: type[BenchbookError] = RecordError
@@ -57,13 +68,56 @@ def written_whole(
 @contextmanager
 def replacing(path: Path, *, synced: bool = True, mode: int = 0o666) -> Iterator[BinaryIO]:
     """As `written_whole`. Raises: OSError."""
-    temporary, file = _open_temporary(path, mode)
-    try:
+    with _beside(path, mode) as (temporary, file):
         yield file
         file.flush()
         if synced:
             os.fsync(file.fileno())
         temporary.replace(path)
+    if synced:
+        sync_folder(path.parent)
+
+
+@contextmanager
+def written_new(
+    path: Path, *, otherwise: Iterable[Path] = (), refuse: type[BenchbookError] = RecordError
+) -> Iterator[BinaryIO]:
+    """A new file to write, which appears as `path` when the block ends, or as the first of the names `otherwise` that
+    is free. No other is overwritten: FileExistsError where `path` is there and there is no other name.
+    """
+    if otherwise == () and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    try:
+        with _beside(path, 0o666) as (temporary, file):
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            _name(temporary, chain((path,), otherwise))
+        sync_folder(path.parent)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise refuse(cant_be_written(path, error)) from None
+
+
+def _name(temporary: Path, names: Iterable[Path]) -> None:
+    """Move the file to the first name that is free; of two writers at once, one gets it."""
+    for name in names:
+        with suppress(FileExistsError):
+            os.link(temporary, name)
+            with suppress(OSError):  # it is a second name of the file then, and the next writer takes it away
+                temporary.unlink()
+            return
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(temporary))
+
+
+@contextmanager
+def _beside(path: Path, mode: int) -> Iterator[tuple[Path, BinaryIO]]:
+    """A temporary file beside `path`, for this writer alone: it is locked as long as it is written, and what a killed
+    writer left is written over."""
+    temporary, file = _opened_beside(path, mode)
+    try:
+        yield temporary, file
     except BaseException:
         with suppress(OSError):  # where nothing could be written there may be nothing to take away
             temporary.unlink(missing_ok=True)
@@ -71,45 +125,65 @@ def replacing(path: Path, *, synced: bool = True, mode: int = 0o666) -> Iterator
     finally:
         with suppress(OSError):  # of what was not taken before
             file.close()
-    if synced:
-        sync_folder(path.parent)
 
 
-def write_file(path: Path, data: bytes, *, synced: bool = True, refuse: type[BenchbookError] = RecordError) -> None:
-    """Write `data` to `path`, whole, or leave what was there before."""
-    with written_whole(path, synced=synced, refuse=refuse) as file:
-        file.write(data)
-
-
-def _open_temporary(path: Path, mode: int) -> tuple[Path, BinaryIO]:
-    """A file beside `path` for this writer alone, and what a killed one left of the same: it is locked as long as it
-    is written."""
+def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
     for number in count():
         temporary = path.with_name(f".{path.name}.{number}.tmp" if number else f".{path.name}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, mode)
-        if not _is_mine(descriptor, temporary):
-            os.close(descriptor)
-            continue
         try:
-            os.ftruncate(descriptor, 0)
-        except OSError:
+            if _is_ours(descriptor, temporary):
+                os.ftruncate(descriptor, 0)
+                return temporary, os.fdopen(descriptor, "wb")
+        except BaseException:
             os.close(descriptor)
             with suppress(OSError):
                 temporary.unlink()
             raise
-        return temporary, os.fdopen(descriptor, "wb")
+        os.close(descriptor)
     raise AssertionError("numbers don't end")
 
 
-def _is_mine(descriptor: int, temporary: Path) -> bool:
-    """Lock the file; False where another writer has it, or has put it in its place meanwhile."""
+def _is_ours(descriptor: int, temporary: Path) -> bool:
+    """Lock the file. False where another writer has it, or has given it its name: that may have been killed before it
+    took this one away."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
         return True
+    found = os.fstat(descriptor)
     try:
-        return os.fstat(descriptor).st_ino == temporary.stat().st_ino
+        is_named = os.path.samestat(found, temporary.stat())
     except FileNotFoundError:
         return False
+    if is_named and found.st_nlink > 1:
+        temporary.unlink()
+    return is_named and found.st_nlink == 1
+
+
+# ── folders ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def folder_made_whole(target: Path, *, refuse: type[BenchbookError] = RecordError) -> Iterator[Path]:
+    """A folder to fill, which appears as `target` when the block ends, and goes if it fails.
+
+    It has the user's umask; the temporary folder around it is private. A killed process leaves that behind.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise refuse(cant_be_written(target.parent, error)) from None
+    try:
+        with temporary as name:
+            made = Path(name) / "new"
+            made.mkdir()
+            yield made
+            sync_folder(made)
+            made.rename(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise refuse(cant_be_written(target, error)) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.record.facts import Reply, RunStarted
-from benchbook.record.folder import RUN_ID, Record, create_record, open_record, write_file
+from benchbook.record.folder import RUN_ID, Record, create_record, open_record
 from benchbook.record.journal import JournalWriter
 
 
@@ -197,45 +196,3 @@ def test_a_damaged_first_fact_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(RecordDamagedError) as caught:
         record.started()
     assert (caught.value.path, caught.value.line) == (str(segment), 1)
-
-
-# ── writing a file ───────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def read_only(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "read-only"
-    folder.mkdir()
-    (folder / "x").write_bytes(b"before")
-    folder.chmod(0o500)
-    if os.access(folder, os.W_OK):
-        folder.chmod(0o700)
-        pytest.skip("this user may write anywhere")
-    yield folder
-    folder.chmod(0o700)
-
-
-def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
-    write_file(tmp_path / "x", b"before")
-    write_file(tmp_path / "x", b"after")
-    assert (tmp_path / "x").read_bytes() == b"after"
-    assert names(tmp_path) == ["x"]
-
-
-def test_what_can_not_be_replaced_stays(tmp_path: Path) -> None:
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "inside").touch()
-    with pytest.raises(RecordError, match=r"x: can't be written"):
-        write_file(tmp_path / "x", b"after")
-    assert names(tmp_path) == ["x", "x/inside"]
-
-
-def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"x: can't be written \(No such file or directory\)"):
-        write_file(tmp_path / "none" / "x", b"")
-
-
-def test_a_read_only_folder_is_told(read_only: Path) -> None:
-    with pytest.raises(RecordError, match=r"x: can't be written \(Permission denied\)"):
-        write_file(read_only / "x", b"after")
-    assert (read_only / "x").read_bytes() == b"before"

@@ -198,7 +198,7 @@ def calibrate(
     experiment each judge has a card of its own (`--judge`). The card says all of it: `--html`, `--markdown`, `--json`.
     """
     from benchbook.labels.labels import open_labels
-    from benchbook.record.folder import write_file
+    from benchbook.writing import write_file
 
     if markdown and as_json:
         raise click.UsageError("--json and --markdown: one of them")

@@ -17,6 +17,7 @@ from benchbook.cli.settings import given_settings, setting_options
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.record.folder import Record
 from benchbook.text import visible
+from benchbook.writing import write_file
 
 if TYPE_CHECKING:
     from benchbook.ask.starting import RunResult
@@ -34,10 +35,7 @@ def init(file: str, force: bool, as_json: bool) -> None:
     path = Path(file)
     if path.exists() and not force:
         raise UsageError(f"{file}: is there already; --force replaces it")
-    try:
-        path.write_text(config_text(), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{file}: can't be written ({error.strerror})") from None
+    write_file(path, config_text().encode("utf-8"), refuse=UsageError)
     if as_json:
         print_json({"path": str(path)})
     else:

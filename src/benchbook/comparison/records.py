@@ -19,9 +19,10 @@ from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunEnded
-from benchbook.record.folder import Record, is_record, write_file
+from benchbook.record.folder import Record, is_record
 from benchbook.record.reading import read_journal, why_unreadable
 from benchbook.text import storable
+from benchbook.writing import write_file
 
 if TYPE_CHECKING:
     import polars

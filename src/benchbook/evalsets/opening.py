@@ -29,6 +29,7 @@ from benchbook.evalsets.lines import (
 )
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
+from benchbook.writing import written_new
 
 _IN_MEMORY = "memory:"  # the prefix of such a set's name in settings
 
@@ -299,10 +300,8 @@ def start_evalset(path: str | Path, kind: SetKind = "answer_correctness") -> Pat
     """
     path = Path(path)
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(first_line(kind))
+        with written_new(path, refuse=UsageError) as file:
+            file.write(first_line(kind).encode("utf-8"))
     except FileExistsError:
         raise UsageError(f"{path}: there is a file already; it was left as it is") from None
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written ({error.strerror or error})") from None
     return path

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from benchbook.evalsets.extraction import Extraction, ExtractionFault, Extractio
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import Candidate, Key
 from benchbook.text import shorten
+from benchbook.writing import folder_made_whole
 
 _MANIFEST = "manifest.jsonl"
 _TEXTS = "texts"
@@ -117,15 +117,8 @@ def write_output_set(
             raise UsageError(f"{one.place} and {other.place} are one sample by their identifiers; expected each once")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: is in use; name a folder that is new or empty")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent, ignore_cleanup_errors=True) as temporary:
-            made = Path(temporary) / "new"
-            made.mkdir()  # with the user's umask; the temporary folder itself is private
-            _write(ordered, made, limits)
-            made.replace(folder)
-    except OSError as error:
-        raise UsageError(f"{folder}: can't be written ({error.strerror or error})") from None
+    with folder_made_whole(folder, refuse=UsageError) as made:
+        _write(ordered, made, limits)
     return read_output_set(folder)
 
 

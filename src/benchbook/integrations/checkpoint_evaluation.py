@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
@@ -11,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from benchbook.canonical import canonical_json
-from benchbook.errors import UsageError
+from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.asking import opened_checked
 from benchbook.evaluators.answers.metric import NO_FIELDS
@@ -19,6 +18,7 @@ from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, Scoreca
 from benchbook.evaluators.registry import answers_metric
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
+from benchbook.writing import cant_be_written, written_new
 
 
 class ScalarLog:
@@ -94,21 +94,18 @@ class CheckpointEvaluation:
         columns of the checks. It is there whole or not at all, and an earlier one of the same step stays: this one is
         then `step-<step>.2.jsonl`.
 
-        Raises: UsageError where `generate` does not give one output a prompt; what `generate` raises.
+        Raises: UsageError where `generate` does not give one output a prompt; what `generate` raises; RecordError.
         """
         tally = self._metric.tally()
-        self._out.mkdir(parents=True, exist_ok=True)
-        temporary = self._out / f".step-{step}.{os.getpid()}.tmp"
         try:
-            with temporary.open("wb") as file:
-                for start, batch in self._batches():
-                    for place, output in enumerate(_outputs(batch, generate)):
-                        file.write(self._scored(start + place, batch[place], output, tally))
-                file.flush()
-                os.fsync(file.fileno())
-            self._publish(temporary, step)
-        finally:
-            temporary.unlink(missing_ok=True)
+            self._out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RecordError(cant_be_written(self._out, error)) from None
+        names = (self._out / f"step-{step}{'' if n == 1 else f'.{n}'}.jsonl" for n in count(1))
+        with written_new(next(names), otherwise=names) as file:
+            for start, batch in self._batches():
+                for place, output in enumerate(_outputs(batch, generate)):
+                    file.write(self._scored(start + place, batch[place], output, tally))
         card = tally.scorecard()
         if self._log is not None:
             self._log.add(step, _scalars(self._metric.name, card))
@@ -141,16 +138,6 @@ class CheckpointEvaluation:
         tally.add(values, scored.reason, score_nano=scored.score_nano, n_scored=int(scored.has_prediction))
         row = {"item_id": item.id, "expected": item.expected_answer, "predicted": output}
         return canonical_json({**row, **self._metric.own_columns(scored, failed=False)}) + b"\n"
-
-    def _publish(self, temporary: Path, step: int) -> None:
-        for n in count(1):
-            path = self._out / (f"step-{step}.jsonl" if n == 1 else f"step-{step}.{n}.jsonl")
-            try:
-                path.touch(exist_ok=False)  # takes the name, also against another process
-            except FileExistsError:
-                continue
-            temporary.replace(path)
-            return
 
 
 def _outputs(batch: list[Item], generate: Generate) -> list[str | None]:

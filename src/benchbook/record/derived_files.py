@@ -20,7 +20,7 @@ import zstandard
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
-from benchbook.record.folder import Record, write_file
+from benchbook.record.folder import Record
 from benchbook.record.reading import (
     CR_LF,
     LFS_POINTER,
@@ -32,6 +32,7 @@ from benchbook.record.reading import (
     why_unreadable,
 )
 from benchbook.record.state import JournalState
+from benchbook.writing import write_file
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,7 +242,7 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
     """Write manifest.json with its own hash in it, as `manifest_sha256`, and return that hash."""
     manifest = {name: value for name, value in manifest.items() if value is not msgspec.UNSET}
     digest = hashlib.sha256(canonical_json(manifest | {"manifest_sha256": ""})).hexdigest()
-    write_file(folder / "manifest.json", pretty_json(manifest | {"manifest_sha256": digest}))
+    write_file(folder / "manifest.json", pretty_json(manifest | {"manifest_sha256": digest}), synced=False)
     return digest
 
 

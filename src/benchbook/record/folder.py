@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
+from benchbook.writing import folder_made_whole, sync_folder
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -121,27 +121,19 @@ def create_record(
     target = Path(runs) / run_id
     if target.exists():
         raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")
-    try:
-        Path(runs).mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=".new-", dir=runs, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise RecordError(f"{runs}: can't be written ({error.strerror})") from None
-    with temporary as folder:
+    with folder_made_whole(target) as made:
+        record = Record(made)
+        record.journal.mkdir()
+        record.inputs.mkdir()
         try:
-            record = Record(Path(folder) / "new")
-            record.path.mkdir()  # with the user's umask; the temporary folder itself is private
-            record.journal.mkdir()
-            record.inputs.mkdir()
             hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
-            with JournalWriter(record.journal) as journal:
-                journal.append(first_fact(hashes))
-            if fill is not None:
-                fill(record)
-            record.path.rename(target)
         except FileNotFoundError as error:
             raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
-        except OSError as error:
-            raise RecordError(f"{target}: can't be written ({error.strerror})") from None
+        sync_folder(record.inputs)
+        with JournalWriter(record.journal) as journal:
+            journal.append(first_fact(hashes))
+        if fill is not None:
+            fill(record)
     return Record(target)
 
 
@@ -159,15 +151,3 @@ def _copy_input(source: Path | bytes, folder: Path) -> str:
         os.fsync(writer.fileno())
     temporary.rename(folder / digest.hexdigest())
     return digest.hexdigest()
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write `data` to `path`, whole, or leave what was there before."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # on a read-only disk there is nothing to remove
-            temporary.unlink(missing_ok=True)
-        raise RecordError(f"{path}: can't be written ({error.strerror})") from None

@@ -5,10 +5,9 @@ The schema is the row's type: a msgspec Struct whose fields are the columns.
 
 from __future__ import annotations
 
-import os
 import types
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -22,6 +21,7 @@ from benchbook.canonical import ready
 from benchbook.errors import RecordError
 from benchbook.record.reading import why_unreadable
 from benchbook.text import storable
+from benchbook.writing import written_whole
 
 BATCH = 256  # rows that exist as Python objects at once
 BATCH_BYTES = 16 << 20  # of their JSON, at which a batch ends with fewer rows
@@ -79,18 +79,12 @@ def _arrow_type(hint: Any) -> Any:
 def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgspec.Struct]) -> None:
     """Write `rows` to `path`, whole or not at all. The same rows give the same bytes under one `writer_version`."""
     schema = arrow_schema(row_type)
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with pq.ParquetWriter(temporary, schema, compression="zstd", write_statistics=False) as writer:
-            for table in _row_groups(iter(rows), schema):
-                writer.write_table(table, row_group_size=table.num_rows)
-        temporary.replace(path)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own message names the temporary file
-        raise RecordError(f"{path}: can't be written ({reason})") from None
-    finally:
-        with suppress(OSError):  # on a read-only disk there is nothing to remove
-            temporary.unlink(missing_ok=True)
+    with (
+        written_whole(path, synced=False) as file,
+        pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer,
+    ):
+        for table in _row_groups(iter(rows), schema):
+            writer.write_table(table, row_group_size=table.num_rows)
 
 
 def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:

@@ -35,6 +35,7 @@ from benchbook.labels.labels import labeller_name
 from benchbook.record.journal import utc_now
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
+from benchbook.writing import written_whole
 
 _SCOPES = ("read", "label", "write")
 
@@ -139,13 +140,8 @@ class TokenFile:
                 self._read()
                 tokens = dict(self._tokens)
                 yield tokens
-                temporary = self.path.with_name(f".{self.path.name}.tmp")
-                descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(descriptor, "wb") as file:
+                with written_whole(self.path, mode=0o600) as file:
                     file.write(canonical_json(list(tokens.values())) + b"\n")
-                    file.flush()
-                    os.fsync(file.fileno())
-                temporary.replace(self.path)
                 self._read()
         finally:
             os.close(folder)

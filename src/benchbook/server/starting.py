@@ -19,7 +19,7 @@ from benchbook.ask.settings import ModelConfig, numbered_judges
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
-from benchbook.record.folder import RUN_ID, open_record, write_file
+from benchbook.record.folder import RUN_ID, open_record
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import Services
@@ -27,6 +27,7 @@ from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN
 from benchbook.text import shorten
+from benchbook.writing import write_file
 
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
 _OURS = ("runs", "reports", "cache")

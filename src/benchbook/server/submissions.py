@@ -22,7 +22,6 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evaluators.registry import answers_evaluator, score_predictions
 from benchbook.evaluators.settings import SCORE_SPEC, ScoreConfig, is_spec_folder
-from benchbook.record.folder import write_file
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SubmittedPrediction
@@ -30,6 +29,7 @@ from benchbook.server.runs import run_answer
 from benchbook.server.starting import evalset_file
 from benchbook.server.types import Appended, RunRow, Submission
 from benchbook.text import shorten
+from benchbook.writing import write_file
 
 _KEY = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _decoder = msgspec.json.Decoder(ready(SubmittedPrediction))

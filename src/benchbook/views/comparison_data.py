@@ -14,7 +14,7 @@ from benchbook.comparison.leaderboard import History
 from benchbook.comparison.text_difference import TextSpan, text_difference
 from benchbook.evaluators.exact import as_float
 from benchbook.training.curves import Curve
-from benchbook.views.views import written_whole
+from benchbook.writing import written_whole
 
 if TYPE_CHECKING:
     import polars
@@ -180,7 +180,7 @@ def write_comparison_parquet(report: ComparisonReport, path: Path) -> Path:
     """Write the items of every pair to `path`, whole or not at all. Raises: RecordError."""
     import polars as pl
 
-    with written_whole(path) as temporary:
+    with written_whole(path, synced=False) as file:
         frame = pl.concat([comparison_frame(pair) for pair in report.found.pairs])
-        frame.write_parquet(temporary, compression="zstd", compression_level=1, statistics=False)
+        frame.write_parquet(file, compression="zstd", compression_level=1, statistics=False)
     return path

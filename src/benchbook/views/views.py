@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import Any, Protocol
 
 import msgspec
 
-from benchbook.errors import RecordError
 from benchbook.evalsets import Item
 from benchbook.evaluators import document
 from benchbook.evaluators.contract import DerivedFiles, Evaluator
@@ -42,6 +39,7 @@ from benchbook.views.gates import gate_rule, gate_state, gate_value
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.words import aggregate_word, asked_items
+from benchbook.writing import written_whole
 
 
 class AnyReport(Protocol):
@@ -87,24 +85,10 @@ def opening_of(document: Document) -> Opening:
     return next(block for block in document.blocks if isinstance(block, Opening))
 
 
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A file to write, which then takes the place of `path`. Raises: RecordError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
-    finally:
-        with suppress(OSError):  # where nothing could be written there is nothing to take away
-            temporary.unlink(missing_ok=True)
-
-
 def write_pieces(path: Path, pieces: Iterator[str]) -> Path:
     """A report's file, whole or as it was: UTF-8, and the same bytes whatever the locale and the platform."""
-    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(pieces)
+    with written_whole(path, synced=False) as file:
+        file.writelines(piece.encode("utf-8") for piece in pieces)
     return path
 
 

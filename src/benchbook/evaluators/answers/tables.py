@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,7 +17,6 @@ from benchbook.ask.identity import floating_of, identity_warnings, model_version
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.canonical import canonical_json
-from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evaluators.answers.metric import NO_FIELDS, UNSCORED, Metric
 from benchbook.evaluators.answers.rows import ItemOutcome, RunOfItems, item_outcome
@@ -40,10 +38,11 @@ from benchbook.evaluators.settings import RunStatus
 from benchbook.evaluators.signs import AnswerSigns
 from benchbook.record.derived_files import hashes_of, pretty_json, told_by_journal, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
-from benchbook.record.folder import Record, write_file
+from benchbook.record.folder import Record
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
 from benchbook.training.logs import training_files, training_warnings, write_training
+from benchbook.writing import write_file, written_whole
 
 DERIVED_FILES = ("samples.parquet", "samples.jsonl", "aggregates.json", "decision.json", "manifest.json")
 
@@ -81,32 +80,18 @@ def derive_answers(
             needs_expected_answer=metric.needs_expected_answer,
             keeps_fields=metric.keeps_fields,
         ) as evalset,
-        _whole_file(target / "samples.jsonl") as lines,
+        written_whole(target / "samples.jsonl", synced=False) as lines,
     ):
         rows = _written_to(lines, counted.rows(evalset, check))
         write_table(target / "samples.parquet", counted.row_type, rows)
     write_training(record, state.started, target)
     aggregates = counted.aggregates()
     decision = counted.decision(aggregates)
-    write_file(target / "aggregates.json", pretty_json(aggregates))
-    write_file(target / "decision.json", pretty_json(decision))
+    write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
+    write_file(target / "decision.json", pretty_json(decision), synced=False)
     manifest = _manifest(state, counted, hashes_of(target, (*DERIVED_FILES, *training_files(state.started))))
     digest = write_manifest(target, msgspec.structs.asdict(manifest))
     return AnswersDerived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
-
-
-@contextmanager
-def _whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears under `path` once all of it is written."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
-    except OSError as error:
-        raise RecordError(f"{path}: can't be written ({error.strerror or error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _written_to(file: BinaryIO, rows: Iterator[msgspec.Struct]) -> Iterator[msgspec.Struct]:

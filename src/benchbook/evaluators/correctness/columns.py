@@ -6,14 +6,13 @@ reference, unless its two texts are the same to begin with, which is most of the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import polars as pl
 
-from benchbook.errors import InputError, RecordError, UsageError
+from benchbook.errors import InputError, UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evaluators.answers.scorecard import Scorecard
@@ -21,6 +20,7 @@ from benchbook.evaluators.correctness.scorecard import tally_columns
 from benchbook.evaluators.correctness.scoring import REASONS, AnswerFormat, MissReason, compared_text, reason
 from benchbook.evaluators.exact import DECIMAL, same_number
 from benchbook.text import shorten
+from benchbook.writing import written_whole
 
 if TYPE_CHECKING:
     import polars
@@ -218,11 +218,5 @@ def _refuse_ids(path: Path, ids: polars.Series) -> None:
 
 
 def _write(scored: polars.DataFrame, target: Path) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        scored.write_parquet(temporary)
-        temporary.replace(target)
-    except OSError as error:
-        raise RecordError(f"{target}: can't be written ({error.strerror or error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with written_whole(target) as file:
+        scored.write_parquet(file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +33,7 @@ from benchbook.evaluators.protocol.import_mapping import (
 from benchbook.evaluators.protocol.imported import ImportedJudgement, member_slice
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, form, protocol_v1
 from benchbook.evaluators.protocol.validity import Options, validate
+from benchbook.writing import written_new
 
 MAX_REPLY_BYTES = 16 << 20
 
@@ -277,17 +277,11 @@ def import_sources(
 def write_judgements(path: str | Path, judgements: Iterable[ImportedJudgement]) -> None:
     """Write a line for each, canonical JSON; no file is overwritten. Raises: UsageError."""
     path = Path(path)
-    if path.exists():
-        raise UsageError(f"{path}: is there already; name a new file")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("xb") as file:
+        with written_new(path, refuse=UsageError) as file:
             file.writelines(_lines(judgements))
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written ({error.strerror or error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    except FileExistsError:
+        raise UsageError(f"{path}: is there already; name a new file") from None
 
 
 def _lines(judgements: Iterable[ImportedJudgement]) -> Iterator[bytes]:

@@ -57,9 +57,10 @@ from benchbook.evaluators.rubric.warnings import (
 from benchbook.evaluators.signs import AnswerSigns
 from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
 from benchbook.record.facts import RunStarted, SampleFact, cause_of
-from benchbook.record.folder import Record, write_file
+from benchbook.record.folder import Record
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
+from benchbook.writing import write_file
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 
@@ -113,8 +114,8 @@ def derive(
     decision = None
     if not manifest_without_files.missing_metadata:
         decision = _decision(counts, aggregates, confidence)
-    write_file(target / "aggregates.json", pretty_json(aggregates))
-    write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)))
+    write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
+    write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)), synced=False)
     manifest = msgspec.structs.replace(manifest_without_files, derived=hashes_of(target, DERIVED_FILES))
     digest = write_manifest(target, msgspec.to_builtins(manifest))
     return Derived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)

@@ -1,0 +1,154 @@
+"""Files and folders that appear whole or not at all, whoever else writes them and whatever was left before."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from benchbook.errors import RecordError, UsageError
+from benchbook.writing import folder_made_whole, write_all, write_file, written_new, written_whole
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    (folder / "x").write_bytes(b"before")
+    folder.chmod(0o500)
+    if os.access(folder, os.W_OK):
+        folder.chmod(0o700)
+        pytest.skip("this user may write anywhere")
+    yield folder
+    folder.chmod(0o700)
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    write_file(tmp_path / "x", b"before")
+    write_file(tmp_path / "x", b"after")
+    assert (tmp_path / "x").read_bytes() == b"after"
+    assert names(tmp_path) == ["x"]
+
+
+def test_what_can_not_be_replaced_stays(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "inside").touch()
+    with pytest.raises(RecordError, match=r"x: can't be written"):
+        write_file(tmp_path / "x", b"after")
+    assert names(tmp_path) == ["x", "x/inside"]
+
+
+def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"x: can't be written \(No such file or directory\)"):
+        write_file(tmp_path / "none" / "x", b"")
+
+
+def test_a_read_only_folder_is_told(read_only: Path) -> None:
+    with pytest.raises(RecordError, match=r"x: can't be written \(Permission denied\)"):
+        write_file(read_only / "x", b"after")
+    assert (read_only / "x").read_bytes() == b"before"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_whatever_fails_half_way_what_was_there_stays(tmp_path: Path, error: type[BaseException]) -> None:
+    def fail() -> None:
+        with written_whole(tmp_path / "x") as file:
+            file.write(b"after")
+            raise error
+
+    (tmp_path / "x").write_bytes(b"before")
+    with pytest.raises(error):
+        fail()
+    assert (tmp_path / "x").read_bytes() == b"before"
+    assert names(tmp_path) == ["x"]
+
+
+def test_two_writers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with written_whole(tmp_path / "x") as one:
+        one.write(b"one")
+        with written_whole(tmp_path / "x") as other:
+            other.write(b"other")
+        assert (tmp_path / "x").read_bytes() == b"other"
+    assert (tmp_path / "x").read_bytes() == b"one"
+    assert names(tmp_path) == ["x"]
+
+
+def test_what_a_killed_writer_left_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / ".x.tmp").write_bytes(b"half of something long")
+    write_file(tmp_path / "x", b"after")
+    assert (tmp_path / "x").read_bytes() == b"after"
+    assert names(tmp_path) == ["x"]
+
+
+def test_what_a_living_writer_writes_is_not(tmp_path: Path) -> None:
+    with (tmp_path / ".x.tmp").open("wb") as living:
+        fcntl.flock(living, fcntl.LOCK_EX)
+        write_file(tmp_path / "x", b"after")
+    assert names(tmp_path) == [".x.tmp", "x"]
+
+
+def test_a_second_name_that_a_killed_writer_left_is_no_place_to_write(tmp_path: Path) -> None:
+    """It was killed between giving a new file its name and taking the temporary one away."""
+    (tmp_path / "x").write_bytes(b"before")
+    os.link(tmp_path / "x", tmp_path / ".x.tmp")
+    with written_whole(tmp_path / "x") as file:
+        assert (tmp_path / "x").read_bytes() == b"before"
+        file.write(b"after")
+    assert (tmp_path / "x").read_bytes() == b"after"
+    assert names(tmp_path) == ["x"]
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_bytes(b"precious")
+    (tmp_path / ".x.tmp").symlink_to("elsewhere")
+    with pytest.raises(RecordError, match="x: can't be written"):
+        write_file(tmp_path / "x", b"after")
+    assert (tmp_path / "elsewhere").read_bytes() == b"precious"
+
+
+def test_a_file_of_ones_own_is_nobody_elses(tmp_path: Path) -> None:
+    with written_whole(tmp_path / "x", mode=0o600):
+        pass
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_new_file_takes_no_others_place(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"before")
+    with pytest.raises(FileExistsError), written_new(tmp_path / "x"):
+        raise AssertionError("never")
+    with pytest.raises(FileExistsError), written_new(tmp_path / "y"):
+        (tmp_path / "y").write_bytes(b"another was quicker")
+    assert names(tmp_path) == ["x", "y"]
+    for _ in range(3):
+        with written_new(tmp_path / "z", otherwise=(tmp_path / f"z{n}" for n in count(2))) as file:
+            file.write(b"new")
+    assert names(tmp_path) == ["x", "y", "z", "z2", "z3"]
+
+
+def test_a_folder_appears_whole(tmp_path: Path) -> None:
+    with folder_made_whole(tmp_path / "below" / "x") as made:
+        (made / "inside").touch()
+        assert not (tmp_path / "below" / "x").exists()
+    assert names(tmp_path) == ["below", "below/x", "below/x/inside"]
+    with (
+        pytest.raises(UsageError, match="x: can't be written"),
+        folder_made_whole(tmp_path / "y" / "x", refuse=UsageError) as made,
+    ):
+        (tmp_path / "y" / "x" / "another").mkdir(parents=True)
+    assert names(tmp_path / "y") == ["x", "x/another"]
+
+
+def test_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: whole(descriptor, bytes(data)[:1]))
+    with (tmp_path / "x").open("wb") as file:
+        write_all(file.fileno(), b"seven letters")
+    assert (tmp_path / "x").read_bytes() == b"seven letters"
